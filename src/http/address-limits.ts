@@ -7,7 +7,7 @@ import { networkOf } from "../identity/address-prefix.ts";
 import { createAnonymousPace } from "./anonymous-pace.ts";
 import { connectionOf, createClientAddress, peerOf } from "./client-address.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http-messages.ts";
-import { hasKnownCaller } from "./known-caller.ts";
+import { onKnownCaller } from "./known-caller.ts";
 import { answerError } from "./plain-error.ts";
 
 interface AddressLimitOptions {
@@ -69,7 +69,15 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
     if (pace === undefined) return handler(request, response);
     const { waitMs, end } = pace.begin(network, ownConnectionOf(request));
     let isHandled = false;
-    response.on("close", () => end(hasKnownCaller(request) ? "known" : isHandled ? "anonymous" : "not handled"));
+    let isKnown = false;
+    // At once: many calls of one client may be in flight.
+    onKnownCaller(request, () => {
+      if (!isKnown) end("known");
+      isKnown = true;
+    });
+    response.on("close", () => {
+      if (!isKnown) end(isHandled ? "anonymous" : "not handled");
+    });
     const handle = (): void | Promise<void> => {
       isHandled = true;
       return handler(request, response);

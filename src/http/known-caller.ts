@@ -1,12 +1,13 @@
 import type { HttpRequest } from "./http-messages.ts";
 
-const ofKnownCallers = new WeakSet<HttpRequest>();
+const listeners = new WeakMap<HttpRequest, () => void>();
+
+/** Runs a function when the caller of a request becomes known. */
+export function onKnownCaller(request: HttpRequest, listener: () => void): void {
+  listeners.set(request, listener);
+}
 
 /** Says that the caller of a request is known and keeps its rates, so that the request does not count as anonymous. */
 export function markKnownCaller(request: HttpRequest): void {
-  ofKnownCallers.add(request);
-}
-
-export function hasKnownCaller(request: HttpRequest): boolean {
-  return ofKnownCallers.has(request);
+  listeners.get(request)?.();
 }
