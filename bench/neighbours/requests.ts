@@ -185,7 +185,7 @@ export const getMember: RequestOf = (place, index) =>
 export const getWithUnknownKey: RequestOf = (place, index) =>
   read(`${place.hostileKey.slice(0, -8)}${String(index).padStart(8, "0")}`, `${api}/${orgOf(place)}`);
 
-/** The deadline ends before the key has been looked up. */
+/** The deadline ends at once, or before the key has been looked up if the service is busy. */
 export const getBeyondDeadline: RequestOf = (place, index) => {
   const request = getWithUnknownKey(place, index);
   return { ...request, headers: { ...request.headers, "X-Server-Timeout": "0" } };

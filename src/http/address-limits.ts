@@ -84,7 +84,7 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
     };
     if (waitMs === 0) return handle();
     if (waitMs > maxWaitMs) {
-      log(network, `refused a request: its address has more than ${anonymousPerSecond} without a caller in a second`);
+      log(network, `refused a request: its address has sent more than ${anonymousPerSecond} anonymous ones a second`);
       return answerError(response, tooManyAnonymous(anonymousPerSecond));
     }
     return new Promise((resolve, reject) => {
@@ -172,7 +172,7 @@ const tooManyAnonymous = (perSecond: number) =>
     code: 429,
     status: "RESOURCE_EXHAUSTED",
     reason: "RATE_LIMITED",
-    message: `The address of the client has sent more than ${perSecond} requests a second without a caller that is known; try again in 2 s.`,
+    message: `The address of the client has sent more than ${perSecond} requests a second without valid credentials, or beyond rate limits; try again in 2 s.`,
     metadata: { limit: "address-anonymous-requests" },
     headers: { "Retry-After": "2" },
   }) as const;

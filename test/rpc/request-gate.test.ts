@@ -11,6 +11,17 @@ import { createTurns } from "../../src/turns/turns.ts";
 import { markKnownKey } from "../../src/rpc/call-origin.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 
+function createCall(contextValues = createContextValues()) {
+  return createHandlerContext({
+    service: MembersService,
+    method: MembersService.method.getMember,
+    protocolName: "connect",
+    requestMethod: "POST",
+    url: "http://localhost/",
+    contextValues,
+  });
+}
+
 test("of many calls at once that are refused, those for which no turn is left may be tried again", async () => {
   const authenticate = () => Promise.reject(new ServiceError("TOKEN_MISSING", "the request has no credentials"));
   const explain = createExplainError(pino({ enabled: false }));
@@ -23,14 +34,7 @@ test("of many calls at once that are refused, those for which no turn is left ma
     turns,
   );
   const call = async (): Promise<Code> => {
-    const context = createHandlerContext({
-      service: MembersService,
-      method: MembersService.method.getMember,
-      protocolName: "connect",
-      requestMethod: "POST",
-      url: "http://localhost/",
-      contextValues: createContextValues(),
-    });
+    const context = createCall();
     const error: unknown = await gate(context).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConnectError);
     return (error as ConnectError).code;
@@ -49,14 +53,7 @@ test("the caller of a call is known if it passes the gate, and not if it exceeds
       createExplainError(pino({ enabled: false })),
       createTurns(),
     );
-    const context = createHandlerContext({
-      service: MembersService,
-      method: MembersService.method.getMember,
-      protocolName: "connect",
-      requestMethod: "POST",
-      url: "http://localhost/",
-      contextValues: createContextValues().set(markKnownKey, () => void marked.push(name)),
-    });
+    const context = createCall(createContextValues().set(markKnownKey, () => void marked.push(name)));
     return gate(context).catch((thrown: unknown) => thrown);
   };
   await call("passes", undefined);
