@@ -9,6 +9,7 @@ import {
   sendForm,
   startTokenServers,
 } from "../support/token-servers.ts";
+import { exchange, exchangeBytewise, openRaw } from "./raw-client.ts";
 
 let place: TokenServers;
 let url: string;
@@ -77,6 +78,22 @@ describe("the token endpoint", () => {
     for (const lifetime of ["0", "43201", "1e3", "-1", "x", "999999999999"]) {
       expect(await errorOf({ ...grant, ...secret, lifetime })).toEqual({ status: 400, error: "invalid_request" });
     }
+  });
+
+  test("takes a form that comes byte by byte, and none that is too long or ends early", async () => {
+    const port = Number(new URL(url).port);
+    const head = ["POST /oauth2/token HTTP/1.1", "Host: a", "Content-Type: application/x-www-form-urlencoded"];
+    const request = (form: string) =>
+      [...head, "Connection: close", `Content-Length: ${form.length}`, "", form].join("\r\n");
+    const form = new URLSearchParams({ ...grant, client_secret: member.key, scope: "*", ignored: "x".repeat(1_000) });
+    expect(await exchangeBytewise(port, request(form.toString()))).toMatch(/^HTTP\/1.1 200 [^]*"access_token":/);
+    expect(await exchange(port, request(`a=${"x".repeat(16_383)}`))).toContain(
+      "the body must be at most 16384 bytes long",
+    );
+    const { socket, closed } = await openRaw(port);
+    socket.end(request(form.toString()).slice(0, -1));
+    await closed;
+    expect(place.servers[0].logLines.join("")).not.toContain("an OAuth request failed");
   });
 
   test("takes no parameter from the URL, no parameter twice, and no other body", async () => {

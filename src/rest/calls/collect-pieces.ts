@@ -1,7 +1,13 @@
 import { freeMemory } from "./free-memory.ts";
 
-/** How many pieces are kept before they are joined. A Buffer has an overhead of some hundred bytes. */
-const mostLoose = 1024;
+/**
+ * Smaller pieces are copied together. A Buffer has an overhead of some hundred bytes, so bytes that come one by one would take many times
+ * their size.
+ */
+const smallBytes = 1024;
+
+/** How many bytes of small pieces are copied together. */
+const togetherBytes = 4096;
 
 /** Collects bytes that arrive in pieces of any size. */
 export interface Pieces {
@@ -12,21 +18,36 @@ export interface Pieces {
 }
 
 export function collectPieces(): Pieces {
-  let joined: Buffer[] = [];
-  let loose: Buffer[] = [];
+  let pieces: Buffer[] = [];
+  let together: Buffer | undefined;
+  let used = 0;
+
+  const endTogether = (): void => {
+    if (together !== undefined) pieces.push(together.subarray(0, used));
+    together = undefined;
+    used = 0;
+  };
+
   return {
     add(piece) {
-      if (piece.length > 0) loose.push(piece);
-      if (loose.length < mostLoose) return;
-      joined.push(join(loose));
-      loose = [];
+      const isOnlyOne = pieces.length === 0 && together === undefined;
+      if (piece.length === 0) return;
+      if (isOnlyOne || piece.length >= smallBytes) {
+        endTogether();
+        pieces.push(piece);
+        return;
+      }
+      if (used + piece.length > togetherBytes) endTogether();
+      together ??= Buffer.allocUnsafe(togetherBytes);
+      piece.copy(together, used);
+      used += piece.length;
     },
     take() {
-      const all = [...joined, ...loose];
-      joined = [];
-      loose = [];
-      const [first] = all;
-      return first !== undefined && all.length === 1 ? first : join(all);
+      endTogether();
+      const [first] = pieces;
+      const all = first !== undefined && pieces.length === 1 ? first : join(pieces);
+      pieces = [];
+      return all;
     },
   };
 }
