@@ -69,6 +69,10 @@ const settings = {
     default: 1_000,
     desc: "Requests a second of one address, or /64 of IPv6, whose callers are not known or exceed their rates. Further ones wait. 0 for no limit.",
   }),
+  TENANTRY_STREAMS_PER_ADDRESS: integer(1, 1_000, {
+    default: 100,
+    desc: "Maximum health Watches and streams of gRPC reflection of one address, or /64 of IPv6, that are open at once.",
+  }),
   TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together", 300_000),
   TENANTRY_RATE_WRITES_PER_CALLER: rate(
     "Maximum writes per minute by a member, with all its API keys together",
@@ -185,6 +189,8 @@ export interface Config {
   readonly requestsPerAddress: number;
   /** Requests in a second whose callers are not known; 0 for no limit. */
   readonly anonymousPerAddress: number;
+  /** The maximum number of open streams that need no credentials. */
+  readonly streamsPerAddress: number;
   /** Requests per minute; 0 for no limit. The same applies to the next three. */
   readonly rateReadsPerCaller: number;
   readonly rateWritesPerCaller: number;
@@ -249,6 +255,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     connectionsPerAddress: env.TENANTRY_CONNECTIONS_PER_ADDRESS,
     requestsPerAddress: env.TENANTRY_REQUESTS_PER_ADDRESS,
     anonymousPerAddress: env.TENANTRY_ANONYMOUS_PER_ADDRESS,
+    streamsPerAddress: env.TENANTRY_STREAMS_PER_ADDRESS,
     rateReadsPerCaller: env.TENANTRY_RATE_READS_PER_CALLER,
     rateWritesPerCaller: env.TENANTRY_RATE_WRITES_PER_CALLER,
     rateReadsPerOrg: env.TENANTRY_RATE_READS_PER_ORG,

@@ -14,7 +14,7 @@ import { answerHealthPage } from "./http/health/health-pages.ts";
 import { answerIndexPage } from "./http/index-page.ts";
 import { registerHealth } from "./http/health/health-service.ts";
 import type { Health } from "./http/health/health.ts";
-import { markKnownCaller } from "./http/known-caller.ts";
+import { markKnownCaller, takePlaces, takePlacesKey } from "./http/paced-request.ts";
 import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
 import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
 import { type SignInDependencies, createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
@@ -24,6 +24,7 @@ import { createRestHandler } from "./rest/rest-handler.ts";
 import { type Guards, createRpcHandler } from "./rpc-handler.ts";
 import { clientAddressKey, markKnownKey, readOrigin } from "./rpc/call-origin.ts";
 import { maxAnonymousBytes } from "./rpc/limits/limit-body.ts";
+import { createLimitStreams } from "./rpc/limits/limit-streams.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
@@ -38,12 +39,16 @@ import {
 } from "./rpc/services.ts";
 import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
+import { refuseOneTooMany } from "./unary/refuse-call.ts";
 
 /** `/iam/v1alpha/` */
 const restPrefixes = packages.map((name) => `/${name.replace(".", "/")}/`);
 /** `/iam.v1alpha.` */
 const rpcPrefixes = packages.map((name) => `/${name}.`);
 const authzenPrefix = "/access/v1/";
+
+/** Health Watches and reflection: far more than the proxies and orchestrators of a server open. */
+const maxStreams = 1_000;
 
 /** The endpoints of OAuth and what verifiers read, without what depends on requests. */
 interface TokenPages {
@@ -65,7 +70,8 @@ export function createRequestHandler(
     createContextValues()
       .set(requestIdKey, requestIdOf(request))
       .set(clientAddressKey, clientAddress(request))
-      .set(markKnownKey, () => markKnownCaller(request));
+      .set(markKnownKey, () => markKnownCaller(request))
+      .set(takePlacesKey, (count) => takePlaces(request, count));
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];
@@ -109,6 +115,12 @@ export function createRequestHandler(
     },
     guards,
     contextValues,
+    limitStreams: createLimitStreams({
+      addressOf: clientAddress,
+      perAddress: config.streamsPerAddress,
+      inAll: maxStreams,
+      onTooMany: refuseOneTooMany,
+    }),
     maxStreamedBytes: maxAnonymousBytes,
     maxJsonDepth: config.maxJsonDepth,
     requestTimeoutMs: config.requestTimeoutMs,

@@ -37,6 +37,8 @@ export interface RpcHandlerOptions {
   readonly longLived: (router: ConnectRouter) => void;
   readonly guards: Guards;
   readonly contextValues: (request: HttpRequest) => ContextValues;
+  /** Bounds the streams of `longLived`. Default: there is no bound. */
+  readonly limitStreams?: (handler: HttpHandler) => HttpHandler;
   /** The maximum size of a message that is left to connect-node, in streams and in gRPC over HTTP/1.1. */
   readonly maxStreamedBytes: number;
   readonly maxJsonDepth: number;
@@ -47,6 +49,9 @@ export interface RpcHandlerOptions {
   /** Serves requests that are no calls. */
   readonly fallback: HttpHandler;
 }
+
+/** The largest number of bytes that connect-node takes as a limit. */
+const mostBytes = 0xffff_ffff;
 
 export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
   const { routes, longLived, contextValues, maxStreamedBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
@@ -61,20 +66,27 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
       .map(({ method: { parent, name } }) => `/${parent.typeName}/${name}`),
   );
   const limited = new Set<string>();
+  const streams = new Set<string>();
   const served = new Set<string>();
   const rpc = connectNodeAdapter({
     routes(router) {
       routes(withStrictJson(router, { jsonOptions, maxJsonDepth, errorDomain }));
       for (const { requestPath } of router.handlers) limited.add(requestPath);
       longLived(router);
-      for (const { requestPath } of router.handlers) served.add(requestPath);
+      for (const { requestPath, method } of router.handlers) {
+        served.add(requestPath);
+        if (method.methodKind !== "unary" && !limited.has(requestPath)) streams.add(requestPath);
+      }
     },
     requestGate: endGateWithSignal(gate, explain),
     interceptors: [errors, endWithSignal, createTurnInterceptor(turn), call],
     contextValues,
     readMaxBytes: maxStreamedBytes,
+    // Compressing files of reflection takes longer than anything else that a client gets without credentials.
+    compressMinBytes: mostBytes,
     jsonOptions,
   });
+  const rpcStream = options.limitStreams?.(rpc) ?? rpc;
   const unary = createUnaryHandler({
     routes,
     requestGate: gate,
@@ -92,7 +104,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
       if (!served.has(path)) return refuseUnknownMethod(request, response) ? undefined : fallback(request, response);
       closeAfterEarlyAnswer(request, response);
       if (limited.has(path)) limitCallTime(request, response, requestTimeoutMs);
-      return rpc(request, response);
+      return streams.has(path) ? rpcStream(request, response) : rpc(request, response);
     },
   });
   return (request, response) => {

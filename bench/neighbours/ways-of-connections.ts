@@ -7,7 +7,7 @@ import { type Answers, count, openFrom } from "./keep-busy.ts";
 import type { Place } from "./place.ts";
 
 const localAddress = "127.0.0.2";
-const maxWatches = 1_000;
+const maxStreams = 100;
 const maxConnections = 2_000;
 const maxRequests = 1_000;
 
@@ -17,16 +17,62 @@ const streamsOfSession = 250;
 /** An empty message of gRPC: the health of the server as a whole. */
 const emptyMessage = Buffer.alloc(5);
 
-/** Holds as many health Watches as the server allows, and opens others, which are refused. */
+const watchPath = "/grpc.health.v1.Health/Watch";
+const reflectionPath = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+
+/** Holds as many health Watches as an address may have, and opens others, which are refused. */
 export async function holdWatches({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
   const watch = (session: ClientHttp2Session): ClientHttp2Stream => {
-    const headers = { "content-type": "application/grpc", te: "trailers" };
-    const stream = session.request({ ":method": "POST", ":path": "/grpc.health.v1.Health/Watch", ...headers });
-    stream.on("data", () => count(answers, "message"));
+    const stream = openCall(session, watchPath, answers);
     stream.end(emptyMessage);
     return stream;
   };
-  await holdStreams(url, maxWatches, watch, signal, answers);
+  await holdStreams(url, maxStreams, watch, signal, answers);
+}
+
+/** Opens health Watches, and closes each when it has a message. */
+export async function reopenWatches({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
+  const session = openSession(url);
+  const reopen = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const stream = openCall(session, watchPath, answers);
+      stream.on("error", () => undefined);
+      stream.end(emptyMessage);
+      await Promise.race([once(stream, "data").catch(() => undefined), once(stream, "close"), once(signal, "abort")]);
+      stream.close();
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, reopen));
+  session.destroy();
+}
+
+/** Asks reflection for files, on as many streams as an address may have, without waiting for answers. */
+export async function askReflection({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
+  const session = openSession(url, largeWindow);
+  const streams = Array.from({ length: maxStreams }, () => openCall(session, reflectionPath, answers));
+  const questions = Buffer.concat(Array.from({ length: 100 }, () => fileQuestion("iam.v1alpha.MembersService")));
+  for (const stream of streams) stream.on("error", () => undefined);
+  while (!signal.aborted) {
+    for (const stream of streams) if (!stream.destroyed && stream.writableLength === 0) stream.write(questions);
+    await sleep(20);
+  }
+  session.destroy();
+}
+
+/** Encodes `file_containing_symbol` of reflection as a message of gRPC. */
+function fileQuestion(symbol: string): Buffer {
+  const message = Buffer.from(`\u0022${String.fromCharCode(symbol.length)}${symbol}`);
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
+
+function openCall(session: ClientHttp2Session, path: string, answers: Answers): ClientHttp2Stream {
+  const headers = { "content-type": "application/grpc", te: "trailers" };
+  const stream = session.request({ ":method": "POST", ":path": path, ...headers });
+  stream.on("data", () => count(answers, "data"));
+  stream.on("trailers", (trailers) => count(answers, `grpc-status ${String(trailers["grpc-status"])}`));
+  return stream;
 }
 
 /** Asks for large answers, and reads nothing of them. */
@@ -65,11 +111,14 @@ async function holdStreams(
   for (const session of sessions) session.destroy();
 }
 
-function openSession(url: string): ClientHttp2Session {
+/** So that answers wait in the server. */
+const smallWindow = 1_024;
+const largeWindow = 1_048_576;
+
+function openSession(url: string, initialWindowSize = smallWindow): ClientHttp2Session {
   const { hostname, port } = new URL(url);
   const createConnection = () => connectTcp({ port: Number(port), host: hostname, localAddress });
-  // The window of a stream is small, so that answers wait in the server.
-  const session = connect(url, { createConnection, settings: { initialWindowSize: 1_024 } });
+  const session = connect(url, { createConnection, settings: { initialWindowSize } });
   session.on("error", () => undefined);
   return session;
 }
@@ -94,7 +143,7 @@ export async function sendSlowBodies({ url }: Place, signal: AbortSignal, answer
     "POST /oauth2/token HTTP/1.1",
     `host: ${new URL(url).host}`,
     "content-type: application/x-www-form-urlencoded",
-    "content-length: 100000",
+    "content-length: 16384",
   ];
   const sockets = Array.from({ length: maxRequests - 1 }, () => openFrom(url, localAddress));
   for (const socket of sockets) {

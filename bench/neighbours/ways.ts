@@ -2,7 +2,14 @@
 import { type HttpRequest } from "../load-http.ts";
 import { type Answers, keepBusy } from "./keep-busy.ts";
 import type { Place } from "./place.ts";
-import { holdConnections, holdUnreadAnswers, holdWatches, sendSlowBodies } from "./ways-of-connections.ts";
+import {
+  askReflection,
+  holdConnections,
+  holdUnreadAnswers,
+  holdWatches,
+  reopenWatches,
+  sendSlowBodies,
+} from "./ways-of-connections.ts";
 import * as requests from "./requests.ts";
 
 export interface Way {
@@ -68,7 +75,13 @@ export const ways: readonly Way[] = [
   calls("deadlines", "calls whose deadline has passed", 64, requests.getBeyondDeadline),
   calls("not-found", "paths that do not exist", 64, requests.getUnknownPath),
   calls("unknown-secrets", "token requests with secrets that do not exist", 64, requests.issueWithUnknownKey),
-  { name: "watches", what: "health Watches at the limit of the server", run: holdWatches },
+  { name: "watches", what: "health Watches at the limit of an address", run: holdWatches },
+  { name: "watches-reopened", what: "health Watches that are opened and closed", run: reopenWatches },
+  {
+    name: "reflection",
+    what: "questions to reflection, on as many streams as an address may have",
+    run: askReflection,
+  },
   { name: "connections", what: "connections at the limit of an address", run: holdConnections },
   { name: "unread", what: "answers over HTTP/2 that are not read", run: holdUnreadAnswers },
   { name: "slow-bodies", what: "bodies that come byte by byte", run: sendSlowBodies },

@@ -4,10 +4,10 @@ import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import proxyAddress from "proxy-addr";
 import { networkOf } from "../identity/address-prefix.ts";
-import { createAnonymousPace } from "./anonymous-pace.ts";
-import { connectionOf, createClientAddress, peerOf } from "./client-address.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./http-messages.ts";
-import { onKnownCaller } from "./known-caller.ts";
+import { createClientAddress } from "./client-address.ts";
+import { createCounts } from "./counts.ts";
+import type { HttpHandler } from "./http-messages.ts";
+import { createHandleAtPace } from "./pace-requests.ts";
 import { answerError } from "./plain-error.ts";
 
 interface AddressLimitOptions {
@@ -39,8 +39,6 @@ export interface AddressLimits {
 }
 
 const defaultLogIntervalMs = 60_000;
-/** As long as clients wait that have two thousand requests in flight. */
-const maxWaitMs = 2_000;
 
 export function createAddressLimits(options: AddressLimitOptions): AddressLimits {
   const { trustedProxies, maxConnections, maxRequests, anonymousPerSecond, logger } = options;
@@ -51,50 +49,18 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
   // Cached, because many requests in a row are of the same client.
   let last = { address: "", network: "" };
   const log = createBoundedLog(logger, options.logIntervalMs ?? defaultLogIntervalMs);
-  const pace = anonymousPerSecond === 0 ? undefined : createAnonymousPace({ perSecond: anonymousPerSecond });
-
-  /** Returns the connection of a request if no proxy has others on it. */
-  const ownConnectionOf = (request: HttpRequest): object | undefined => {
-    if (trustedProxies.length === 0) return connectionOf(request);
-    const peer = peerOf(request);
-    return peer === undefined || isTrusted(peer, 0) ? undefined : connectionOf(request);
-  };
-
-  const handleAtPace = (
-    handler: HttpHandler,
-    request: HttpRequest,
-    response: HttpResponse,
-    network: string,
-  ): void | Promise<void> => {
-    if (pace === undefined) return handler(request, response);
-    const { waitMs, end } = pace.begin(network, ownConnectionOf(request));
-    let isHandled = false;
-    let isKnown = false;
-    // At once: many calls of one client may be in flight.
-    onKnownCaller(request, () => {
-      if (!isKnown) end("known");
-      isKnown = true;
-    });
-    response.on("close", () => {
-      if (!isKnown) end(isHandled ? "anonymous" : "not handled");
-    });
-    const handle = (): void | Promise<void> => {
-      isHandled = true;
-      return handler(request, response);
-    };
-    if (waitMs === 0) return handle();
-    if (waitMs > maxWaitMs) {
-      log(network, `refused a request: its address has sent more than ${anonymousPerSecond} anonymous ones a second`);
-      return answerError(response, tooManyAnonymous(anonymousPerSecond));
-    }
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => void Promise.resolve().then(handle).then(resolve, reject), waitMs);
-      response.on("close", () => {
-        clearTimeout(timer);
-        if (!isHandled) resolve();
-      });
-    });
-  };
+  const handleAtPace =
+    anonymousPerSecond === 0
+      ? undefined
+      : createHandleAtPace({
+          trustedProxies,
+          perSecond: anonymousPerSecond,
+          onTooMany(network, response) {
+            const message = `refused a request: its address has sent more than ${anonymousPerSecond} anonymous ones a second`;
+            log(network, message);
+            answerError(response, tooManyAnonymous(anonymousPerSecond));
+          },
+        });
 
   return {
     admit(socket) {
@@ -123,30 +89,9 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
         return answerError(response, tooMany(maxRequests));
       }
       response.on("close", () => requests.remove(network));
-      return handleAtPace(handler, request, response, network);
-    },
-  };
-}
-
-interface Counts {
-  /** @returns false when the count is at its maximum. */
-  add(key: string): boolean;
-  remove(key: string): void;
-}
-
-function createCounts(max: number): Counts {
-  const counts = new Map<string, number>();
-  return {
-    add(key) {
-      const count = counts.get(key) ?? 0;
-      if (count >= max) return false;
-      counts.set(key, count + 1);
-      return true;
-    },
-    remove(key) {
-      const count = counts.get(key) ?? 0;
-      if (count <= 1) counts.delete(key);
-      else counts.set(key, count - 1);
+      return handleAtPace === undefined
+        ? handler(request, response)
+        : handleAtPace(handler, request, response, network);
     },
   };
 }

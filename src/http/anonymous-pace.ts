@@ -25,6 +25,8 @@ export interface AnonymousPace {
    * @param connection over which the client alone sends requests; undefined if it may be that of many clients.
    */
   readonly begin: (network: string, connection: object | undefined) => PacedRequest;
+  /** Takes places for what a request does after its start. Returns the time until the first is due, in milliseconds; 0 for none. */
+  readonly take: (network: string, places: number) => number;
 }
 
 const defaultBurst = 100;
@@ -48,13 +50,13 @@ export function createAnonymousPace(options: AnonymousPaceOptions): AnonymousPac
     for (const [network, due] of dueMs) if (due < now - burstMs) dueMs.delete(network);
   };
 
-  /** Takes the next place of a network. Returns when it is due. */
-  const take = (network: string): number => {
+  /** Takes the next places of a network. Returns the time until the first is due. */
+  const take = (network: string, places: number): number => {
     const now = clock();
     sweep(now);
     const due = Math.max(dueMs.get(network) ?? -Infinity, now - burstMs);
-    dueMs.set(network, due + intervalMs);
-    return due - now;
+    dueMs.set(network, due + places * intervalMs);
+    return Math.max(0, due - now);
   };
 
   const giveBack = (network: string): void => {
@@ -63,13 +65,15 @@ export function createAnonymousPace(options: AnonymousPaceOptions): AnonymousPac
   };
 
   return {
+    take,
+
     begin(network, connection) {
       const isKnown = connection !== undefined && known.has(connection);
-      const waitMs = isKnown ? 0 : Math.max(0, take(network));
+      const waitMs = isKnown ? 0 : take(network, 1);
       return {
         waitMs,
         end(outcome) {
-          if (outcome === "anonymous" && isKnown) take(network);
+          if (outcome === "anonymous" && isKnown) take(network, 1);
           if (outcome !== "anonymous" && !isKnown) giveBack(network);
           if (connection === undefined) return;
           if (outcome === "known") known.add(connection);

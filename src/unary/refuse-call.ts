@@ -1,7 +1,8 @@
-// Refuses calls that no method takes, in the protocol of the call: clients of RPC cannot read the errors of REST.
+// Refuses calls, such as those that no method takes, in the protocol of the call: clients of RPC cannot read the errors of REST.
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createEndStreamSerialization, endStreamFlag, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { type HttpRequest, type HttpResponse, isHttp2 } from "../http/http-messages.ts";
+import { answerError } from "../http/plain-error.ts";
 import { requestPathOf } from "../http/request-path.ts";
 import { abandonBody } from "../rest/calls/read-body.ts";
 import { sendResponse, toNodeHeaders } from "../rest/calls/send-response.ts";
@@ -47,6 +48,13 @@ export function refuseOtherVerbs(verbs: readonly string[], request: HttpRequest,
   return refuse(request, response, new ConnectError(message, Code.Unknown, { Allow: allow }), 405);
 }
 
+/** Answers RESOURCE_EXHAUSTED to a call of a client that has too many. */
+export function refuseOneTooMany(request: HttpRequest, response: HttpResponse, message: string): void {
+  if (refuse(request, response, new ConnectError(message, Code.ResourceExhausted), 429)) return;
+  answerError(response, { code: 429, status: "RESOURCE_EXHAUSTED", reason: "RATE_LIMITED", message });
+}
+
+/** Returns false for what is no call, and for gRPC over HTTP/1.1, which are not answered. */
 function refuse(request: HttpRequest, response: HttpResponse, error: ConnectError, httpStatus: number): boolean {
   const send = senderOf(request);
   // gRPC has its status in trailers, which only HTTP/2 has after a body of a known length.

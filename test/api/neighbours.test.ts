@@ -1,8 +1,13 @@
 // Tests that what one org does leaves the others their share of the service.
 import { once } from "node:events";
 import { connect } from "node:net";
+import { create as createMessage } from "@bufbuild/protobuf";
+import { status } from "@grpc/grpc-js";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { Health, HealthCheckRequestSchema } from "../../gen/grpc/health/v1/health_pb.ts";
+import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { callBidiStream, callServerStream, openGrpc } from "../http/grpc-client.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -237,3 +242,29 @@ test.each(Object.entries(loads))(
     expect(Math.min(...counts)).toBeLessThan(30);
   },
 );
+
+test("a client without credentials has few streams, and asks reflection at the pace of its address", async () => {
+  const limited = await startTestServer({ streamsPerAddress: 2, anonymousPerAddress: 100 });
+  onTestFinished(() => limited.close());
+  using client = openGrpc(Number(new URL(limited.url).port));
+  const watch = () => callServerStream(client, Health.method.watch, createMessage(HealthCheckRequestSchema));
+  const open = watch();
+  open.on("error", () => undefined);
+  await once(open, "data");
+  const method = ServerReflection.method.serverReflectionInfo;
+  const reflection = callBidiStream(client, method);
+  const startMs = performance.now();
+  const messageRequest = { case: "fileContainingSymbol", value: "iam.v1alpha.Org" } as const;
+  for (let count = 0; count < 150; count++) reflection.write(createMessage(method.input, { messageRequest }));
+  let answers = 0;
+  reflection.on("data", () => answers++);
+  await once(reflection, "data");
+  const [refusal] = (await once(watch(), "error")) as { code: number }[];
+  expect(refusal?.code).toBe(status.RESOURCE_EXHAUSTED);
+  reflection.end();
+  await once(reflection, "end");
+  expect(answers).toBe(150);
+  // Two streams of ten places and 150 answers: at least 70 are beyond the 100 that come at once.
+  expect(performance.now() - startMs).toBeGreaterThan(600);
+  open.cancel();
+});

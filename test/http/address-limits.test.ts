@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createAddressLimits } from "../../src/http/address-limits.ts";
 import { createListener } from "../../src/http/listener/listener.ts";
-import { markKnownCaller } from "../../src/http/known-caller.ts";
+import { markKnownCaller } from "../../src/http/paced-request.ts";
 import type { HttpResponse } from "../../src/http/http-messages.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
 import { openRaw } from "./raw-client.ts";

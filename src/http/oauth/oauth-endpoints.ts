@@ -13,7 +13,7 @@ import type { TokenFunctions } from "../../iam/tokens/functions.ts";
 import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
 import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
-import { markKnownCaller } from "../known-caller.ts";
+import { markKnownCaller } from "../paced-request.ts";
 import { answerJson } from "../plain-error.ts";
 import { requireMethod } from "./require-method.ts";
 import { closeAfterEarlyAnswer } from "../listener/close-after-early-answer.ts";

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type DescFile, type DescService, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter, type ServiceImpl } from "@connectrpc/connect";
+import { takePlacesKey } from "../paced-request.ts";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import {
   ServerReflection,
@@ -10,6 +12,7 @@ import {
 import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { createDescriptorIndex, type DescriptorIndex } from "./descriptor-index.ts";
 
+type Serialise = (file: DescFile) => Uint8Array;
 type Question = ServerReflectionRequest["messageRequest"];
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
@@ -17,7 +20,7 @@ type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema
  * Registers gRPC server reflection (v1 and v1alpha) for `services`, the health service, itself and the files of `details`, which
  * no service imports: the messages in the details of errors, which grpcurl shows only if it can look them up. It reveals only the
  * published protos, so callers need no credentials: the router's interceptors do not run. Clients keep the stream open;
- * `draining` ends it, so that it does not delay the close of the server.
+ * `draining` ends it, so that it does not delay the close of the server. Each answer counts as one anonymous request or, if it is long, as several.
  */
 export function registerReflection(
   router: ConnectRouter,
@@ -27,14 +30,18 @@ export function registerReflection(
 ): void {
   /** Created for the first question. */
   let index: DescriptorIndex | undefined;
+  const serialise = createSerialise();
 
   const implementation: ServiceImpl<typeof ServerReflection> = {
-    async *serverReflectionInfo(requests) {
+    async *serverReflectionInfo(requests, { values, signal }) {
       index ??= createDescriptorIndex([...services, Health, ServerReflection, ServerReflectionV1Alpha], details);
       const sent = new Set<string>();
       for await (const request of endedBy(draining, requests)) {
         const { host, messageRequest } = request;
-        yield { validHost: host, originalRequest: request, messageResponse: answer(index, sent, messageRequest) };
+        const messageResponse = answer(index, sent, serialise, messageRequest);
+        const waitMs = values.get(takePlacesKey)(placesOf(messageResponse));
+        if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+        yield { validHost: host, originalRequest: request, messageResponse };
       }
     },
   };
@@ -42,6 +49,27 @@ export function registerReflection(
   router.service(ServerReflection, implementation, { interceptors: [] });
   // v1alpha has the same messages in a different package.
   router.service(ServerReflectionV1Alpha as unknown as typeof ServerReflection, implementation, { interceptors: [] });
+}
+
+const bytesOfPlace = 16_384;
+
+/** Returns as how many anonymous requests an answer counts. */
+function placesOf(answered: Answer): number {
+  const files = answered.case === "fileDescriptorResponse" ? (answered.value.fileDescriptorProto ?? []) : [];
+  const bytes = files.reduce((sum, file) => sum + file.length, 0);
+  return 1 + Math.floor(bytes / bytesOfPlace);
+}
+
+/** Creates a function that serialises each file once. */
+function createSerialise(): Serialise {
+  const serialised = new Map<DescFile, Uint8Array>();
+  return (file) => {
+    const known = serialised.get(file);
+    if (known !== undefined) return known;
+    const bytes = toBinary(FileDescriptorProtoSchema, file.proto);
+    serialised.set(file, bytes);
+    return bytes;
+  };
 }
 
 /** Yields the items until the signal is aborted, even while waiting for the next one. */
@@ -64,21 +92,24 @@ async function* endedBy<T>(signal: AbortSignal, items: AsyncIterable<T>): AsyncG
   }
 }
 
-function answer(index: DescriptorIndex, sent: Set<string>, question: Question): Answer {
+function answer(index: DescriptorIndex, sent: Set<string>, serialise: Serialise, question: Question): Answer {
+  const answerFile = (file: DescFile | undefined, what: string): Answer =>
+    file === undefined ? errorAnswer(Code.NotFound, `there is no ${what}`) : fileAnswer(sent, serialise, file);
+
   switch (question.case) {
     case "listServices":
       return { case: "listServicesResponse", value: { service: index.services.map((name) => ({ name })) } };
     case "fileByFilename":
-      return fileAnswer(sent, index.files.get(question.value), `file ${question.value}`);
+      return answerFile(index.files.get(question.value), `file ${question.value}`);
     case "fileContainingSymbol": {
       // Some clients use the leading dot of full names in descriptors.
       const name = question.value.replace(/^\./, "");
-      return fileAnswer(sent, index.symbols.get(name), `symbol ${name}`);
+      return answerFile(index.symbols.get(name), `symbol ${name}`);
     }
     case "fileContainingExtension": {
       const { containingType, extensionNumber } = question.value;
       const file = index.extensions.get(containingType)?.get(extensionNumber);
-      return fileAnswer(sent, file, `extension ${extensionNumber} of ${containingType}`);
+      return answerFile(file, `extension ${extensionNumber} of ${containingType}`);
     }
     case "allExtensionNumbersOfType": {
       const numbers = index.extensions.get(question.value);
@@ -100,8 +131,7 @@ function errorAnswer(errorCode: Code, errorMessage: string): Answer {
  * Returns the file and those of its transitive imports that this stream has not sent yet. Some clients add each response to
  * their pool and fail on duplicates; others would otherwise have to request each import.
  */
-function fileAnswer(sent: Set<string>, file: DescFile | undefined, what: string): Answer {
-  if (file === undefined) return errorAnswer(Code.NotFound, `there is no ${what}`);
+function fileAnswer(sent: Set<string>, serialise: Serialise, file: DescFile): Answer {
   const files = [file];
   sent.add(file.proto.name);
   for (const { dependencies } of files) {
@@ -111,6 +141,6 @@ function fileAnswer(sent: Set<string>, file: DescFile | undefined, what: string)
       files.push(dependency);
     }
   }
-  const fileDescriptorProto = files.map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
+  const fileDescriptorProto = files.map(serialise);
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }

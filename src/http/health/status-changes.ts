@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** The interval at which the status is read while somebody waits for a change. Draining is reported immediately. */
+const intervalMs = 2_000;
+
+export interface StatusChanges<Status> {
+  /** Returns the next status that is another one, or any when draining begins; undefined when the signal is aborted first. */
+  next(known: Status, signal: AbortSignal): Promise<Status | undefined>;
+}
+
+/**
+ * Lets many wait for a change of a status. They share one reading. As long as the status stays the same, nothing happens in them, so
+ * that a thousand of them take no time.
+ */
+export function createStatusChanges<Status>(read: () => Promise<Status>, draining: AbortSignal): StatusChanges<Status> {
+  const waiting = new Map<(status: Status | undefined) => void, Status>();
+  let isReading = false;
+
+  /** Reads the status until nobody waits. */
+  const readOn = async (): Promise<void> => {
+    isReading = true;
+    while (waiting.size > 0) {
+      await sleep(intervalMs, undefined, { signal: draining, ref: false }).catch(() => undefined);
+      if (waiting.size === 0) break;
+      const status = await read();
+      for (const [end, known] of waiting) if (known !== status || draining.aborted) end(status);
+    }
+    isReading = false;
+  };
+
+  return {
+    next: (known, signal) =>
+      new Promise((resolve) => {
+        const end = (status: Status | undefined): void => {
+          waiting.delete(end);
+          signal.removeEventListener("abort", leave);
+          resolve(status);
+        };
+        const leave = (): void => end(undefined);
+        signal.addEventListener("abort", leave, { once: true });
+        waiting.set(end, known);
+        if (!isReading) void readOn();
+      }),
+  };
+}

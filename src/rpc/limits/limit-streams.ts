@@ -1,0 +1,46 @@
+import type { ClientAddress } from "../../http/client-address.ts";
+import { createCounts } from "../../http/counts.ts";
+import { handleLater } from "../../http/handle-later.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/http-messages.ts";
+import { takePlaces } from "../../http/paced-request.ts";
+import { networkOf } from "../../identity/address-prefix.ts";
+
+interface StreamLimits {
+  readonly addressOf: ClientAddress;
+  /** Of one address; of one /64 for IPv6. */
+  readonly perAddress: number;
+  readonly inAll: number;
+  /** Called instead of the handler. Answers the request. */
+  readonly onTooMany: (request: HttpRequest, response: HttpResponse, message: string) => void;
+}
+
+/**
+ * How many anonymous requests a stream counts as, besides the one that it is. To open and close it takes ten times as much of the
+ * processor as one with a single answer.
+ */
+const placesOfStream = 9;
+
+/** Bounds the open streams of clients without credentials: health Watches and reflection. */
+export function createLimitStreams({
+  addressOf,
+  perAddress,
+  inAll,
+  onTooMany,
+}: StreamLimits): (handler: HttpHandler) => HttpHandler {
+  const ofNetworks = createCounts(perAddress);
+  let open = 0;
+  return (handler) => (request, response) => {
+    const address = addressOf(request);
+    const network = address === null ? "unknown" : networkOf(address);
+    const refuse = (reached: string): void =>
+      onTooMany(request, response, `${reached} already; close one, or call Check for the health of the server`);
+    if (open >= inAll) return refuse(`the server has ${inAll} open streams`);
+    if (!ofNetworks.add(network)) return refuse(`the address of the client has ${perAddress} open streams`);
+    open++;
+    response.on("close", () => {
+      ofNetworks.remove(network);
+      open--;
+    });
+    return handleLater(takePlaces(request, placesOfStream), response, () => handler(request, response));
+  };
+}

@@ -1,0 +1,132 @@
+// Tests that clients without credentials cannot open as many streams as they like.
+import { once } from "node:events";
+import type { ClientHttp2Session, OutgoingHttpHeaders } from "node:http2";
+import { expect, test } from "vitest";
+import type { HttpRequest, HttpResponse } from "../../../src/http/http-messages.ts";
+import { setPace } from "../../../src/http/paced-request.ts";
+import { createLimitStreams } from "../../../src/rpc/limits/limit-streams.ts";
+import { refuseOneTooMany } from "../../../src/unary/refuse-call.ts";
+import { callHttp2, openHttp2 } from "../../http/http2-client.ts";
+import { openRaw } from "../../http/raw-client.ts";
+import { beginAnswer, startListener } from "../../http/start-listener.ts";
+
+/** Starts a server that allows two streams of an address and three in all, and answers none of them to its end. */
+async function start(pace?: (count: number) => number) {
+  const open = new Set<HttpResponse>();
+  const limitStreams = createLimitStreams({
+    addressOf: ({ headers }: HttpRequest) => String(headers["x-address"]),
+    perAddress: 2,
+    inAll: 3,
+    onTooMany: refuseOneTooMany,
+  });
+  const limited = limitStreams((_request, response) => {
+    open.add(response);
+    response.on("close", () => open.delete(response));
+    beginAnswer(response);
+  });
+  const server = await startListener((request, response) => {
+    if (pace !== undefined) setPace(request, { onKnown: () => undefined, takePlaces: pace });
+    return limited(request, response);
+  });
+  const session = await openHttp2(server.url);
+  const stop = async (): Promise<void> => {
+    session.destroy();
+    await server[Symbol.asyncDispose]();
+  };
+  return { port: server.port, open, session, [Symbol.asyncDispose]: stop };
+}
+
+const watch = (address: string, type = "application/grpc"): OutgoingHttpHeaders => ({
+  ":method": "POST",
+  ":path": "/grpc.health.v1.Health/Watch",
+  "content-type": type,
+  "x-address": address,
+});
+
+/** Opens a stream and waits for the head of its answer. */
+async function openStream(session: ClientHttp2Session, address: string) {
+  const stream = session.request(watch(address));
+  await once(stream, "response");
+  return stream;
+}
+
+/** Returns the status and the message of an answer, which are in its trailers. */
+async function refusalOf(session: ClientHttp2Session, address: string) {
+  const stream = session.request(watch(address));
+  stream.resume();
+  const [trailers] = (await once(stream, "trailers")) as [Readonly<Record<string, unknown>>];
+  return { status: trailers["grpc-status"], message: decodeURIComponent(String(trailers["grpc-message"])) };
+}
+
+test("refuses the streams of an address beyond its limit, until one closes", async () => {
+  await using server = await start();
+  const first = await openStream(server.session, "2001:db8::1");
+  await openStream(server.session, "2001:db8::2");
+  // Another address of the same /64.
+  expect(await refusalOf(server.session, "2001:db8::3")).toMatchObject({
+    status: "8",
+    message:
+      "the address of the client has 2 open streams already; close one, or call Check for the health of the server",
+  });
+  first.close();
+  await expect.poll(() => server.open.size).toBe(1);
+  await openStream(server.session, "2001:db8::3");
+});
+
+test("refuses the streams of any address when the server has too many", async () => {
+  await using server = await start();
+  for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) await openStream(server.session, address);
+  expect(await refusalOf(server.session, "192.0.2.4")).toMatchObject({
+    status: "8",
+    message: expect.stringContaining("the server has 3"),
+  });
+});
+
+test("refuses a stream in the protocol of its client", async () => {
+  await using server = await start();
+  for (let count = 0; count < 2; count++) await openStream(server.session, "192.0.2.1");
+  const connect = await callHttp2(server.session, watch("192.0.2.1", "application/connect+json"));
+  expect(connect).toMatchObject({
+    status: 200,
+    body: expect.stringContaining('{"error":{"code":"resource_exhausted"'),
+  });
+  const web = await callHttp2(server.session, watch("192.0.2.1", "application/grpc-web"));
+  expect(web).toMatchObject({ status: 200, body: expect.stringContaining("grpc-status: 8\r\n") });
+  // gRPC has its status in trailers, which HTTP/1.1 has only after chunks.
+  const raw = await openRaw(server.port);
+  const head = [
+    "POST / HTTP/1.1",
+    "Host: a",
+    "X-Address: 192.0.2.1",
+    "Content-Type: application/grpc",
+    "Content-Length: 0",
+  ];
+  raw.socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  await raw.until("RATE_LIMITED");
+  expect(raw.received()).toMatch(/^HTTP\/1.1 429 /);
+});
+
+test("a stream takes ten places at the pace of its address, and is opened when they are due", async () => {
+  const taken: number[] = [];
+  await using server = await start((count) => {
+    taken.push(count);
+    return 500;
+  });
+  const startMs = performance.now();
+  await openStream(server.session, "192.0.2.1");
+  expect(performance.now() - startMs).toBeGreaterThan(450);
+  // The request itself has taken the first.
+  expect(taken).toEqual([9]);
+});
+
+test("a stream whose client leaves before it is opened takes no room", async () => {
+  await using server = await start(() => 300);
+  for (let count = 0; count < 10; count++) {
+    const stream = server.session.request(watch("192.0.2.1"));
+    await new Promise((resolve) => stream.write("a", resolve));
+    stream.close();
+    await once(stream, "close");
+  }
+  await openStream(server.session, "192.0.2.1");
+  expect(server.open.size).toBe(1);
+});
