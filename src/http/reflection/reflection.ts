@@ -20,7 +20,8 @@ type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema
  * Registers gRPC server reflection (v1 and v1alpha) for `services`, the health service, itself and the files of `details`, which
  * no service imports: the messages in the details of errors, which grpcurl shows only if it can look them up. It reveals only the
  * published protos, so callers need no credentials: the router's interceptors do not run. Clients keep the stream open;
- * `draining` ends it, so that it does not delay the close of the server. Each answer counts as one anonymous request or, if it is long, as several.
+ * `draining` ends it, so that it does not delay the close of the server. Each answer counts as an anonymous request; a long one as
+ * several.
  */
 export function registerReflection(
   router: ConnectRouter,
