@@ -171,6 +171,9 @@ export function createListener(options: ListenerOptions): Listener {
       request.socket.destroy();
       return;
     }
+    // Node emits the error of a request whose connection breaks if somebody listened when it broke. Handlers may stop listening before
+    // it is emitted: connect-node does when the response closes. An error for nobody would end the process.
+    request.on("error", ignore);
     // Emitted once. `once` would wrap each listener, which takes longer than most of them.
     response.on("close", onHttp1End);
     if (unsafe === undefined) serve(request, response);

@@ -1,6 +1,9 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { describe, expect, it } from "vitest";
+import { createHealth } from "../../../src/http/health/health.ts";
+import { registerHealth } from "../../../src/http/health/health-service.ts";
 import type { HttpHandler } from "../../../src/http/http-messages.ts";
 import { answerJson } from "../../../src/http/plain-error.ts";
 import { callHttp2, frame, openHttp2, preface } from "../http2-client.ts";
@@ -338,6 +341,38 @@ describe("malformed and incomplete requests", () => {
     await closed;
     expect(received()).not.toContain("HTTP/1.1 400");
   });
+});
+
+describe("connections that break", () => {
+  it.each(["application/json", "text/plain"])(
+    "end no process whose handler stops listening before: %s",
+    async (type) => {
+      // connect-node answers other content types than its own without reading the body.
+      const health = createHealth({ checks: {}, checkTimeoutMs: 100 });
+      const rpc = connectNodeAdapter({ routes: (router) => registerHealth(router, health, []) });
+      const handled: string[] = [];
+      await using server = await startListener((request, response) => {
+        handled.push(request.url ?? "");
+        if (request.url !== "/wait") rpc(request, response);
+      });
+      const uncaught: unknown[] = [];
+      const onUncaught = (error: unknown): void => void uncaught.push(error);
+      process.on("uncaughtException", onUncaught);
+      const { socket, closed } = await openRaw(server.port);
+      const path = "/grpc.health.v1.Health/Watch";
+      socket.write("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n");
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: 5\r\n\r\nabcde`);
+      await expect.poll(() => handled).toEqual(["/wait", path]);
+      await sleep(100);
+      socket.resetAndDestroy();
+      await closed;
+      expect((await exchange(server.port, `POST ${path} HTTP/1.0\r\nHost: a\r\n\r\n`)).slice(0, 12)).toBe(
+        "HTTP/1.1 415",
+      );
+      process.off("uncaughtException", onUncaught);
+      expect(uncaught).toEqual([]);
+    },
+  );
 });
 
 describe("connections without a request", () => {
