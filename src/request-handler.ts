@@ -119,6 +119,7 @@ export function createRequestHandler(
       addressOf: clientAddress,
       perAddress: config.streamsPerAddress,
       inAll: maxStreams,
+      draining: health.draining,
       onTooMany: refuseOneTooMany,
     }),
     maxStreamedBytes: maxAnonymousBytes,

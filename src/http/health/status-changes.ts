@@ -11,6 +11,8 @@ export interface StatusChanges<Status> {
 /**
  * Lets many wait for a change of a status. They share one reading. As long as the status stays the same, nothing happens in them, so
  * that a thousand of them take no time.
+ *
+ * @param read does not reject.
  */
 export function createStatusChanges<Status>(read: () => Promise<Status>, draining: AbortSignal): StatusChanges<Status> {
   const waiting = new Map<(status: Status | undefined) => void, Status>();
@@ -19,18 +21,25 @@ export function createStatusChanges<Status>(read: () => Promise<Status>, drainin
   /** Reads the status until nobody waits. */
   const readOn = async (): Promise<void> => {
     isReading = true;
-    while (waiting.size > 0) {
-      await sleep(intervalMs, undefined, { signal: draining, ref: false }).catch(() => undefined);
-      if (waiting.size === 0) break;
-      const status = await read();
-      for (const [end, known] of waiting) if (known !== status || draining.aborted) end(status);
+    try {
+      while (waiting.size > 0) {
+        await sleep(intervalMs, undefined, { signal: draining, ref: false }).catch(() => undefined);
+        if (waiting.size === 0) return;
+        const status = await read();
+        for (const [end, known] of waiting) if (known !== status || draining.aborted) end(status);
+      }
+    } finally {
+      isReading = false;
     }
-    isReading = false;
   };
 
   return {
     next: (known, signal) =>
       new Promise((resolve) => {
+        if (signal.aborted) {
+          resolve(undefined);
+          return;
+        }
         const end = (status: Status | undefined): void => {
           waiting.delete(end);
           signal.removeEventListener("abort", leave);

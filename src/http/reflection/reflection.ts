@@ -37,11 +37,12 @@ export function registerReflection(
     async *serverReflectionInfo(requests, { values, signal }) {
       index ??= createDescriptorIndex([...services, Health, ServerReflection, ServerReflectionV1Alpha], details);
       const sent = new Set<string>();
+      const ended = AbortSignal.any([signal, draining]);
       for await (const request of endedBy(draining, requests)) {
         const { host, messageRequest } = request;
         const messageResponse = answer(index, sent, serialise, messageRequest);
-        const waitMs = values.get(takePlacesKey)(placesOf(messageResponse));
-        if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+        const waitMs = values.get(takePlacesKey)(placesOf(request, messageResponse));
+        if (waitMs > 0) await sleep(waitMs, undefined, { signal: ended });
         yield { validHost: host, originalRequest: request, messageResponse };
       }
     },
@@ -54,10 +55,12 @@ export function registerReflection(
 
 const bytesOfPlace = 16_384;
 
-/** Returns as how many anonymous requests an answer counts. */
-function placesOf(answered: Answer): number {
+/** Returns as how many anonymous requests an answer counts, which repeats its question. */
+function placesOf(request: ServerReflectionRequest, answered: Answer): number {
   const files = answered.case === "fileDescriptorResponse" ? (answered.value.fileDescriptorProto ?? []) : [];
-  const bytes = files.reduce((sum, file) => sum + file.length, 0);
+  const { value = "" } = request.messageRequest;
+  const repeated = typeof value === "string" ? value : value.containingType;
+  const bytes = files.reduce((sum, file) => sum + file.length, request.host.length + repeated.length);
   return 1 + Math.floor(bytes / bytesOfPlace);
 }
 

@@ -23,7 +23,9 @@ export function collectPieces(): Pieces {
   let used = 0;
 
   const endTogether = (): void => {
-    if (together !== undefined) pieces.push(together.subarray(0, used));
+    const filled = together?.subarray(0, used);
+    // Large and small pieces may take turns.
+    if (filled !== undefined) pieces.push(used < togetherBytes / 2 ? Buffer.from(filled) : filled);
     together = undefined;
     used = 0;
   };

@@ -1,7 +1,8 @@
+import { constants } from "node:http2";
 import type { ClientAddress } from "../../http/client-address.ts";
 import { createCounts } from "../../http/counts.ts";
 import { handleLater } from "../../http/handle-later.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/http-messages.ts";
+import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "../../http/http-messages.ts";
 import { takePlaces } from "../../http/paced-request.ts";
 import { networkOf } from "../../identity/address-prefix.ts";
 
@@ -10,6 +11,8 @@ interface StreamLimits {
   /** Of one address; of one /64 for IPv6. */
   readonly perAddress: number;
   readonly inAll: number;
+  /** Aborted when the server is about to stop. Streams end by themselves then, unless their clients do not read. */
+  readonly draining: AbortSignal;
   /** Called instead of the handler. Answers the request. */
   readonly onTooMany: (request: HttpRequest, response: HttpResponse, message: string) => void;
 }
@@ -20,27 +23,37 @@ interface StreamLimits {
  */
 const placesOfStream = 9;
 
+/** How long clients may take to read the end of their streams. */
+const unreadMs = 1_000;
+
 /** Bounds the open streams of clients without credentials: health Watches and reflection. */
 export function createLimitStreams({
   addressOf,
   perAddress,
   inAll,
+  draining,
   onTooMany,
 }: StreamLimits): (handler: HttpHandler) => HttpHandler {
   const ofNetworks = createCounts(perAddress);
-  let open = 0;
+  const open = new Set<HttpResponse>();
+  draining.addEventListener("abort", () => setTimeout(() => open.forEach(cut), unreadMs).unref(), { once: true });
   return (handler) => (request, response) => {
     const address = addressOf(request);
     const network = address === null ? "unknown" : networkOf(address);
     const refuse = (reached: string): void =>
       onTooMany(request, response, `${reached} already; close one, or call Check for the health of the server`);
-    if (open >= inAll) return refuse(`the server has ${inAll} open streams`);
+    if (open.size >= inAll) return refuse(`the server has ${inAll} open streams`);
     if (!ofNetworks.add(network)) return refuse(`the address of the client has ${perAddress} open streams`);
-    open++;
+    open.add(response);
     response.on("close", () => {
       ofNetworks.remove(network);
-      open--;
+      open.delete(response);
     });
     return handleLater(takePlaces(request, placesOfStream), response, () => handler(request, response));
   };
+}
+
+function cut(response: HttpResponse): void {
+  if (isHttp2(response)) response.stream.close(constants.NGHTTP2_CANCEL);
+  else response.destroy();
 }

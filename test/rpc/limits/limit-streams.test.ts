@@ -12,11 +12,13 @@ import { beginAnswer, startListener } from "../../http/start-listener.ts";
 
 /** Starts a server that allows two streams of an address and three in all, and answers none of them to its end. */
 async function start(pace?: (count: number) => number) {
+  const draining = new AbortController();
   const open = new Set<HttpResponse>();
   const limitStreams = createLimitStreams({
     addressOf: ({ headers }: HttpRequest) => String(headers["x-address"]),
     perAddress: 2,
     inAll: 3,
+    draining: draining.signal,
     onTooMany: refuseOneTooMany,
   });
   const limited = limitStreams((_request, response) => {
@@ -33,7 +35,7 @@ async function start(pace?: (count: number) => number) {
     session.destroy();
     await server[Symbol.asyncDispose]();
   };
-  return { port: server.port, open, session, [Symbol.asyncDispose]: stop };
+  return { port: server.port, open, session, drain: () => draining.abort(), [Symbol.asyncDispose]: stop };
 }
 
 const watch = (address: string, type = "application/grpc"): OutgoingHttpHeaders => ({
@@ -129,4 +131,17 @@ test("a stream whose client leaves before it is opened takes no room", async () 
   }
   await openStream(server.session, "192.0.2.1");
   expect(server.open.size).toBe(1);
+});
+
+test("a stream that does not end when the server drains is cut", async () => {
+  await using server = await start();
+  const stream = await openStream(server.session, "192.0.2.1");
+  const raw = await openRaw(server.port);
+  raw.socket.write("POST / HTTP/1.1\r\nHost: a\r\nX-Address: 192.0.2.2\r\nContent-Length: 0\r\n\r\n");
+  await expect.poll(() => server.open.size).toBe(2);
+  stream.on("error", () => undefined);
+  const closed = once(stream, "close");
+  server.drain();
+  await Promise.all([closed, raw.closed]);
+  expect(server.open.size).toBe(0);
 });
