@@ -2,22 +2,28 @@
 import { createContextKey } from "@connectrpc/connect";
 import type { HttpRequest } from "./http-messages.ts";
 
-interface PacedRequest {
+interface Pace {
   /** Called when the caller of the request becomes known. */
   readonly onKnown: () => void;
   /** Takes further places at the pace. Returns the time until the first is due, in milliseconds; 0 for none. */
   readonly takePlaces: (count: number) => number;
 }
 
-const pacedRequests = new WeakMap<HttpRequest, PacedRequest>();
+/**
+ * A property of requests. A WeakMap with an entry for each request would keep them through several collections of the young generation,
+ * each of which copies them: 30 ms in every 160 with many small calls.
+ */
+const pace = Symbol("pace");
 
-export function setPace(request: HttpRequest, paced: PacedRequest): void {
-  pacedRequests.set(request, paced);
+type PacedRequest = HttpRequest & { [pace]?: Pace };
+
+export function setPace(request: PacedRequest, own: Pace): void {
+  request[pace] = own;
 }
 
 /** Says that the caller of a request is known and keeps its rates, so that the request does not count as anonymous. */
-export function markKnownCaller(request: HttpRequest): void {
-  pacedRequests.get(request)?.onKnown();
+export function markKnownCaller(request: PacedRequest): void {
+  request[pace]?.onKnown();
 }
 
 /**
@@ -25,8 +31,8 @@ export function markKnownCaller(request: HttpRequest): void {
  *
  * @returns the time to wait for that, in milliseconds; 0 for none.
  */
-export function takePlaces(request: HttpRequest, count: number): number {
-  return pacedRequests.get(request)?.takePlaces(count) ?? 0;
+export function takePlaces(request: PacedRequest, count: number): number {
+  return request[pace]?.takePlaces(count) ?? 0;
 }
 
 /** The context key of `takePlaces` for the request of a call. */
