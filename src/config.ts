@@ -69,9 +69,9 @@ const settings = {
     default: 1_000,
     desc: "Requests a second of one address, or /64 of IPv6, whose callers are not known or exceed their rates. Further ones wait. 0 for no limit.",
   }),
-  TENANTRY_STREAMS_PER_ADDRESS: integer(1, 1_000, {
+  TENANTRY_STREAMS_PER_ADDRESS: integer(10, 1_000, {
     default: 100,
-    desc: "Maximum health Watches and streams of gRPC reflection of one address, or /64 of IPv6, that are open at once.",
+    desc: "Maximum health Watches of one address, or /64 of IPv6, that are open at once. A stream of gRPC reflection counts as ten.",
   }),
   TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together", 300_000),
   TENANTRY_RATE_WRITES_PER_CALLER: rate(

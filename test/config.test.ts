@@ -66,7 +66,7 @@ const integers = [
   ["TENANTRY_CONNECTIONS_PER_ADDRESS", "connectionsPerAddress", 1, 1_000_000],
   ["TENANTRY_REQUESTS_PER_ADDRESS", "requestsPerAddress", 1, 1_000_000],
   ["TENANTRY_ANONYMOUS_PER_ADDRESS", "anonymousPerAddress", 0, 1_000_000],
-  ["TENANTRY_STREAMS_PER_ADDRESS", "streamsPerAddress", 1, 1_000],
+  ["TENANTRY_STREAMS_PER_ADDRESS", "streamsPerAddress", 10, 1_000],
   ["TENANTRY_RATE_READS_PER_CALLER", "rateReadsPerCaller", 0, 10_000_000],
   ["TENANTRY_RATE_WRITES_PER_CALLER", "rateWritesPerCaller", 0, 10_000_000],
   ["TENANTRY_RATE_READS_PER_ORG", "rateReadsPerOrg", 0, 10_000_000],

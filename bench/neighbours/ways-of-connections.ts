@@ -7,7 +7,8 @@ import { type Answers, count, openFrom } from "./keep-busy.ts";
 import type { Place } from "./place.ts";
 
 const localAddress = "127.0.0.2";
-const maxStreams = 100;
+const maxWatches = 100;
+const maxReflections = 10;
 const maxConnections = 2_000;
 const maxRequests = 1_000;
 
@@ -27,7 +28,7 @@ export async function holdWatches({ url }: Place, signal: AbortSignal, answers: 
     stream.end(emptyMessage);
     return stream;
   };
-  await holdStreams(url, maxStreams, watch, signal, answers);
+  await holdStreams(url, maxWatches, watch, signal, answers);
 }
 
 /** Opens health Watches, and closes each when it has a message. */
@@ -49,7 +50,7 @@ export async function reopenWatches({ url }: Place, signal: AbortSignal, answers
 /** Asks reflection for files, on as many streams as an address may have, without waiting for answers. */
 export async function askReflection({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
   const session = openSession(url, largeWindow);
-  const streams = Array.from({ length: maxStreams }, () => openCall(session, reflectionPath, answers));
+  const streams = Array.from({ length: maxReflections }, () => openCall(session, reflectionPath, answers));
   const questions = Buffer.concat(Array.from({ length: 100 }, () => fileQuestion("iam.v1alpha.MembersService")));
   for (const stream of streams) stream.on("error", () => undefined);
   while (!signal.aborted) {

@@ -1,23 +1,23 @@
 export interface Counts {
-  /** @returns false when the count is at its maximum. */
-  add(key: string): boolean;
-  remove(key: string): void;
+  /** @returns false when the count would exceed its maximum. */
+  add(key: string, amount?: number): boolean;
+  remove(key: string, amount?: number): void;
 }
 
 /** Counts what is open of each key, such as an address. */
 export function createCounts(max: number): Counts {
   const counts = new Map<string, number>();
   return {
-    add(key) {
-      const count = counts.get(key) ?? 0;
-      if (count >= max) return false;
-      counts.set(key, count + 1);
+    add(key, amount = 1) {
+      const count = (counts.get(key) ?? 0) + amount;
+      if (count > max) return false;
+      counts.set(key, count);
       return true;
     },
-    remove(key) {
-      const count = counts.get(key) ?? 0;
-      if (count <= 1) counts.delete(key);
-      else counts.set(key, count - 1);
+    remove(key, amount = 1) {
+      const count = (counts.get(key) ?? 0) - amount;
+      if (count <= 0) counts.delete(key);
+      else counts.set(key, count);
     },
   };
 }

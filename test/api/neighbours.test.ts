@@ -244,7 +244,7 @@ test.each(Object.entries(loads))(
 );
 
 test("a client without credentials has few streams, and asks reflection at the pace of its address", async () => {
-  const limited = await startTestServer({ streamsPerAddress: 2, anonymousPerAddress: 100 });
+  const limited = await startTestServer({ streamsPerAddress: 11, anonymousPerAddress: 100 });
   onTestFinished(() => limited.close());
   using client = openGrpc(Number(new URL(limited.url).port));
   const watch = () => callServerStream(client, Health.method.watch, createMessage(HealthCheckRequestSchema));

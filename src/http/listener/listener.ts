@@ -54,7 +54,7 @@ export function createListener(options: ListenerOptions): Listener {
   const { handler, limits, onError = console.error, admit = () => true, onDrop = ignore } = options;
   /**
    * Open sockets with their unfinished HTTP/1.1 responses. When a connection breaks, Node emits no event for pipelined
-   * responses that wait for an earlier one, so they are removed with their socket.
+   * responses that wait for an earlier one in some versions, so they are removed with their socket.
    */
   const sockets = new Map<Socket, Set<ServerResponse>>();
   const undecided = new Set<Socket>();

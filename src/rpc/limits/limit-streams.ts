@@ -23,6 +23,13 @@ interface StreamLimits {
  */
 const placesOfStream = 9;
 
+/**
+ * As how many streams one of reflection counts for its address. Clients ask it a few questions and leave. Questions wait in memory if
+ * they come before those before them are answered.
+ */
+const streamsOfReflection = 10;
+const reflectionPrefix = "/grpc.reflection.";
+
 /** How long clients may take to read the end of their streams. */
 const unreadMs = 1_000;
 
@@ -43,10 +50,11 @@ export function createLimitStreams({
     const refuse = (reached: string): void =>
       onTooMany(request, response, `${reached} already; close one, or call Check for the health of the server`);
     if (open.size >= inAll) return refuse(`the server has ${inAll} open streams`);
-    if (!ofNetworks.add(network)) return refuse(`the address of the client has ${perAddress} open streams`);
+    const amount = request.url?.startsWith(reflectionPrefix) === true ? streamsOfReflection : 1;
+    if (!ofNetworks.add(network, amount)) return refuse(`the address of the client has ${perAddress} open streams`);
     open.add(response);
     response.on("close", () => {
-      ofNetworks.remove(network);
+      ofNetworks.remove(network, amount);
       open.delete(response);
     });
     return handleLater(takePlaces(request, placesOfStream), response, () => handler(request, response));

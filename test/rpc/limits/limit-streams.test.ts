@@ -10,13 +10,13 @@ import { callHttp2, openHttp2 } from "../../http/http2-client.ts";
 import { openRaw } from "../../http/raw-client.ts";
 import { beginAnswer, startListener } from "../../http/start-listener.ts";
 
-/** Starts a server that allows two streams of an address and three in all, and answers none of them to its end. */
-async function start(pace?: (count: number) => number) {
+/** Starts a server that allows three streams in all, and answers none of them to its end. */
+async function start(pace?: (count: number) => number, perAddress = 2) {
   const draining = new AbortController();
   const open = new Set<HttpResponse>();
   const limitStreams = createLimitStreams({
     addressOf: ({ headers }: HttpRequest) => String(headers["x-address"]),
-    perAddress: 2,
+    perAddress,
     inAll: 3,
     draining: draining.signal,
     onTooMany: refuseOneTooMany,
@@ -38,16 +38,18 @@ async function start(pace?: (count: number) => number) {
   return { port: server.port, open, session, drain: () => draining.abort(), [Symbol.asyncDispose]: stop };
 }
 
-const watch = (address: string, type = "application/grpc"): OutgoingHttpHeaders => ({
+const watchPath = "/grpc.health.v1.Health/Watch";
+
+const watch = (address: string, type = "application/grpc", path = watchPath): OutgoingHttpHeaders => ({
   ":method": "POST",
-  ":path": "/grpc.health.v1.Health/Watch",
+  ":path": path,
   "content-type": type,
   "x-address": address,
 });
 
 /** Opens a stream and waits for the head of its answer. */
-async function openStream(session: ClientHttp2Session, address: string) {
-  const stream = session.request(watch(address));
+async function openStream(session: ClientHttp2Session, address: string, path = watchPath) {
+  const stream = session.request(watch(address, undefined, path));
   await once(stream, "response");
   return stream;
 }
@@ -73,6 +75,19 @@ test("refuses the streams of an address beyond its limit, until one closes", asy
   first.close();
   await expect.poll(() => server.open.size).toBe(1);
   await openStream(server.session, "2001:db8::3");
+});
+
+test("a stream of reflection counts as ten for its address", async () => {
+  await using server = await start(undefined, 11);
+  const reflectionPath = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+  await openStream(server.session, "192.0.2.1");
+  const reflection = await openStream(server.session, "192.0.2.1", reflectionPath);
+  expect(await refusalOf(server.session, "192.0.2.1")).toMatchObject({ status: "8" });
+  reflection.close();
+  await expect.poll(() => server.open.size).toBe(1);
+  await openStream(server.session, "192.0.2.1");
+  const { body } = await callHttp2(server.session, watch("192.0.2.1", "application/grpc-web", reflectionPath));
+  expect(body).toContain("grpc-status: 8");
 });
 
 test("refuses the streams of any address when the server has too many", async () => {
