@@ -14,7 +14,6 @@ import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
 import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
-import { sendRequest } from "./send-request.ts";
 
 const registry = createRegistry(file_google_rpc_error_details);
 
@@ -29,9 +28,14 @@ export function createRestTransport(baseUrl: string, apiKey: string | undefined)
         message,
       );
       if (body !== undefined) headers.set("content-type", "application/json");
-      const response = await sendRequest(`${baseUrl}${url}`, { method: verb, headers, body, signal });
-      const json = response.status === 204 ? {} : (JSON.parse(response.body) as JsonObject);
-      if (response.status >= 300) throw readError(json, response.headers);
+      const response = await fetch(`${baseUrl}${url}`, {
+        method: verb,
+        headers,
+        body: body ?? null,
+        signal: signal ?? null,
+      });
+      const json = response.status === 204 ? {} : ((await response.json()) as JsonObject);
+      if (!response.ok) throw readError(json, response.headers);
       return {
         stream: false,
         service: method.parent,
