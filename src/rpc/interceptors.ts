@@ -70,7 +70,7 @@ export function createCallInterceptor(
     } else if (permission !== undefined) {
       const path = readTarget(target, message);
       if (isOverParents(path, message)) {
-        const onParents = await authoriseParents(await authorise.deciderOf(caller), permission, path, message);
+        const onParents = await authoriseParents(await authorise.authoriserOf(caller), permission, path, message);
         authorised = onParents.authorised;
         decisions.push(...onParents.decisions);
       } else {

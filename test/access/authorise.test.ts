@@ -205,8 +205,8 @@ describe("a call on a resource of another org", () => {
       compileCondition: compileWithinBudget,
     });
     const evaluator = createAccessEvaluator({ database, heads, ...names });
-    const { deciderOf } = createAuthorise(createViewCaller(snapshots, database), evaluator, createTurns());
-    const { decideQuietly } = await deciderOf(await callerOf(ours));
+    const { authoriserOf } = createAuthorise(createViewCaller(snapshots, database), evaluator, createTurns());
+    const { decideQuietly } = await authoriserOf(await callerOf(ours));
     const may = async (path: string) =>
       (await decideQuietly(requirement("never", permission), parseTargetPath(path, "path"))) !== undefined;
     const org = `/orgs/${theirs.orgName}`;
@@ -429,13 +429,13 @@ test("several paths are all decided, and the first that is denied is explained",
   await give("lifter", { on: onPlatform });
   await all("/orgs/nowhere");
   expect(
-    await (await authorise.deciderOf(await callerOf(ours))).decideQuietly(requirement(), parseTargetPath("", "")),
+    await (await authorise.authoriserOf(await callerOf(ours))).decideQuietly(requirement(), parseTargetPath("", "")),
   ).toBeDefined();
 });
 
-test("a decider decides several times about one caller", async () => {
+test("an authoriser decides several times about one caller", async () => {
   await give("starter", { on: { kind: "project", id: ours.web } });
-  const { decide: decideOn, decideQuietly } = await createDeciding().authorise.deciderOf(await callerOf(ours));
+  const { decide: decideOn, decideQuietly } = await createDeciding().authorise.authoriserOf(await callerOf(ours));
   const [web, shop] = ["web", "shop"].map((name) =>
     parseTargetPath(`/orgs/${ours.orgName}/projects/${name}`, "path"),
   ) as [ReturnType<typeof parseTargetPath>, ReturnType<typeof parseTargetPath>];

@@ -59,7 +59,7 @@ export interface ItemParent {
 }
 
 /** Makes several decisions about a caller, whose org is read once. */
-export interface Decider {
+export interface CallerAuthoriser {
   /** @throws ServiceError PERMISSION_DENIED, which explains what is missing. */
   readonly decide: (requirement: Requirement, path: TargetPath) => Promise<Authorised>;
   /** Returns undefined if the call is denied. An explanation takes long. */
@@ -74,7 +74,7 @@ export interface Authorise {
    * @throws ServiceError PERMISSION_DENIED
    */
   (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised>;
-  readonly deciderOf: (caller: Caller) => Promise<Decider>;
+  readonly authoriserOf: (caller: Caller) => Promise<CallerAuthoriser>;
   /** Returns what the caller sees through a path, if it holds the permission to read there. A promise only for a path with `-`. */
   readonly visibility: (caller: Caller, path: TargetPath) => Visibility | Promise<Visibility>;
   /**
@@ -133,7 +133,7 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
       (authorised) => authorised ?? deny(caller, view.snapshot, view.check, requirement.permission, path),
     );
 
-  const deciderOf: Authorise["deciderOf"] = async (caller) => {
+  const authoriserOf: Authorise["authoriserOf"] = async (caller) => {
     const view = await viewInTurn(caller);
     const renew = renewTurnOf(turns, caller);
     return {
@@ -172,7 +172,7 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     }
   };
 
-  return Object.assign(authorise, { deciderOf, visibility, all });
+  return Object.assign(authorise, { authoriserOf, visibility, all });
 }
 
 function limitsToVisible(listVisibility: ListVisibility, path: TargetPath): boolean {

@@ -23,7 +23,7 @@ export function createConfirm(authorise: Authorise, caller: Caller, decisions: r
     const now = await refreshCaller(db, caller, locked);
     const impersonator = impersonatorOf(now);
     if (impersonator !== undefined) await authorise(impersonator, requiredToImpersonate, pathOfMember(now));
-    const { decide } = await authorise.deciderOf(now);
+    const { decide } = await authorise.authoriserOf(now);
     for (const { requirement, path } of decisions) await decide(requirement, path);
   };
 }

@@ -1,6 +1,6 @@
 // Authorises a BatchCreate over several parents in one org (AIP-233): its own parent ends with `-`, and its items name theirs.
 import { lifting } from "../../access/evaluation/allows.ts";
-import type { Authorised, Decider, ItemParent } from "../../access/evaluation/authorise.ts";
+import type { Authorised, CallerAuthoriser, ItemParent } from "../../access/evaluation/authorise.ts";
 import type { Decision } from "../../access/evaluation/confirm-author.ts";
 import { required } from "../../errors/required.ts";
 import { type AnyPath, type Reference, parseResourcePath } from "../../paths/parse-path.ts";
@@ -35,19 +35,19 @@ export function isOverParents({ references }: AnyPath, message: RequestFields): 
  * @throws ServiceError FIELD_INVALID with all invalid paths, PERMISSION_DENIED with the index of the first item that is denied.
  */
 export async function authoriseParents(
-  decider: Decider,
+  authoriser: CallerAuthoriser,
   permission: string,
   all: AnyPath,
   message: RequestFields,
 ): Promise<AuthorisedParents> {
   const written = await readParents(all, message["requests"] as readonly RequestFields[]);
-  const onAll = await authoriseAll(decider, permission, all);
+  const onAll = await authoriseAll(authoriser, permission, all);
   if (onAll !== undefined) {
     const above = onAll.authorised.target.references.slice(0, -1);
     const parents = written.map((path) => path && { written: path, references: [...above, ...path.slice(-1)] });
     return { ...onAll, authorised: { ...onAll.authorised, parents } };
   }
-  return authoriseEach(decider, permission, all, written);
+  return authoriseEach(authoriser, permission, all, written);
 }
 
 /** Reads the parent of each item; undefined for an item that names none, which the handler refuses. */
@@ -63,7 +63,7 @@ function readParents({ pattern }: AnyPath, requests: readonly RequestFields[]): 
 
 /** Authorises on all parents at once. Returns undefined if that is not decided by what the caller holds on the org. */
 async function authoriseAll(
-  { decideQuietly }: Decider,
+  { decideQuietly }: CallerAuthoriser,
   permission: string,
   all: AnyPath,
 ): Promise<AuthorisedParents | undefined> {
@@ -82,7 +82,7 @@ async function authoriseAll(
 }
 
 async function authoriseEach(
-  { decide }: Decider,
+  { decide }: CallerAuthoriser,
   permission: string,
   all: AnyPath,
   written: readonly Written[],
