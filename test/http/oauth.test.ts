@@ -93,6 +93,7 @@ describe("the token endpoint", () => {
     const { socket, closed } = await openRaw(port);
     socket.end(request(form.toString()).slice(0, -1));
     await closed;
+    expect(await exchange(port, request("a=b"))).toContain("invalid_request");
     expect(place.servers[0].logLines.join("")).not.toContain("an OAuth request failed");
   });
 

@@ -1,6 +1,6 @@
-import { constants } from "node:http2";
 import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
-import { type HttpRequest, type HttpResponse, isHttp2 } from "../../http/http-messages.ts";
+import { cutRequest } from "../../http/cut-request.ts";
+import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 
 /** The time to send a DEADLINE_EXCEEDED response. */
 const answerMs = 1000;
@@ -23,7 +23,7 @@ export function limitCallTime(request: HttpRequest, response: HttpResponse, time
       headers["connect-timeout-ms"] = String(timeoutMs);
     }
   }
-  const timer = setTimeout(cut, timeoutMs + answerMs, request, response);
+  const timer = setTimeout(cutRequest, timeoutMs + answerMs, request, response);
   response.once("close", () => clearTimeout(timer));
 }
 
@@ -35,9 +35,4 @@ function isShorter(givenMs: number | undefined, timeoutMs: number): boolean {
 /** Returns NaN for one that is invalid, which Connect rejects. */
 function grpcTimeoutMs(given: string): number {
   return parseTimeout(given, Number.POSITIVE_INFINITY).timeoutMs ?? Number.NaN;
-}
-
-function cut(request: HttpRequest, response: HttpResponse): void {
-  if (isHttp2(response)) response.stream.close(constants.NGHTTP2_CANCEL);
-  else request.socket.destroy();
 }

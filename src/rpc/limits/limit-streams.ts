@@ -1,8 +1,8 @@
-import { constants } from "node:http2";
 import type { ClientAddress } from "../../http/client-address.ts";
 import { createCounts } from "../../http/counts.ts";
+import { cutRequest } from "../../http/cut-request.ts";
 import { handleLater } from "../../http/handle-later.ts";
-import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "../../http/http-messages.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import { takePlaces } from "../../http/paced-request.ts";
 import { networkOf } from "../../identity/address-prefix.ts";
 
@@ -42,8 +42,9 @@ export function createLimitStreams({
   onTooMany,
 }: StreamLimits): (handler: HttpHandler) => HttpHandler {
   const ofNetworks = createCounts(perAddress);
-  const open = new Set<HttpResponse>();
-  draining.addEventListener("abort", () => setTimeout(() => open.forEach(cut), unreadMs).unref(), { once: true });
+  const open = new Map<HttpResponse, HttpRequest>();
+  const cutAll = (): void => open.forEach((request, response) => cutRequest(request, response));
+  draining.addEventListener("abort", () => setTimeout(cutAll, unreadMs).unref(), { once: true });
   return (handler) => (request, response) => {
     const address = addressOf(request);
     const network = address === null ? "unknown" : networkOf(address);
@@ -52,16 +53,11 @@ export function createLimitStreams({
     if (open.size >= inAll) return refuse(`the server has ${inAll} open streams`);
     const amount = request.url?.startsWith(reflectionPrefix) === true ? streamsOfReflection : 1;
     if (!ofNetworks.add(network, amount)) return refuse(`the address of the client has ${perAddress} open streams`);
-    open.add(response);
+    open.set(response, request);
     response.on("close", () => {
       ofNetworks.remove(network, amount);
       open.delete(response);
     });
     return handleLater(takePlaces(request, placesOfStream), response, () => handler(request, response));
   };
-}
-
-function cut(response: HttpResponse): void {
-  if (isHttp2(response)) response.stream.close(constants.NGHTTP2_CANCEL);
-  else response.destroy();
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createHealth } from "../../../src/http/health/health.ts";
 import { registerHealth } from "../../../src/http/health/health-service.ts";
 import type { HttpHandler } from "../../../src/http/http-messages.ts";
@@ -358,6 +358,7 @@ describe("connections that break", () => {
       const uncaught: unknown[] = [];
       const onUncaught = (error: unknown): void => void uncaught.push(error);
       process.on("uncaughtException", onUncaught);
+      onTestFinished(() => void process.off("uncaughtException", onUncaught));
       const { socket, closed } = await openRaw(server.port);
       const path = "/grpc.health.v1.Health/Watch";
       socket.write("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -369,7 +370,6 @@ describe("connections that break", () => {
       expect((await exchange(server.port, `POST ${path} HTTP/1.0\r\nHost: a\r\n\r\n`)).slice(0, 12)).toBe(
         "HTTP/1.1 415",
       );
-      process.off("uncaughtException", onUncaught);
       expect(uncaught).toEqual([]);
     },
   );

@@ -75,6 +75,8 @@ test("refuses the streams of an address beyond its limit, until one closes", asy
   first.close();
   await expect.poll(() => server.open.size).toBe(1);
   await openStream(server.session, "2001:db8::3");
+  // A refusal has a head, too.
+  expect(server.open.size).toBe(2);
 });
 
 test("a stream of reflection counts as ten for its address", async () => {
@@ -86,6 +88,7 @@ test("a stream of reflection counts as ten for its address", async () => {
   reflection.close();
   await expect.poll(() => server.open.size).toBe(1);
   await openStream(server.session, "192.0.2.1");
+  expect(server.open.size).toBe(2);
   const { body } = await callHttp2(server.session, watch("192.0.2.1", "application/grpc-web", reflectionPath));
   expect(body).toContain("grpc-status: 8");
 });
