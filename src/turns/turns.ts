@@ -41,13 +41,13 @@ const defaultMaxMs = 2;
 /** More than the calls take that a busy client has at once, of which none then waits. */
 const defaultMaxShortMs = 4;
 const defaultMaxWaiting = 2_000;
-/** A turn that takes so many times as long as it should is a long one. */
-const longTurns = 2;
 const maxRestMs = 200;
 /** Short calls of an org that has the process to itself run for so many times as long. */
 const unshared = 5;
 /** Two orgs share the process for so long after calls of both. */
 const sharedMs = 1_000;
+/** Every so many turns of an org go to a long call that has not begun, whatever else waits. */
+const newAndLongEvery = 16;
 /** How many calls may start in one turn of the event loop. */
 const maxStarts = 64;
 const retryAfterMs = 1_000;
@@ -55,7 +55,7 @@ const retryAfterMs = 1_000;
 export function createTurns(options: TurnsOptions = {}): Turns {
   const { maxMs = defaultMaxMs, maxShortMs = defaultMaxShortMs, maxWaiting = defaultMaxWaiting } = options;
   const { clock = () => performance.now(), after = setTimeout } = options;
-  const waiting = new Map<string, (() => void)[]>();
+  const waiting = new Map<string, WaitingCalls>();
   let count = 0;
   const shares = createShares(clock);
   const rests = createRests(clock, after, () => schedule());
@@ -106,7 +106,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
 
   const endTurn = (): void => {
     const { orgId, ms } = shares.stop();
-    if (isMeasured && ms >= longTurns * maxMs) rests.start(orgId, ms);
+    if (isMeasured && ms >= maxMs) rests.start(orgId, ms);
   };
 
   const startNext = (isFirst: boolean): void => {
@@ -116,19 +116,19 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     const orgId = shares.least(waiting.keys(), rests.has);
     const calls = waiting.get(orgId);
     if (calls === undefined) return;
-    const start = calls.shift();
-    if (calls.length === 0) waiting.delete(orgId);
+    const start = calls.next();
+    if (calls.count() === 0) waiting.delete(orgId);
     count--;
     isMeasured = true;
     shares.start(orgId);
     start?.();
   };
 
-  const wait = (orgId: string): Promise<void> => {
-    const calls = waiting.get(orgId) ?? [];
-    if (calls.length === 0) shares.join(orgId);
+  const wait = (orgId: string, isNewAndLong: boolean): Promise<void> => {
+    const calls = waiting.get(orgId) ?? createWaitingCalls();
+    if (calls.count() === 0) shares.join(orgId);
     return new Promise((resolve) => {
-      calls.push(resolve);
+      calls.add(resolve, isNewAndLong);
       waiting.set(orgId, calls);
       count++;
       schedule();
@@ -151,18 +151,43 @@ export function createTurns(options: TurnsOptions = {}): Turns {
         shares.start(orgId);
         return undefined;
       }
-      if ((waiting.get(orgId)?.length ?? 0) >= maxWaiting) throw tooMany(maxWaiting);
-      return wait(orgId);
+      if ((waiting.get(orgId)?.count() ?? 0) >= maxWaiting) throw tooMany(maxWaiting);
+      return wait(orgId, length === "long");
     },
 
-    renew: (orgId, length) => ((length === "short" ? isOverForShort() : isOver()) ? wait(orgId) : undefined),
+    renew: (orgId, length) => ((length === "short" ? isOverForShort() : isOver()) ? wait(orgId, false) : undefined),
+  };
+}
+
+interface WaitingCalls {
+  add(start: () => void, isNewAndLong: boolean): void;
+  /** Removes and returns the call whose turn is next. */
+  next(): (() => void) | undefined;
+  count(): number;
+}
+
+/**
+ * Creates the queue of an org's calls. A long call that has begun goes before those that have not, because its parsed message is in
+ * memory until it ends. If dozens of them took turns, each message would live so long that only full garbage collections free it.
+ */
+function createWaitingCalls(): WaitingCalls {
+  const first: (() => void)[] = [];
+  const newAndLong: (() => void)[] = [];
+  let turn = 0;
+  return {
+    add: (start, isNewAndLong) => void (isNewAndLong ? newAndLong : first).push(start),
+    next() {
+      const isForNew = ++turn % newAndLongEvery === 0;
+      return isForNew ? (newAndLong.shift() ?? first.shift()) : (first.shift() ?? newAndLong.shift());
+    },
+    count: () => first.length + newAndLong.length,
   };
 }
 
 /**
- * Some turns are long, since a decision or the parsing of a message is not interrupted. A call of another org needs several turns of
- * the event loop, and would wait for such a turn in each of them. So an org rests after one for as long as it took, unless it has
- * the process to itself.
+ * A turn may take long, since a decision or the parsing of a message is not interrupted. A call of another org needs several turns of
+ * the event loop, and would wait for such a turn in each of them. So an org rests after a turn that was used up for as long as it
+ * took, unless it has the process to itself.
  */
 function createRests(clock: () => number, after: Required<TurnsOptions>["after"], onEnd: () => void) {
   const resting = new Set<string>();

@@ -17,7 +17,8 @@ function createPlace(options: Pick<Parameters<typeof createTurns>[0] & object, "
     now += ms;
     ran.push(orgId);
   };
-  return { turns, ran, run, runShort };
+  const advance = (ms: number): void => void (now += ms);
+  return { turns, ran, run, runShort, advance };
 }
 
 /** Waits longer than any of the calls takes. */
@@ -101,6 +102,40 @@ test("a long call goes on after those of other orgs", async () => {
   expect(ran.indexOf("c")).toBeLessThan(ran.lastIndexOf("long"));
 });
 
+/** Runs a call in steps, each of which uses its turn up, and adds its name for each. */
+async function runInSteps(
+  { turns, advance }: ReturnType<typeof createPlace>,
+  { name, steps, length }: { readonly name: string; readonly steps: number; readonly length?: "short" | "long" },
+  ran: string[],
+): Promise<void> {
+  await turns.take("org", length);
+  for (let step = 0; step < steps; step++) {
+    if (step > 0) await turns.renew("org", length);
+    advance(4);
+    ran.push(name);
+  }
+}
+
+test("a long call ends before the next one of its org begins", async () => {
+  const place = createPlace();
+  const ran: string[] = [];
+  await Promise.all(["x", "y"].map((name) => runInSteps(place, { name, steps: 3 }, ran)));
+  expect(ran).toEqual(["x", "x", "x", "y", "y", "y"]);
+});
+
+test("a call that takes very many turns lets other calls of its org begin, short ones at once", async () => {
+  const place = createPlace();
+  const ran: string[] = [];
+  await Promise.all([
+    runInSteps(place, { name: "endless", steps: 100 }, ran),
+    runInSteps(place, { name: "long", steps: 1 }, ran),
+    runInSteps(place, { name: "short", steps: 1, length: "short" }, ran),
+  ]);
+  expect(ran.indexOf("short")).toBeLessThanOrEqual(2);
+  expect(ran.indexOf("long")).toBeGreaterThan(10);
+  expect(ran.indexOf("long")).toBeLessThan(20);
+});
+
 test("calls of one org beyond a number are refused, and those of others are not", async () => {
   const { turns, run } = createPlace({ maxWaiting: 2 });
   await run("busy", 10);
@@ -156,13 +191,13 @@ test("long calls get their turns while short ones come in each turn of the event
   expect(ran.lastIndexOf("long")).toBeLessThan(10);
 });
 
-test("an org rests after a long turn if another one calls, and not if it has the process to itself", async () => {
+test("an org rests after a turn that is used up if another one calls, and not if it has the process to itself", async () => {
   const rests: (() => void)[] = [];
   const { turns, ran, run, runShort } = createPlace({ after: (end) => rests.push(end) });
-  await Promise.all([run("busy", 10), run("busy", 10)]);
+  await Promise.all([run("busy", 4), run("busy", 4)]);
   await settle();
   expect(rests).toEqual([]);
-  await Promise.all([runShort("quiet", 1), run("busy", 10), run("busy", 10)]);
+  await Promise.all([runShort("quiet", 1), run("busy", 4), run("busy", 4)]);
   await settle();
   expect(rests).toHaveLength(1);
   const busy = [run("busy", 1), runShort("busy", 1)];
