@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAuthorHolds } from "./access/evaluation/author-holds.ts";
-import { createConfirm } from "./access/evaluation/confirm-author.ts";
+import { type ConfirmOf, createConfirm } from "./access/evaluation/confirm-author.ts";
 import { createAuthorise } from "./access/evaluation/authorise.ts";
 import { createRequireReached } from "./iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
@@ -202,6 +202,8 @@ export async function startServer(
     const countCall = createCountCall(config, rateWindowMs);
     const turns = createTurns();
     const authorise = createAuthorise(viewCaller, evaluator, turns);
+    const authoriseInTransaction = createAuthorise(viewCaller, evaluator, turns.ofHolders);
+    const confirmOf: ConfirmOf = (caller, decisions) => createConfirm(authoriseInTransaction, caller, decisions);
     const guards = {
       turn: createTakeTurn(turns, explain),
       gate: createRequestGate(table, authenticate, countCall, explain, turns),
@@ -210,7 +212,7 @@ export async function startServer(
       call: createConcurrencyInterceptor(
         table,
         config,
-        createCallInterceptor(table, authorise, createTypePermissions(database, readers), turns),
+        createCallInterceptor(table, authorise, confirmOf, createTypePermissions(database, readers), turns),
       ),
       explain,
     };
@@ -280,7 +282,7 @@ export async function startServer(
         authenticate,
         tokenFunctions,
         count,
-        confirmOf: (caller) => createConfirm(authorise, caller, []),
+        confirmOf: (caller) => confirmOf(caller, []),
         issuer,
         logger,
       },

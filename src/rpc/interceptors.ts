@@ -4,7 +4,7 @@
 import type { Interceptor } from "@connectrpc/connect";
 import type { Authorise, Authorised, Requirement } from "../access/evaluation/authorise.ts";
 import { setCall } from "../access/evaluation/call.ts";
-import { type Decision, createConfirm } from "../access/evaluation/confirm-author.ts";
+import type { ConfirmOf, Decision } from "../access/evaluation/confirm-author.ts";
 import type { TypePermissions } from "../resources/type-permissions.ts";
 import { authoriseParents, isOverParents } from "./authorisation/authorise-parents.ts";
 import { authoriseTyped } from "./authorisation/authorise-typed.ts";
@@ -38,6 +38,7 @@ export function createErrorInterceptor(explain: ExplainError): Interceptor {
 export function createCallInterceptor(
   table: MethodTable,
   authorise: Authorise,
+  confirmOf: ConfirmOf,
   typePermissions: TypePermissions,
   turns: Turns,
 ): Interceptor {
@@ -65,7 +66,7 @@ export function createCallInterceptor(
       const paths =
         anyPath.listName === undefined
           ? runSteps(steps)
-          : await runInTurns(steps, renewTurnOf(turns, caller, request.signal));
+          : await runInTurns(steps, renewTurnOf(turns, caller, request.signal, "large"));
       await authorise.all(caller, permission, paths);
     } else if (permission !== undefined) {
       const path = readTarget(target, message);
@@ -88,8 +89,8 @@ export function createCallInterceptor(
       await decide({ permission: createPermission, listVisibility: "never" }, parentOf(authorised.target));
     }
     const validation = startValidation(request.method.input, request.message);
-    if (validation !== undefined) await runInTurns(validation, renewTurnOf(turns, caller, request.signal));
-    const confirm = createConfirm(authorise, caller, decisions);
+    if (validation !== undefined) await runInTurns(validation, renewTurnOf(turns, caller, request.signal, "large"));
+    const confirm = confirmOf(caller, decisions);
     const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin });
     return next(request);

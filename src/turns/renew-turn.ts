@@ -1,4 +1,4 @@
-import type { Turns } from "./turns.ts";
+import type { CallLength, Renewals } from "./turns.ts";
 
 /**
  * Returns the function that takes the next turn of a call; it returns undefined if the call may run on.
@@ -6,12 +6,13 @@ import type { Turns } from "./turns.ts";
  * @param signal of the call: the function throws when nobody waits for the answer any more.
  */
 export function renewTurnOf(
-  turns: Turns,
+  turns: Renewals,
   { orgId }: { readonly orgId: string },
   signal?: AbortSignal,
+  length?: CallLength,
 ): () => Promise<void> | undefined {
   return () => {
     signal?.throwIfAborted();
-    return turns.renew(orgId);
+    return turns.renew(orgId, length)?.then(() => signal?.throwIfAborted());
   };
 }

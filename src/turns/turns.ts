@@ -2,6 +2,7 @@
 // calls at once would have them all run before the next call of another org. So each call waits for its turn before its message is
 // parsed, and a long loop takes another turn now and then: calls of one org in their order, and the org that has had the least
 // time first.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ServiceError } from "../errors/service-error.ts";
 
 interface TurnsOptions {
@@ -18,17 +19,26 @@ interface TurnsOptions {
 
 /**
  * A turn costs a third of the time of a short call. So such a call runs at once, unless short calls have taken long in this turn of
- * the event loop.
+ * the event loop. A large call is a long one whose message takes much memory when it is parsed.
  */
-type CallLength = "long" | "short";
+export type CallLength = "short" | "long" | "large";
 
-export interface Turns {
+export interface Turns extends Renewals {
   /**
    * Returns undefined if a call of the org may start now, and otherwise a promise of its turn.
    *
+   * @param signal of the call. When it is aborted, the promise is resolved at once.
    * @throws ServiceError RATE_LIMITED when too many calls of the org wait.
    */
-  take(orgId: string, length?: CallLength): Promise<void> | undefined;
+  take(orgId: string, length?: CallLength, signal?: AbortSignal): Promise<void> | undefined;
+  /**
+   * For calls that hold what others wait for, such as a lock. They go on in the next turn of the event loop, before other calls of
+   * their org, and while it rests.
+   */
+  readonly ofHolders: Renewals;
+}
+
+export interface Renewals {
   /**
    * Returns undefined if a call that has its turn may run on, and otherwise a promise of its next one. Costs so little that loops
    * can call it for each item.
@@ -45,9 +55,7 @@ const maxRestMs = 200;
 /** Short calls of an org that has the process to itself run for so many times as long. */
 const unshared = 5;
 /** Two orgs share the process for so long after calls of both. */
-const sharedMs = 1_000;
-/** Every so many turns of an org go to a long call that has not begun, whatever else waits. */
-const newAndLongEvery = 16;
+const sharedMs = 200;
 /** How many calls may start in one turn of the event loop. */
 const maxStarts = 64;
 const retryAfterMs = 1_000;
@@ -124,11 +132,22 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     start?.();
   };
 
-  const wait = (orgId: string, isNewAndLong: boolean): Promise<void> => {
+  const wait = (orgId: string, queue: QueueName, signal?: AbortSignal): Promise<void> => {
     const calls = waiting.get(orgId) ?? createWaitingCalls();
     if (calls.count() === 0) shares.join(orgId);
     return new Promise((resolve) => {
-      calls.add(resolve, isNewAndLong);
+      const leave = (): void => {
+        if (!calls.remove(queue, start)) return;
+        if (calls.count() === 0 && waiting.get(orgId) === calls) waiting.delete(orgId);
+        count--;
+        resolve();
+      };
+      const start = (): void => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      calls.add(queue, start);
       waiting.set(orgId, calls);
       count++;
       schedule();
@@ -136,13 +155,13 @@ export function createTurns(options: TurnsOptions = {}): Turns {
   };
 
   const mayStart = (orgId: string, length: CallLength): boolean => {
-    if (length === "long") return count === 0 && !rests.has(orgId) && !isOver() && !hasStarted;
+    if (length !== "short") return count === 0 && !rests.has(orgId) && !isOver() && !hasStarted;
     // Behind the calls of its org, if others wait for them.
     return !(waiting.has(orgId) && rests.isShared()) && !rests.has(orgId) && !isOverForShort();
   };
 
   return {
-    take(orgId, length = "long") {
+    take(orgId, length = "long", signal) {
       rests.see(orgId);
       if (mayStart(orgId, length)) {
         if (length === "short") return undefined;
@@ -152,35 +171,54 @@ export function createTurns(options: TurnsOptions = {}): Turns {
         return undefined;
       }
       if ((waiting.get(orgId)?.count() ?? 0) >= maxWaiting) throw tooMany(maxWaiting);
-      return wait(orgId, length === "long");
+      return wait(orgId, length === "large" ? "large" : "small", signal);
     },
 
-    renew: (orgId, length) => ((length === "short" ? isOverForShort() : isOver()) ? wait(orgId, false) : undefined),
+    renew(orgId, length) {
+      const mustWait = length === "short" ? isOverForShort() : isOver();
+      return mustWait ? wait(orgId, length === "large" ? "begun" : "small") : undefined;
+    },
+
+    ofHolders: {
+      renew: (_orgId, length) => ((length === "short" ? isOverForShort() : isOver()) ? nextTurn() : undefined),
+    },
   };
 }
 
+/** Of large calls, those that have not begun and those that have; and all others. */
+type QueueName = "large" | "begun" | "small";
+
 interface WaitingCalls {
-  add(start: () => void, isNewAndLong: boolean): void;
+  add(queue: QueueName, start: () => void): void;
+  /** Removes a call, and reports whether it was there. */
+  remove(queue: QueueName, start: () => void): boolean;
   /** Removes and returns the call whose turn is next. */
   next(): (() => void) | undefined;
   count(): number;
 }
 
 /**
- * Creates the queue of an org's calls. A long call that has begun goes before those that have not, because its parsed message is in
- * memory until it ends. If dozens of them took turns, each message would live so long that only full garbage collections free it.
+ * Creates the queues of an org's calls. Large ones have every other turn. Those that have begun go before the others, because their
+ * parsed messages are in memory until they end. If dozens of them took turns, each message would live so long that only full garbage
+ * collections free it.
  */
 function createWaitingCalls(): WaitingCalls {
-  const first: (() => void)[] = [];
-  const newAndLong: (() => void)[] = [];
-  let turn = 0;
+  const queues = { large: new Set<() => void>(), begun: new Set<() => void>(), small: new Set<() => void>() };
+  let wasLarge = false;
+  const shift = (queue: QueueName): (() => void) | undefined => {
+    const [first] = queues[queue];
+    if (first !== undefined) queues[queue].delete(first);
+    return first;
+  };
   return {
-    add: (start, isNewAndLong) => void (isNewAndLong ? newAndLong : first).push(start),
+    add: (queue, start) => void queues[queue].add(start),
+    remove: (queue, start) => queues[queue].delete(start),
     next() {
-      const isForNew = ++turn % newAndLongEvery === 0;
-      return isForNew ? (newAndLong.shift() ?? first.shift()) : (first.shift() ?? newAndLong.shift());
+      wasLarge = !wasLarge;
+      const nextLarge = () => shift("begun") ?? shift("large");
+      return wasLarge ? (nextLarge() ?? shift("small")) : (shift("small") ?? nextLarge());
     },
-    count: () => first.length + newAndLong.length,
+    count: () => queues.large.size + queues.begun.size + queues.small.size,
   };
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createTurns } from "../../src/turns/turns.ts";
+import { type CallLength, createTurns } from "../../src/turns/turns.ts";
 
 /** Runs calls that take the processor, by a clock that only they move, and notes their order. */
 function createPlace(options: Pick<Parameters<typeof createTurns>[0] & object, "maxWaiting" | "after"> = {}) {
@@ -105,7 +105,7 @@ test("a long call goes on after those of other orgs", async () => {
 /** Runs a call in steps, each of which uses its turn up, and adds its name for each. */
 async function runInSteps(
   { turns, advance }: ReturnType<typeof createPlace>,
-  { name, steps, length }: { readonly name: string; readonly steps: number; readonly length?: "short" | "long" },
+  { name, steps, length }: { readonly name: string; readonly steps: number; readonly length?: CallLength },
   ran: string[],
 ): Promise<void> {
   await turns.take("org", length);
@@ -116,24 +116,60 @@ async function runInSteps(
   }
 }
 
-test("a long call ends before the next one of its org begins", async () => {
+test("a large call ends before the next one of its org begins", async () => {
   const place = createPlace();
   const ran: string[] = [];
-  await Promise.all(["x", "y"].map((name) => runInSteps(place, { name, steps: 3 }, ran)));
-  expect(ran).toEqual(["x", "x", "x", "y", "y", "y"]);
+  await Promise.all(["x", "y", "z"].map((name) => runInSteps(place, { name, steps: 30, length: "large" }, ran)));
+  expect(ran).toEqual(["x", "y", "z"].flatMap((name) => Array(30).fill(name)));
 });
 
-test("a call that takes very many turns lets other calls of its org begin, short ones at once", async () => {
+test("large calls and the others of their org have every other turn", async () => {
   const place = createPlace();
   const ran: string[] = [];
   await Promise.all([
-    runInSteps(place, { name: "endless", steps: 100 }, ran),
-    runInSteps(place, { name: "long", steps: 1 }, ran),
-    runInSteps(place, { name: "short", steps: 1, length: "short" }, ran),
+    ...["x", "y"].map((name) => runInSteps(place, { name, steps: 4, length: "large" }, ran)),
+    ...["a", "b"].map((name) => runInSteps(place, { name, steps: 2 }, ran)),
   ]);
-  expect(ran.indexOf("short")).toBeLessThanOrEqual(2);
-  expect(ran.indexOf("long")).toBeGreaterThan(10);
-  expect(ran.indexOf("long")).toBeLessThan(20);
+  expect(ran.filter((name) => "xy".includes(name)).join("")).toBe("xxxxyyyy");
+  expect(ran.filter((name) => "ab".includes(name)).join("")).toBe("abab");
+  expect(ran.slice(0, 9).filter((name) => "ab".includes(name))).toHaveLength(4);
+});
+
+test("a call whose client has left waits no longer, and keeps no other from its turn", async () => {
+  const { turns, run } = createPlace({ maxWaiting: 2 });
+  await run("busy", 10);
+  const left = new AbortController();
+  const wait = async (length: CallLength): Promise<void> => turns.take("busy", length, left.signal);
+  const waiting = [wait("long"), wait("large")];
+  expect(() => turns.take("busy")).toThrow("more than 2 calls");
+  left.abort();
+  // At once: no turn of the event loop is needed.
+  await Promise.all(waiting);
+  const order: string[] = [];
+  const take = async (name: string): Promise<void> => {
+    await turns.take("busy");
+    order.push(name);
+  };
+  await Promise.all(["first", "second"].map(take));
+  expect(order).toEqual(["first", "second"]);
+});
+
+test("a call that holds a lock goes on before others of its org, and while the org rests", async () => {
+  const rests: (() => void)[] = [];
+  const { turns, ran, run, runShort, advance } = createPlace({ after: (end) => rests.push(end) });
+  await Promise.all([runShort("quiet", 1), run("busy", 10), run("busy", 10)]);
+  await settle();
+  expect(rests).toHaveLength(1);
+  const other = run("busy", 1);
+  const before = ran.length;
+  for (let step = 0; step < 3; step++) {
+    expect(turns.ofHolders.renew("busy")).toBeUndefined();
+    advance(4);
+    await turns.ofHolders.renew("busy");
+  }
+  expect(ran).toHaveLength(before);
+  rests[0]?.();
+  await other;
 });
 
 test("calls of one org beyond a number are refused, and those of others are not", async () => {

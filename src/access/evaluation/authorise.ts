@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import type { Turns } from "../../turns/turns.ts";
+import type { Renewals } from "../../turns/turns.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { allows, allowsEverywhere } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
@@ -85,7 +85,7 @@ export interface Authorise {
   readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[]) => Promise<void>;
 }
 
-export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator, turns: Turns): Authorise {
+export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator, turns: Renewals): Authorise {
   /** Conditions can make a decision long, and several calls come here in one turn of the event loop. */
   const viewInTurn = (caller: Caller): DecisionView | Promise<DecisionView> =>
     whenReady(viewCaller(caller), (view) => {

@@ -74,7 +74,7 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
       path: onceForEach(parseTargetPath),
       attributes: attributesOnce(),
     };
-    const renew = renewTurnOf(turns, caller, signal);
+    const renew = renewTurnOf(turns, caller, signal, "large");
     const all: Asked[] = [];
     for (const [index, request] of requests.entries()) {
       const turn = renew();

@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ContextValues, Interceptor } from "@connectrpc/connect";
-import type { Turns } from "../../turns/turns.ts";
+import type { CallLength, Turns } from "../../turns/turns.ts";
 import { holdsBodyPlace, leaveBodyPlace } from "./body-places.ts";
 import { addressKeyOf } from "../call-origin.ts";
 import type { ExplainError } from "../explain-error.ts";
@@ -38,7 +38,7 @@ export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
       return undefined;
     }
     try {
-      const turn = turns.take(taker, isShort(method) && bodyBytes <= maxShortBytes ? "short" : "long");
+      const turn = turns.take(taker, lengthOf(method, bodyBytes), signal);
       if (turn !== undefined && holdsBodyPlace(values)) return turn.then(() => leaveBodyPlace(values, bodyBytes));
       if (turn === undefined) leaveBodyPlace(values, bodyBytes);
       return turn;
@@ -47,6 +47,11 @@ export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
       throw explain(thrown, method, signal, values.get(requestIdKey));
     }
   };
+}
+
+function lengthOf(method: DescMethod, bodyBytes: number): CallLength {
+  if (bodyBytes > maxShortBytes) return "large";
+  return isShort(method) ? "short" : "long";
 }
 
 /**

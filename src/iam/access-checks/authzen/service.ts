@@ -20,7 +20,8 @@ export function createAuthorizationApiService(
     evaluate: async (request, context) => ({ decision: await evaluate(callerOf(context), request) }),
     evaluateAll(request, context) {
       const caller = callerOf(context);
-      return evaluateAll(evaluate, renewTurnOf(dependencies.turns, caller, context.signal), caller, request);
+      const renew = renewTurnOf(dependencies.turns, caller, context.signal, "large");
+      return evaluateAll(evaluate, renew, caller, request);
     },
     searchSubjects: createSearchSubjects(dependencies),
     searchResources: createSearchResources(dependencies),
