@@ -11,8 +11,8 @@ export default defineConfig({
     include: isOnNamedServer ? databaseTests() : ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/bounded-shrinking.ts"],
-    // Test files run in parallel, each with its own database. Three keep two cores busy, since many wait for other processes.
-    maxWorkers: 3,
+    // Test files run in parallel, each with its own database. Four keep two cores busy, since many wait for other processes.
+    maxWorkers: 4,
     // A worker loads and compiles modules once for all of its files. They cannot disturb each other: no module keeps state.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -4,6 +4,7 @@ import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Caller, type Company, openCompany } from "./callers.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,7 +15,7 @@ afterAll(() => server.close());
 const permission = "iam.projects.create";
 const lacks = `the caller lacks the permission ${permission} on this resource`;
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   let company: Company;
   let alice: Caller;
   beforeEach(async () => {

@@ -7,6 +7,7 @@ import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { openWorkplace } from "../support/workplace.ts";
 import { permissionFor, verbsOf, writtenResources, isRunByProvider } from "../support/written-resources.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ const expectExceeds = async (call: Promise<unknown>): Promise<void> => {
   expect(await failureOf(call)).toMatchObject({ code: "PermissionDenied", reason: "GRANT_EXCEEDS_OWN" });
 };
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const createApiOf = (secret: string | undefined) => createApi(protocol, server.url, secret);
 
   let cast: OrgCast;

@@ -15,7 +15,7 @@ import { rounds } from "../support/rounds.ts";
 import { openReads } from "../support/service-catalog.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Protocol, createTransport, protocols } from "../support/transports.ts";
+import { type Protocol, createTransport, protocols, protocolsInTurn } from "../support/transports.ts";
 import { type EveryCall, type Paths, type Request, callMethod, callsOf, hasRoute } from "./every-call.ts";
 import { createEveryPlace } from "./every-place.ts";
 
@@ -131,7 +131,7 @@ function answerFrom(transport: Transport, method: DescMethodUnary, request: Requ
   );
 }
 
-describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const transports = new Map<string, Transport>();
   /** Returns the transport of a caller. It is reused, because each one opens its own connections. */
   const transportOf = (key: string): Transport => {

@@ -7,6 +7,7 @@ import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type OrgCast, createOrgCast } from "./org-cast.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -22,7 +23,7 @@ afterAll(async () => {
 const admin = "/roles/admin";
 const start = "compute.instances.start";
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   let cast: OrgCast;
   let org: string;
   let web: string;

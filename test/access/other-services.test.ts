@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type OrgCast, createOrgCast } from "./org-cast.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ afterAll(() => server.close());
 const [editor, viewer, accessAdmin] = ["/roles/editor", "/roles/viewer", "/roles/access-admin"] as const;
 const [get, start] = ["compute.instances.get", "compute.instances.start"] as const;
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   let cast: OrgCast;
   let web: string;
   beforeEach(async () => {

@@ -7,6 +7,7 @@ import { uniqueName } from "../support/api.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -18,7 +19,7 @@ const start = "compute.instances.start";
 const stop = "compute.instances.stop";
 const validateOnly = true;
 
-describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["gRPC", "REST"]))("over %s", (protocol) => {
   let cast: OrgCast;
   let alice: CastMember;
   let bob: CastMember;

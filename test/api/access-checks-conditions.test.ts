@@ -6,6 +6,7 @@ import { type AccessPlace, createAccessClient, createAccessPlace, startInstance 
 import { failureOf } from "../support/failure.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -15,7 +16,7 @@ afterAll(() => server.close());
 
 const permission = startInstance;
 
-describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["Connect", "gRPC", "REST"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

@@ -12,6 +12,7 @@ import { type AccessPlace, createAccessClient, createAccessPlace, startInstance 
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { numberOf } from "../../src/changes/revision.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 /** Another server on the same database. */
@@ -29,7 +30,7 @@ const permission = startInstance;
 const protocols = ["Connect", "gRPC", "REST"] as const;
 const minute = durationFromMs(60_000);
 
-describe.each(protocols)("over %s", (protocol) => {
+describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

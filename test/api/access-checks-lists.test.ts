@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -12,7 +13,7 @@ afterAll(() => server.close());
 
 const permission = startInstance;
 
-describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["Connect", "gRPC", "REST"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

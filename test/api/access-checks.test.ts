@@ -4,6 +4,7 @@ import { type AccessPlace, createAccessClient, createAccessPlace, startInstance 
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { numberOf } from "../../src/changes/revision.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,7 +15,7 @@ afterAll(() => server.close());
 const permission = startInstance;
 const nobody = "@01990000-0000-7000-8000-00000000dead";
 
-describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["Connect", "gRPC", "REST"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

@@ -5,6 +5,7 @@ import { nextRevision } from "../../src/changes/revision.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -19,7 +20,7 @@ afterAll(async () => {
 
 const permission = "compute.instances.start";
 
-describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["gRPC", "REST"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeAll(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

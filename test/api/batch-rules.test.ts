@@ -5,6 +5,7 @@ import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 const most = 1000;
 
@@ -49,7 +50,7 @@ async function reasonsOf(calls: readonly Promise<unknown>[]): Promise<(string | 
   );
 }
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const members = () => createApi(protocol, second.url, first.operatorKey).members;
 
   test("a batch can have 1000 items", async () => {

@@ -9,6 +9,7 @@ import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
 import { casesOver, hasMethod, isRunByProvider, writtenResources } from "../support/written-resources.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -40,7 +41,7 @@ test("covers all collections below groups, members and projects", () => {
 const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
 const allOf = (parent: string): string => parent.replace(/[^/]+$/, "-");
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {

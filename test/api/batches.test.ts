@@ -16,6 +16,7 @@ import {
   protoNameOf,
   writtenResources,
 } from "../support/written-resources.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -37,7 +38,7 @@ const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
 /** Returns the same path in another org or service. */
 const inTop = (path: string, name: string): string => path.replace(/^(\/\w+)\/[^/]+/, `$1/${name}`);
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {

@@ -17,6 +17,7 @@ import {
   verbsOf,
   writtenResources,
 } from "../support/written-resources.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 /** The limit of each resource. */
 const most = 3;
@@ -51,7 +52,7 @@ test("every resource that is created in another one has a limit", () => {
   expect([...types].toSorted()).toEqual(Object.keys(limits).toSorted());
 });
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   describe.each(casesOver(protocol, limited))("$name", ({ resource }) => {
     const { type, nouns, definition } = resource;
     const { countedBy, expireField } = definition.storage;

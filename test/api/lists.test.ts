@@ -8,6 +8,7 @@ import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Item, type Query, type Workplace, openWorkplace } from "../support/workplace.ts";
 import { casesOver, isInParent, protoNameOf, writtenResources } from "../support/written-resources.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -20,7 +21,7 @@ const cases = writtenResources.map((resource) => ({ name: resource.name, resourc
 /** Not in alphabetical order. */
 const suffixes = ["delta", "alpha", "echo", "bravo", "charlie"];
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
     /** The field that lists can be ordered by, besides times. */
     const textOrder = isNamed(resource.definition) ? "name" : undefined;

@@ -17,6 +17,7 @@ import {
   writtenResource,
   writtenResources,
 } from "../support/written-resources.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -51,7 +52,7 @@ interface Locked {
   readonly writes: readonly (readonly [name: string, write: () => Promise<unknown>])[];
 }
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const open = async (resource: WrittenResource, around: ResourceType, level: number): Promise<Locked> => {
     const api = createApi(protocol, server.url, server.operatorKey);
     const place = await openWorkplace(resource, api);

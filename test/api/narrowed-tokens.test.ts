@@ -13,7 +13,7 @@ import {
   sendForm,
   startTokenServers,
 } from "../support/token-servers.ts";
-import { createTransport, protocols } from "../support/transports.ts";
+import { createTransport, protocols, protocolsInTurn } from "../support/transports.ts";
 
 let place: TokenServers;
 let org: string;
@@ -35,7 +35,7 @@ async function apiWith(member: TokenMember, form: Record<string, string>): Promi
   return createApi("gRPC", place.servers[1].url, await exchangeKey(place.servers[0], member.key, form));
 }
 
-describe.each(protocols)("over %s", (protocol) => {
+describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
   test("a token has what both its member and a scope allow", async () => {
     const client = createClient(TokensService, createTransport(protocol, place.servers[0].url, viewer.key));
     const scopes = ["iam.members.get", "iam.groups.*"];

@@ -14,7 +14,7 @@ import { openRaw } from "../http/raw-client.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Protocol, protocols } from "../support/transports.ts";
+import { type Protocol, protocols, protocolsInTurn } from "../support/transports.ts";
 
 /** A server without limits, on which the tests create what they need. */
 let unlimited: TestServer;
@@ -86,7 +86,7 @@ async function errorOf(call: Promise<unknown>): Promise<ConnectError> {
   throw new Error("the call did not fail as calls do", { cause: thrown });
 }
 
-describe.each(protocols)("over %s", (protocol: Protocol) => {
+describe.each(protocolsInTurn(protocols))("over %s", (protocol: Protocol) => {
   const connect = (key: string | undefined, server = limited) => createApi(protocol, server.url, key);
 
   test("an error says which limit was exceeded, when to try again and what remains of the others", async () => {

@@ -5,7 +5,7 @@ import { isNamed, keepsDeleted } from "../../src/standard-methods/definition/def
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocols } from "../support/transports.ts";
+import { protocols, protocolsInTurn } from "../support/transports.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
 import {
   casesOver,
@@ -38,7 +38,7 @@ test("the table has the resources of orgs that have names", () => {
   );
 });
 
-describe.each(protocols)("over %s", (protocol) => {
+describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
   let api: Api;
   beforeAll(() => {
     api = createApi(protocol, server.url, server.operatorKey);

@@ -20,6 +20,7 @@ import {
   stateVerbsOf,
   writtenResources,
 } from "../support/written-resources.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -56,7 +57,7 @@ test("every resource with a state has the methods that change it", () => {
 
 type Answer = Item & { readonly deleteTime?: object; readonly purgeTime?: Parameters<typeof timestampDate>[0] };
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const connect = (): Api => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(cases)("$name", ({ resource, verbs }) => {

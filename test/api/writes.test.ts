@@ -13,7 +13,7 @@ import { type Failure, failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Protocol, protocols } from "../support/transports.ts";
+import { type Protocol, protocols, protocolsInTurn } from "../support/transports.ts";
 import { type Item, type Workplace, type WriteOptions, openWorkplace } from "../support/workplace.ts";
 import {
   type Verb,
@@ -158,7 +158,7 @@ test("the table has every write of every service, and each has the options", () 
   }
 });
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   /** Clients of the two other servers. */
   let onSecond: Api;
   let onThird: Api;

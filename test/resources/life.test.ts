@@ -5,6 +5,7 @@ import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Cloud, openCloud } from "./cloud.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe.each(["REST", "Connect", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "Connect", "gRPC"]))("over %s", (protocol) => {
   let cloud: Cloud;
   beforeAll(async () => {
     cloud = await openCloud(protocol, server.url, server.operatorKey);

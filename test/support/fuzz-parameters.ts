@@ -7,11 +7,11 @@ interface FuzzParameters {
 
 /**
  * Returns the parameters of fast-check for property tests. The number of cases is `TENANTRY_FUZZ_CASES` or, without it, the
- * given number, times a hundred in `npm run soak`. The seed is `TENANTRY_FUZZ_SEED` or, without it, random. Both are logged,
+ * given number, times two hundred in `npm run soak`. The seed is `TENANTRY_FUZZ_SEED` or, without it, random. Both are logged,
  * so that a run can be repeated.
  */
 export function fuzzParameters(cases: number): FuzzParameters {
-  const numRuns = Number(process.env["TENANTRY_FUZZ_CASES"] ?? rounds(cases, 100 * cases));
+  const numRuns = Number(process.env["TENANTRY_FUZZ_CASES"] ?? rounds(cases, 200 * cases));
   const seed = Number(process.env["TENANTRY_FUZZ_SEED"] ?? Date.now() % 0x7fffffff);
   console.log(`${numRuns} cases with TENANTRY_FUZZ_SEED=${seed}`);
   return { numRuns, seed };

@@ -1,11 +1,27 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { rounds } from "./rounds.ts";
 import { createRestTransport } from "./rest-transport.ts";
+
+/** Whether the tests run on a PostgreSQL server that is named, and not on the embedded one. */
+export const isOnNamedServer = process.env["TEST_DATABASE_URL"] !== undefined;
 
 /** All protocols; the same tests run over each of them. */
 export const protocols = ["Connect", "Connect JSON", "gRPC", "gRPC-Web", "REST"] as const;
 
 export type Protocol = (typeof protocols)[number];
+
+/**
+ * Returns the protocols of tests whose outcome does not depend on the protocol: all in `npm run soak`, and otherwise every other one,
+ * so that a run on the embedded PostgreSQL and one on a named server have them all. `test/access/every-method.test.ts` compares the
+ * answers of every method over all protocols.
+ */
+export function protocolsInTurn<Each extends Protocol>(all: readonly Each[]): readonly Each[] {
+  return rounds(
+    all.filter((_each, index) => index % 2 === (isOnNamedServer ? 1 : 0)),
+    all,
+  );
+}
 
 /** Returns a transport for generated clients that sends the API key with each call. */
 export function createTransport(protocol: Protocol, baseUrl: string, apiKey: string | undefined): Transport {

@@ -13,7 +13,7 @@ import {
 } from "../../src/standard-methods/definition/definition.ts";
 import { required } from "../../src/errors/required.ts";
 import { isImmutable } from "../../src/standard-methods/write/field-behavior.ts";
-import type { Protocol } from "./transports.ts";
+import { type Protocol, protocols, protocolsInTurn } from "./transports.ts";
 
 interface AnyEntry {
   /** For a resource without a Create: the type whose Create also creates one, with the same name. */
@@ -189,15 +189,15 @@ export const writtenResources: readonly WrittenResource[] = registry.definitions
 );
 
 /**
- * Returns the cases that a test of all resources runs over a protocol. Over REST, where each resource has its own routes,
- * these are all cases; over another protocol, the first of each kind of resource. There, calls differ only in their encoding,
- * which `test/access/every-method.test.ts` covers for every method.
+ * Returns the cases that a test of all resources runs over a protocol. Over REST, where each resource has its own routes, and over
+ * those that come in turn without REST, these are all cases; over another protocol, the first of each kind of resource. There, calls
+ * differ only in their encoding, which `test/access/every-method.test.ts` covers for every method.
  */
 export function casesOver<Case extends { readonly resource: WrittenResource }>(
   protocol: Protocol,
   cases: readonly Case[],
 ): readonly Case[] {
-  return protocol === "REST" ? cases : oneOfEachKind(cases);
+  return protocol === "REST" || !protocolsInTurn(protocols).includes("REST") ? cases : oneOfEachKind(cases);
 }
 
 /** Returns the first case of each kind of resource. */

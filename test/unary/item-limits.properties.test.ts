@@ -30,7 +30,7 @@ const descs: readonly DescMessage[] = [
   library.BookSchema,
   library.WovenSchema,
 ];
-const run = fuzzParameters(60);
+const run = fuzzParameters(30);
 vi.setConfig({ testTimeout: fuzzTimeout(run) });
 
 /** The number of items that arbitrary lists and maps have at most. */

@@ -30,7 +30,7 @@ import {
   projectOf,
 } from "./naive-model.ts";
 
-const parameters = fuzzParameters(600);
+const parameters = fuzzParameters(300);
 const noiseLength = 1200;
 
 test(

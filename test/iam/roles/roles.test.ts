@@ -4,6 +4,7 @@ import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
+import { protocolsInTurn } from "../../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -16,7 +17,7 @@ afterAll(async () => {
   await server.close();
 });
 
-describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   let api: Api;
   let org: string;
   beforeEach(async () => {

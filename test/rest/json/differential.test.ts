@@ -32,7 +32,7 @@ const descs: readonly DescMessage[] = [
   library.MaskedSchema,
   OddFieldsSchema,
 ];
-const numRuns = Math.ceil(rounds(300, 50_000) / descs.length);
+const numRuns = Math.ceil(rounds(150, 50_000) / descs.length);
 const seed = Number(process.env["TENANTRY_FUZZ_SEED"] ?? 48);
 vi.setConfig({ testTimeout: rounds(30_000, soakTimeoutMs) });
 

@@ -40,7 +40,7 @@ const descs: readonly DescMessage[] = [
   UInt64ValueSchema,
   ValueSchema,
 ];
-const run = fuzzParameters(400);
+const run = fuzzParameters(200);
 vi.setConfig({ testTimeout: fuzzTimeout(run) });
 
 /**

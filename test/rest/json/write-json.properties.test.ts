@@ -50,7 +50,7 @@ const wellKnown: readonly DescMessage[] = [
   ValueSchema,
 ];
 const registry = createRegistry(TimestampSchema);
-const run = fuzzParameters(200);
+const run = fuzzParameters(100);
 vi.setConfig({ testTimeout: fuzzTimeout(run) });
 
 /** Fails unless both threw, or both wrote the same, but for differences that are intended. */
