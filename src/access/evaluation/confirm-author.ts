@@ -13,10 +13,14 @@ export interface Decision {
 
 const requiredToImpersonate: Requirement = { permission: impersonatePermission, listVisibility: "never" };
 
-/** Returns the function that makes the decisions about a call again, by what its caller holds then. */
+/** Creates the function that makes the decisions about a call again, by what its caller holds then. */
 export type ConfirmOf = (caller: Caller, decisions: readonly Decision[]) => Author["confirm"];
 
-/** @param authorise waits for no other call, because the transaction in which it decides holds locks. */
+/**
+ * See `ConfirmOf`.
+ *
+ * @param authorise waits for no other call, because the transaction in which it decides holds locks.
+ */
 export function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): Author["confirm"] {
   let last: { readonly db: unknown; readonly orgId: string } | undefined;
   return async (db, locked) => {
