@@ -1,4 +1,5 @@
 // Answers with what ends by itself are used again until it ends, by the database's clock, on every server.
+import { setTimeout as sleep } from "node:timers/promises";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -36,6 +37,7 @@ afterAll(async () => {
 
 /** How long what the tests create stays. */
 const lifeMs = 6_000;
+const betweenMs = 25;
 
 const databaseTime = async (): Promise<number> => {
   const [row] = await sql.query("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now");
@@ -123,6 +125,7 @@ test.each(Object.entries(kinds))("a %s is in answers until it ends", async (_kin
   const counts = { before: 0, after: 0 };
   let marked = 0;
   while (counts.after < 20) {
+    await sleep(betweenMs);
     for (const api of readers) {
       const before = await databaseTime();
       const all = await list(api, { pageSize: 10 });
