@@ -46,7 +46,7 @@ export async function loadGrpc(
       ...(onAnswer === undefined ? [] : [`--log-file=${log}`]),
       ...Object.entries(all).flatMap(([name, value]) => ["--header", `${name}: ${value}`]),
       `${url}${path}`,
-    ]);
+    ]).catch(explainMissing);
     const failed = Number(/(\d+) failed/.exec(stdout)?.[1]);
     const rate = Number(/, ([\d.]+) req\/s/.exec(stdout)?.[1]);
     // An error is a response of status 200 without a message, so it has no data.
@@ -58,6 +58,13 @@ export async function loadGrpc(
   } finally {
     await rm(directory, { recursive: true });
   }
+}
+
+function explainMissing(cause: NodeJS.ErrnoException): never {
+  if (cause.code !== "ENOENT") throw cause;
+  throw new Error("the load over gRPC is h2load, which is not installed; it is in Debian's package nghttp2-client", {
+    cause,
+  });
 }
 
 /** Returns durations in milliseconds. A line of the log has the start, the status and the duration in microseconds. */
