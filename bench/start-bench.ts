@@ -122,7 +122,7 @@ export async function startService(
 ): Promise<StartedService> {
   const env = {
     ...process.env,
-    ...ratesOfBench,
+    ...(await knownTo(checkout, ratesOfBench)),
     PORT: "0",
     DATABASE_URL: databaseUrl,
     TENANTRY_DATA: dataDirectory,
@@ -141,6 +141,12 @@ export async function startService(
     return { ...started(child, url), readOperatorKey };
   }
   throw new Error(`the service did not start: ${output}`);
+}
+
+/** Returns the settings that a checkout has, which may be older: a service does not start with one that it does not know. */
+async function knownTo(checkout: string, settings: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const config = await readFile(join(checkout, "src/config.ts"), "utf8");
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => config.includes(name)));
 }
 
 async function startBareServer(bodies: Record<string, string>): Promise<Started> {
