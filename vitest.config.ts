@@ -1,13 +1,12 @@
 import { defineConfig } from "vitest/config";
 import { databaseTests } from "./test/support/database-tests.ts";
 import { LongestFirst } from "./test/support/longest-first.ts";
+import { isOnNamedServer } from "./test/support/named-server.ts";
 import { rounds, soakTimeoutMs } from "./test/support/rounds.ts";
-
-/** Another PostgreSQL than the embedded one changes nothing for tests that do not use it. */
-const isOnNamedServer = process.env["TEST_DATABASE_URL"] !== undefined;
 
 export default defineConfig({
   test: {
+    // Another PostgreSQL than the embedded one changes nothing for tests that do not use it.
     include: isOnNamedServer ? databaseTests() : ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/bounded-shrinking.ts"],

@@ -118,18 +118,18 @@ interface ServiceOptions {
 export async function startService(
   databaseUrl: string,
   dataDirectory: string,
-  { checkout = join(import.meta.dirname, ".."), env: settings }: ServiceOptions = {},
+  { checkout, env: settings }: ServiceOptions = {},
 ): Promise<StartedService> {
   const env = {
     ...process.env,
-    ...(await knownTo(checkout, ratesOfBench)),
+    ...(checkout === undefined ? ratesOfBench : await knownTo(checkout, ratesOfBench)),
     PORT: "0",
     DATABASE_URL: databaseUrl,
     TENANTRY_DATA: dataDirectory,
     TENANTRY_ACCESS_LOG: "off",
     ...settings,
   };
-  const bin = join(checkout, "bin/tenantry.js");
+  const bin = join(checkout ?? join(import.meta.dirname, ".."), "bin/tenantry.js");
   const child = spawn(process.execPath, [bin, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
   pinToCore(child.pid ?? 0, 0);
   let output = "";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAuthorHolds } from "./access/evaluation/author-holds.ts";
-import { type ConfirmOf, createConfirm } from "./access/evaluation/confirm-author.ts";
+import { createConfirmOf } from "./access/evaluation/confirm-author.ts";
 import { createAuthorise } from "./access/evaluation/authorise.ts";
 import { createRequireReached } from "./iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
@@ -202,8 +202,7 @@ export async function startServer(
     const countCall = createCountCall(config, rateWindowMs);
     const turns = createTurns();
     const authorise = createAuthorise(viewCaller, evaluator, turns);
-    const authoriseInTransaction = createAuthorise(viewCaller, evaluator, turns.ofHolders);
-    const confirmOf: ConfirmOf = (caller, decisions) => createConfirm(authoriseInTransaction, caller, decisions);
+    const confirmOf = createConfirmOf(createAuthorise(viewCaller, evaluator, turns.ofHolders));
     const guards = {
       turn: createTakeTurn(turns, explain),
       gate: createRequestGate(table, authenticate, countCall, explain, turns),

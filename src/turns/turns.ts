@@ -1,9 +1,10 @@
 // All calls share one thread. The queues for connections do not help where a call needs the processor: an org that sends many such
 // calls at once would have them all run before the next call of another org. So each call waits for its turn before its message is
-// parsed, and a long loop takes another turn now and then: calls of one org in their order, and the org that has had the least
-// time first.
+// parsed, and a long loop takes another turn now and then: the org that has had the least time first, and its calls in their order,
+// except that large ones do not alternate.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ServiceError } from "../errors/service-error.ts";
+import { type QueueName, type WaitingCalls, createWaitingCalls } from "./waiting-calls.ts";
 
 interface TurnsOptions {
   /** How long calls run in one turn of the event loop. Further ones wait for the next. */
@@ -97,6 +98,8 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     return false;
   };
 
+  const isTurnOver = (length: CallLength = "long"): boolean => (length === "short" ? isOverForShort() : isOver());
+
   const schedule = (): void => {
     if (isScheduled || count === 0 || rests.haveAll(waiting.keys())) return;
     isScheduled = true;
@@ -137,8 +140,8 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     if (calls.count() === 0) shares.join(orgId);
     return new Promise((resolve) => {
       const leave = (): void => {
-        if (!calls.remove(queue, start)) return;
-        if (calls.count() === 0 && waiting.get(orgId) === calls) waiting.delete(orgId);
+        calls.remove(queue, start);
+        if (calls.count() === 0) waiting.delete(orgId);
         count--;
         resolve();
       };
@@ -174,51 +177,9 @@ export function createTurns(options: TurnsOptions = {}): Turns {
       return wait(orgId, length === "large" ? "large" : "small", signal);
     },
 
-    renew(orgId, length) {
-      const mustWait = length === "short" ? isOverForShort() : isOver();
-      return mustWait ? wait(orgId, length === "large" ? "begun" : "small") : undefined;
-    },
+    renew: (orgId, length) => (isTurnOver(length) ? wait(orgId, length === "large" ? "begun" : "small") : undefined),
 
-    ofHolders: {
-      renew: (_orgId, length) => ((length === "short" ? isOverForShort() : isOver()) ? nextTurn() : undefined),
-    },
-  };
-}
-
-/** Of large calls, those that have not begun and those that have; and all others. */
-type QueueName = "large" | "begun" | "small";
-
-interface WaitingCalls {
-  add(queue: QueueName, start: () => void): void;
-  /** Removes a call, and reports whether it was there. */
-  remove(queue: QueueName, start: () => void): boolean;
-  /** Removes and returns the call whose turn is next. */
-  next(): (() => void) | undefined;
-  count(): number;
-}
-
-/**
- * Creates the queues of an org's calls. Large ones have every other turn. Those that have begun go before the others, because their
- * parsed messages are in memory until they end. If dozens of them took turns, each message would live so long that only full garbage
- * collections free it.
- */
-function createWaitingCalls(): WaitingCalls {
-  const queues = { large: new Set<() => void>(), begun: new Set<() => void>(), small: new Set<() => void>() };
-  let wasLarge = false;
-  const shift = (queue: QueueName): (() => void) | undefined => {
-    const [first] = queues[queue];
-    if (first !== undefined) queues[queue].delete(first);
-    return first;
-  };
-  return {
-    add: (queue, start) => void queues[queue].add(start),
-    remove: (queue, start) => queues[queue].delete(start),
-    next() {
-      wasLarge = !wasLarge;
-      const nextLarge = () => shift("begun") ?? shift("large");
-      return wasLarge ? (nextLarge() ?? shift("small")) : (shift("small") ?? nextLarge());
-    },
-    count: () => queues.large.size + queues.begun.size + queues.small.size,
+    ofHolders: { renew: (_orgId, length) => (isTurnOver(length) ? nextTurn() : undefined) },
   };
 }
 

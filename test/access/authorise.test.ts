@@ -6,7 +6,7 @@ import { createAuthorHolds } from "../../src/access/evaluation/author-holds.ts";
 import { createViewAuthor } from "../../src/access/evaluation/author-view.ts";
 import { createViewCaller } from "../../src/access/evaluation/caller-view.ts";
 import { compileWithinBudget } from "../../src/access/evaluation/condition-input.ts";
-import { createConfirm } from "../../src/access/evaluation/confirm-author.ts";
+import { createConfirmOf } from "../../src/access/evaluation/confirm-author.ts";
 import { createAccessEvaluator } from "../../src/access/evaluation/evaluator.ts";
 import { parseTargetPath } from "../../src/access/evaluation/target-path.ts";
 import { unlimited } from "../../src/access/evaluation/visibility.ts";
@@ -472,7 +472,7 @@ test("a write is confirmed while its author holds what it requires, and who impe
   const confirmWith = async (more: Partial<Caller>) => {
     const caller = await callerOf(ours, more);
     const locked = { id: ours.orgId, revision: caller.orgHead.revision, lockTime: new Date() };
-    const confirm = createConfirm(createDeciding().authorise, caller, [{ requirement: requirement(), path }]);
+    const confirm = createConfirmOf(createDeciding().authorise)(caller, [{ requirement: requirement(), path }]);
     return () => database.writes.transaction().execute((db) => confirm(db, locked));
   };
   const confirmed = async (more: Partial<Caller> = {}) => (await confirmWith(more))();

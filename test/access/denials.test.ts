@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Caller, type Company, openCompany } from "./callers.ts";
 import { protocolsInTurn } from "../support/transports.ts";
+import { type Caller, type Company, openCompany } from "./callers.ts";
 
 let server: TestServer;
 beforeAll(async () => {

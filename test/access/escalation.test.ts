@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 import { openWorkplace } from "../support/workplace.ts";
 import { permissionFor, verbsOf, writtenResources, isRunByProvider } from "../support/written-resources.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
-import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type OrgCast, createOrgCast } from "./org-cast.ts";
 import { protocolsInTurn } from "../support/transports.ts";
+import { type OrgCast, createOrgCast } from "./org-cast.ts";
 
 let server: TestServer;
 let sql: SqlClient;

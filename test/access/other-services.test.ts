@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type OrgCast, createOrgCast } from "./org-cast.ts";
 import { protocolsInTurn } from "../support/transports.ts";
+import { type OrgCast, createOrgCast } from "./org-cast.ts";
 
 let server: TestServer;
 beforeAll(async () => {

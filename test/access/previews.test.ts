@@ -6,8 +6,8 @@ import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
 import { protocolsInTurn } from "../support/transports.ts";
+import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -11,8 +11,8 @@ import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedde
 import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { numberOf } from "../../src/changes/revision.ts";
 import { protocolsInTurn } from "../support/transports.ts";
+import { numberOf } from "../../src/changes/revision.ts";
 
 let server: TestServer;
 /** Another server on the same database. */

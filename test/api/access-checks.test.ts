@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { numberOf } from "../../src/changes/revision.ts";
 import { protocolsInTurn } from "../support/transports.ts";
+import { numberOf } from "../../src/changes/revision.ts";
 
 let server: TestServer;
 beforeAll(async () => {

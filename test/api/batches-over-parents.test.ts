@@ -7,9 +7,9 @@ import { type BatchPlace, batchPlaceOf } from "../support/batch-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
 import { casesOver, hasMethod, isRunByProvider, writtenResources } from "../support/written-resources.ts";
-import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;

@@ -8,6 +8,7 @@ import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 import { type Workplace, openWorkplace } from "../support/workplace.ts";
 import {
   casesOver,
@@ -17,7 +18,6 @@ import {
   verbsOf,
   writtenResources,
 } from "../support/written-resources.ts";
-import { protocolsInTurn } from "../support/transports.ts";
 
 /** The limit of each resource. */
 const most = 3;

@@ -6,9 +6,9 @@ import { isNamed } from "../../src/standard-methods/definition/definition.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 import { type Item, type Query, type Workplace, openWorkplace } from "../support/workplace.ts";
 import { casesOver, isInParent, protoNameOf, writtenResources } from "../support/written-resources.ts";
-import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {

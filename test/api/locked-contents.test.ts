@@ -6,6 +6,7 @@ import type { ResourceType } from "../../src/paths/patterns.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocolsInTurn } from "../support/transports.ts";
 import { type Item, type Workplace, callMethod, openWorkplace } from "../support/workplace.ts";
 import {
   type WrittenResource,
@@ -17,7 +18,6 @@ import {
   writtenResource,
   writtenResources,
 } from "../support/written-resources.ts";
-import { protocolsInTurn } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {

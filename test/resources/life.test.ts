@@ -4,8 +4,8 @@ import { Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Cloud, openCloud } from "./cloud.ts";
 import { protocolsInTurn } from "../support/transports.ts";
+import { type Cloud, openCloud } from "./cloud.ts";
 
 let server: TestServer;
 

@@ -1,10 +1,8 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { isOnNamedServer } from "./named-server.ts";
 import { rounds } from "./rounds.ts";
 import { createRestTransport } from "./rest-transport.ts";
-
-/** Whether the tests run on a PostgreSQL server that is named, and not on the embedded one. */
-export const isOnNamedServer = process.env["TEST_DATABASE_URL"] !== undefined;
 
 /** All protocols; the same tests run over each of them. */
 export const protocols = ["Connect", "Connect JSON", "gRPC", "gRPC-Web", "REST"] as const;

@@ -16,12 +16,12 @@ const requiredToImpersonate: Requirement = { permission: impersonatePermission, 
 /** Creates the function that makes the decisions about a call again, by what its caller holds then. */
 export type ConfirmOf = (caller: Caller, decisions: readonly Decision[]) => Author["confirm"];
 
-/**
- * See `ConfirmOf`.
- *
- * @param authorise waits for no other call, because the transaction in which it decides holds locks.
- */
-export function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): Author["confirm"] {
+/** @param authorise waits for no other call, because the transaction in which it decides holds locks. */
+export function createConfirmOf(authorise: Authorise): ConfirmOf {
+  return (caller, decisions) => createConfirm(authorise, caller, decisions);
+}
+
+function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): Author["confirm"] {
   let last: { readonly db: unknown; readonly orgId: string } | undefined;
   return async (db, locked) => {
     // Some batches lock the same org for each item.

@@ -68,6 +68,8 @@ function takerOf(values: ContextValues, bodyBytes: number): string | undefined {
 export function createTurnInterceptor(takeTurn: TakeTurn): Interceptor {
   return (next) => async (request) => {
     await takeTurn({ method: request.method, signal: request.signal, values: request.contextValues }, 0);
+    // A call that is aborted leaves its queue without a turn.
+    request.signal.throwIfAborted();
     return next(request);
   };
 }

@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { services, standardServices } from "../../../src/rpc/services.ts";
-import { isShort } from "../../../src/rpc/limits/take-turn.ts";
+import { createTurnInterceptor, isShort } from "../../../src/rpc/limits/take-turn.ts";
 
 const methods = [...services, ...standardServices].flatMap((service) => service.methods);
 const short = methods.filter(isShort);
@@ -21,4 +21,18 @@ test("the methods that run without a turn are those in short-calls.golden.txt", 
 test("no call that runs without a turn goes through as many items as its caller chooses", () => {
   expect(short.filter((method) => countsOf(method).length > 0).map(({ name }) => name)).toEqual([]);
   expect(methods.filter((method) => countsOf(method).length > 0).map(({ name }) => name)).toContain("BatchCheckAccess");
+});
+
+test("a call that is aborted while it waits for its turn does not run", async () => {
+  const client = new AbortController();
+  const left = new Promise<void>((resolve) => client.signal.addEventListener("abort", () => resolve()));
+  let ran = 0;
+  const interceptor = createTurnInterceptor(() => left);
+  const call = interceptor(() => {
+    ran++;
+    return Promise.reject(new Error("it ran"));
+  })({ signal: client.signal } as never);
+  client.abort(new Error("the client has left"));
+  await expect(call).rejects.toThrow("the client has left");
+  expect(ran).toBe(0);
 });
