@@ -76,6 +76,11 @@ const timeouts = Object.entries(settings).map(([name, value]) => `${name}=${valu
  * takes four times as long as running them. A plan that was made for an empty table must not scan it when it has grown.
  */
 const ofLookups = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off"];
+/**
+ * Rows that are found by their keys are joined with those that their paths go through, and then with some more for their names. No
+ * other order is better, but to compare those of eight joins takes the planner 4 ms instead of 1.
+ */
+const byKey = ["join_collapse_limit=4"];
 
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
@@ -126,12 +131,12 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   // Every request looks up its caller and its target: not behind lists, which may take long.
   const lookupPool = createConnectionPool({
     ...shared,
-    pool: open(options.maxReadConnections, { more: ofLookups }),
+    pool: open(options.maxReadConnections, { more: [...ofLookups, ...byKey] }),
     names: undefined,
   });
   const writePool = createConnectionPool({
     ...shared,
-    pool: open(options.maxWriteConnections, { pipeline: prepareStatements }),
+    pool: open(options.maxWriteConnections, { pipeline: prepareStatements, more: byKey }),
     names,
     ...ofTransactions,
   });

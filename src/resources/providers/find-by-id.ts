@@ -1,31 +1,37 @@
 // What providers name in requests. They keep paths for as long as an operation takes. Meanwhile a project can be renamed or
 // deleted, which changes the paths of what is in it, so a path that ends with an id is found by that id alone.
-import type { Kysely } from "kysely";
 import { unlimited } from "../../access/evaluation/visibility.ts";
-import type { Schema } from "../../database/schema.ts";
+import type { Database } from "../../database/database.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import type { RowReader } from "../../standard-methods/read/row-reader.ts";
-import { type OperationRow, selectOperations } from "../operations/store.ts";
-import { type InfrastructureRow, selectResources } from "../resources/store.ts";
+import type { InfrastructureRow } from "../resources/store.ts";
+
+/** The key of an operation. */
+export interface OperationKey {
+  readonly orgId: string;
+  readonly operationId: string;
+}
+
+type ResourceKey = Pick<InfrastructureRow, "org_id" | "id">;
 
 /**
  * Finds an operation of a service. Operations of other services are none of its provider's business.
  *
  * @throws ServiceError PATH_INVALID or RESOURCE_NOT_FOUND
  */
-export async function findOperation(db: Kysely<Schema>, serviceId: string, text: string): Promise<OperationRow> {
+export async function findOperation(database: Database, serviceId: string, text: string): Promise<OperationKey> {
   const path = parseResourcePath(patterns.Operation, text, "operation_path", "above-id");
   const [, , last] = path;
-  const row =
-    last.by === "id"
-      ? await selectOperations(db).where("operations.id", "=", last.value).executeTakeFirst()
-      : undefined;
-  if (row?.service_id !== serviceId) throw notFound("operation", formatReferences(patterns.Operation, path));
-  return row;
+  const values = [last.by === "id" ? last.value : null, serviceId];
+  const [found] = await database.readPrepared<OperationKey>("find_operation", operationById, values);
+  if (found === undefined) throw notFound("operation", formatReferences(patterns.Operation, path));
+  return found;
 }
+
+const operationById = `select org_id as "orgId", id as "operationId" from operations where id = $1 and service_id = $2`;
 
 /**
  * Finds a resource of a service, also by its name. Its provider works on it in whatever state its org and project are.
@@ -33,17 +39,22 @@ export async function findOperation(db: Kysely<Schema>, serviceId: string, text:
  * @throws ServiceError PATH_INVALID or RESOURCE_NOT_FOUND
  */
 export async function findResource(
-  db: Kysely<Schema>,
+  database: Database,
   reader: RowReader<InfrastructureRow>,
   serviceId: string,
   text: string,
-): Promise<InfrastructureRow> {
+): Promise<ResourceKey> {
   const path = parseResourcePath(patterns.Resource, text, "resource_path", "above-id");
   const [, , last] = path;
-  const row =
+  const found =
     last.by === "id"
-      ? await selectResources(db).where("resources.id", "=", last.value).executeTakeFirst()
-      : await reader.lookup(path, unlimited);
-  if (row?.service_id !== serviceId) throw notFound("resource", formatReferences(patterns.Resource, path));
-  return row;
+      ? (await database.readPrepared<ResourceKey>("find_resource", resourceById, [last.value, serviceId]))[0]
+      : await reader.lookup(path, unlimited).then((row) => (row?.service_id === serviceId ? row : undefined));
+  if (found === undefined) throw notFound("resource", formatReferences(patterns.Resource, path));
+  return found;
 }
+
+const resourceById = `
+  select resources.org_id, resources.id from resources
+  join resource_types on resource_types.id = resources.type_id and resource_types.service_id = $2
+  where resources.id = $1`;

@@ -21,7 +21,7 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
-import { readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { lookUpByKeys, readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { closeScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
@@ -100,8 +100,8 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
 
   const readClaim = async (request: ClaimRequest, context: HandlerContext): Promise<PresentedClaim> => {
     const serviceId = await serviceIdOf(context);
-    const operation = await findOperation(database.reads, serviceId, request.operationPath);
-    return { serviceId, orgId: operation.org_id, operationId: operation.id, token: request.claimToken };
+    const operation = await findOperation(database, serviceId, request.operationPath);
+    return { serviceId, ...operation, token: request.claimToken };
   };
 
   /** Runs a write about a claimed operation, under the locks of its customer and its org, whatever their state. */
@@ -128,9 +128,9 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   };
 
   const toClaims = async (claimed: readonly Claimed[]): Promise<Claim[]> => {
-    const operations = (await readByKeys(database.reads, operationDefinition, claimed)).map(required);
+    const operations = (await lookUpByKeys(database, operationDefinition, claimed)).map(required);
     const keys = operations.map(({ org_id, resource_id: id }) => ({ org_id, id }));
-    const changed = await readByKeys(database.reads, infrastructureDefinition, keys);
+    const changed = await lookUpByKeys(database, infrastructureDefinition, keys);
     return claimed.map(({ claim_token: claimToken, attempts, claim_expire_time: expire }, index) => {
       const resource = changed[index];
       return create(ClaimSchema, {
@@ -185,7 +185,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async reportResource(request, context) {
       const { state, stateReason, givenQuantities, outputs } = request;
       if (outputs !== undefined) requireStorable(outputs, "outputs");
-      const found = await findResource(database.reads, resources, await serviceIdOf(context), request.resourcePath);
+      const found = await findResource(database, resources, await serviceIdOf(context), request.resourcePath);
       const written = readWriteRequest(ProviderService.method.reportResource, request, context);
       const result = await runWrite(dependencies, written, async (call) => {
         const org = { by: "id", value: found.org_id } as const;

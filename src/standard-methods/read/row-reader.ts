@@ -1,5 +1,5 @@
 // Reads the rows of a resource by path, by key and page by page, as its definition describes.
-import { type Kysely, type SqlBool, sql } from "kysely";
+import { type CompiledQuery, type Kysely, type SqlBool, sql } from "kysely";
 import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { Database } from "../../database/database.ts";
 import { matchesPath } from "../../database/match-reference.ts";
@@ -192,9 +192,35 @@ export async function readByKeys<Table extends ResourceTable, Row extends Resour
   definition: TypedDefinition<Table, Row>,
   rows: readonly object[],
 ): Promise<(Row | undefined)[]> {
-  const { rows: found } = await db.executeQuery(
-    definition.storage.select(db).where(isOneOf(definition, rows)).compile(),
-  );
+  const { rows: found } = await db.executeQuery(selectByKeys(db, definition, rows));
+  return inOrderOf(definition, rows, found);
+}
+
+/** Reads rows like `readByKeys`, outside of transactions, in a statement that is planned once. */
+export async function lookUpByKeys<Table extends ResourceTable, Row extends ResourceRow>(
+  database: Database,
+  definition: TypedDefinition<Table, Row>,
+  rows: readonly object[],
+): Promise<(Row | undefined)[]> {
+  if (rows.length === 0) return [];
+  const { sql: text, parameters } = selectByKeys(database.reads, definition, rows);
+  const name = `${definition.storage.table}_by_${rows.length === 1 ? "key" : "keys"}`;
+  return inOrderOf(definition, rows, await database.readPrepared<Row>(name, text, parameters));
+}
+
+function selectByKeys<Table extends ResourceTable, Row extends ResourceRow>(
+  db: Kysely<Schema>,
+  definition: TypedDefinition<Table, Row>,
+  rows: readonly object[],
+): CompiledQuery<Row> {
+  return definition.storage.select(db).where(isOneOf(definition, rows)).compile();
+}
+
+function inOrderOf<Row extends ResourceRow>(
+  definition: ResourceDefinition,
+  rows: readonly object[],
+  found: readonly Row[],
+): (Row | undefined)[] {
   const byKey = new Map(found.map((row) => [keyOf(definition, row), row]));
   return rows.map((row) => byKey.get(keyOf(definition, row)));
 }
