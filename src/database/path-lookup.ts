@@ -1,8 +1,17 @@
-import { type Compilable, CompiledQuery, type Expression, type SqlBool, type Transaction, sql } from "kysely";
+import {
+  type Compilable,
+  CompiledQuery,
+  type Expression,
+  type RawBuilder,
+  type SqlBool,
+  type Transaction,
+  sql,
+} from "kysely";
 import { type BatchOptions, type Lookup, createBatcher } from "./batch.ts";
 import type { Database } from "./database.ts";
 import { type PathLevel, matchesReference } from "./match-reference.ts";
 import type { Schema } from "./schema.ts";
+import { type StatementTemplate, createStatementTemplate } from "./statement-template.ts";
 import type { Reference } from "../paths/parse-path.ts";
 
 export interface LookupInTransaction<Row> {
@@ -40,6 +49,8 @@ export interface LookupTarget<Row> {
 const maxNameLength = 63;
 /** The suffix of a statement's name has at most this length per level: `_name`. */
 const shapePerLevel = 5;
+/** The suffix of a statement with a condition: `_12`. The texts of conditions are few, because values are parameters. */
+const conditionLength = 3;
 
 /**
  * Creates a batched lookup by path. Waiting paths of the same shape (which levels are names, which are ids) are looked up in
@@ -51,8 +62,14 @@ export function createPathLookup<Row>(
   batching?: BatchOptions,
 ): PathLookup<Row> {
   const { name, levels } = target;
-  if (name.length + levels.length * shapePerLevel > maxNameLength) throw new Error(`the name ${name} is too long`);
+  if (name.length + levels.length * shapePerLevel + conditionLength > maxNameLength) {
+    throw new Error(`the name ${name} is too long`);
+  }
   const statements = new Map<string, string>();
+  /** Of one row in a transaction. PostgreSQL plans a statement with arrays each time, because their lengths are in the plan. */
+  const single = new Map<string, StatementTemplate<Row>>();
+  /** The names of statements with a condition, by their texts. */
+  const conditionNames = new Map<string, string>();
   const byShape = new Map<string, Lookup<readonly Reference[], Row | undefined>>();
 
   const statementFor = (path: readonly Reference[]): string => {
@@ -76,18 +93,30 @@ export function createPathLookup<Row>(
     return lookup;
   };
 
+  const findOne = async (db: Transaction<Schema>, path: readonly Reference[]): Promise<Row | undefined> => {
+    const shape = shapeOf(path);
+    const statement = single.get(shape) ?? compileSingle<Row>(target, path);
+    single.set(shape, statement);
+    return (await db.executeQuery(statement(db, path.map(valueOf)))).rows[0];
+  };
+
   const all: PathLookup<Row>["all"] = (db, paths) =>
     findAll(paths, async (alike) => {
+      const [only] = alike;
+      if (only !== undefined && alike.length === 1) return [await findOne(db, only)];
       const statement = CompiledQuery.raw(statementFor(alike[0] ?? []), valuesOf(alike, levels.length));
       return placeRows(alike, (await db.executeQuery<Found<Row>>(statement)).rows);
     });
 
   const where: PathLookup<Row>["where"] = (condition, paths) =>
     findAll(paths, async (alike) => {
-      const { sql: text, parameters } = compileLookup(database, target, alike[0] ?? [], condition);
+      const [first = []] = alike;
+      const { sql: text, parameters } = compileLookup(database, target, first, condition);
       // The first parameters stand for the values of the paths.
       const values = [...valuesOf(alike, levels.length), ...parameters.slice(levels.length)];
-      return placeRows(alike, (await database.reads.executeQuery<Found<Row>>(CompiledQuery.raw(text, values))).rows);
+      const statementName = conditionNames.get(text) ?? `${name}_${shapeOf(first)}_${conditionNames.size}`;
+      conditionNames.set(text, statementName);
+      return placeRows(alike, await database.readPrepared<Found<Row>>(statementName, text, values));
     });
 
   return Object.assign((path: readonly Reference[]) => lookupFor(path)(path), { all, where });
@@ -111,39 +140,62 @@ type Found<Row> = Row & { readonly given_position: number };
 
 const shapeOf = (path: readonly Reference[]): string => path.map((reference) => reference.by).join("_");
 
+function compileSingle<Row>(
+  { levels, rows, columns }: LookupTarget<Row>,
+  shape: readonly Reference[],
+): StatementTemplate<Row> {
+  return createStatementTemplate(levels.length, (db, values) => {
+    const found = findOnLevels(levels, rows, shape, (index) => sql`${values[index]}`);
+    return sql<Row>`select ${foundColumns(columns)} from (${found} limit 1) as found`.compile(db);
+  });
+}
+
 function compileLookup<Row>(
   database: Database,
   { levels, rows, columns }: LookupTarget<Row>,
   shape: readonly Reference[],
   condition?: Expression<SqlBool>,
 ): CompiledQuery {
-  const conditions: Expression<SqlBool>[] = levels.map((level, index) => {
-    const reference = shape[index];
-    if (reference === undefined) throw new Error(`a path of ${shape.length} levels for ${levels.length} tables`);
-    return matchesReference(level, reference, sql.ref(`given.level_${index}`));
-  });
-  if (condition !== undefined) conditions.push(condition);
-  const found = rows.where(sql<SqlBool>`(${sql.join(conditions, sql` and `)})`);
+  const found = findOnLevels(levels, rows, shape, (index) => sql.ref(`given.level_${index}`), condition);
   const arrays = levels.map((_level, index) => {
     const type = shape[index]?.by === "id" ? sql`uuid[]` : sql`text[]`;
     return sql`${null}::${type}`;
   });
   const given = [...levels.map((_level, index) => sql.id(`level_${index}`)), sql.id("position")];
-  const answered = columns === undefined ? sql`found.*` : sql.join(columns.map((column) => sql.ref(`found.${column}`)));
   return sql`
-    select given.position::int as given_position, ${answered}
+    select given.position::int as given_position, ${foundColumns(columns)}
     from unnest(${sql.join(arrays)}) with ordinality as given (${sql.join(given)})
     cross join lateral (${found} limit 1) as found`.compile(database.reads);
 }
 
+/** Selects the rows that are on each level what a value names, and for which a condition is true. */
+function findOnLevels(
+  levels: readonly PathLevel[],
+  rows: RowsQuery<unknown>,
+  shape: readonly Reference[],
+  valueAt: (level: number) => Expression<unknown>,
+  condition?: Expression<SqlBool>,
+) {
+  const conditions: Expression<SqlBool>[] = levels.map((level, index) => {
+    const reference = shape[index];
+    if (reference === undefined) throw new Error(`a path of ${shape.length} levels for ${levels.length} tables`);
+    return matchesReference(level, reference, valueAt(index));
+  });
+  if (condition !== undefined) conditions.push(condition);
+  return rows.where(sql<SqlBool>`(${sql.join(conditions, sql` and `)})`);
+}
+
+function foundColumns(columns: readonly string[] | undefined): RawBuilder<unknown> {
+  return columns === undefined ? sql`found.*` : sql.join(columns.map((column) => sql.ref(`found.${column}`)));
+}
+
 /** Returns the values of the paths' references, as one array per level. */
 function valuesOf(paths: readonly (readonly Reference[])[], count: number): (string | null)[][] {
-  return Array.from({ length: count }, (_, level) =>
-    paths.map((path) => {
-      const reference = path[level];
-      return reference !== undefined && reference.by !== "any" ? reference.value : null;
-    }),
-  );
+  return Array.from({ length: count }, (_, level) => paths.map((path) => valueOf(path[level])));
+}
+
+function valueOf(reference: Reference | undefined): string | null {
+  return reference !== undefined && reference.by !== "any" ? reference.value : null;
 }
 
 function placeRows<Row>(paths: readonly unknown[], found: readonly Found<Row>[]): (Row | undefined)[] {

@@ -33,11 +33,14 @@ const keptPlan = {
 const acrossParents = { enable_mergejoin: "off" };
 
 /**
- * Without a filter, the joins of a page in one parent look up the rows of the paths of what is on it, so they need no other order. To
- * compare all orders of eight joins takes the planner several times as long as the page takes. A filter may be best served by
- * starting from a joined row.
+ * Without a filter, the joins of a page look up the rows of the paths of what is on it: in one parent they need no other order, and
+ * across parents only the first tables do, which are the parents. To compare all orders of eight joins takes the planner several times
+ * as long as the page takes. A filter may be best served by starting from a joined row.
  */
-const inOneParent = { join_collapse_limit: "1" };
+const withoutFilter = {
+  inOneParent: { join_collapse_limit: "1" },
+  acrossParents: { ...acrossParents, join_collapse_limit: "4" },
+};
 
 interface Template {
   readonly text: string;
@@ -67,9 +70,9 @@ export function createPageStatements<Row>(
     (after === undefined || after.length === order.length);
 
   const settingsFor = ({ parent, condition }: Selection): PageStatement["settings"] => {
-    if (parent.some(({ by }) => by === "any")) return acrossParents;
+    if (parent.some(({ by }) => by === "any")) return condition.isEmpty ? withoutFilter.acrossParents : acrossParents;
     const isInOne = parent.length > 0 && parent.every(({ by }) => by === "id");
-    return isInOne && condition.isEmpty ? inOneParent : {};
+    return isInOne && condition.isEmpty ? withoutFilter.inOneParent : {};
   };
 
   const templateOf = (selection: Selection): Template => {
