@@ -29,11 +29,15 @@ export interface Bench {
 
 const memberCount = 1000;
 
-/** Starts PostgreSQL, the service with an org of 1,000 members, and the bare server. */
-export async function startBench(): Promise<Bench> {
+/**
+ * Starts PostgreSQL, the service with an org of 1,000 members, and the bare server.
+ *
+ * @param env more variables for the service.
+ */
+export async function startBench(env: Readonly<Record<string, string>> = {}): Promise<Bench> {
   const postgres = await startPostgres();
   const { databaseUrl } = postgres;
-  const service = await startService(databaseUrl, postgres.directory);
+  const service = await startService(databaseUrl, postgres.directory, { env });
   const key = await service.readOperatorKey();
   await createMembers(service.url, key);
 
