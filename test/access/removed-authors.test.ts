@@ -35,6 +35,8 @@ const writeMethods: readonly WriteMethod[] = [...createMethodTable(services)]
 let servers: readonly TestServer[];
 let operator: Api;
 let sql: SqlClient;
+/** Connections that hold locks. */
+let locking: pg.Pool;
 let acme: Org;
 let paths: Paths;
 
@@ -43,11 +45,12 @@ beforeAll(async () => {
   servers = [first, await startTestServer({ databaseUrl: first.databaseUrl })];
   operator = createApi("gRPC", first.url, first.operatorKey);
   sql = await openSqlClient(first.databaseUrl);
+  locking = new pg.Pool({ connectionString: first.databaseUrl });
   acme = await operator.orgs.createOrg({ org: { name: "acme" } });
   paths = await createEveryPlace(operator, acme);
 });
 afterAll(async () => {
-  await sql.close();
+  await Promise.all([sql.close(), locking.end()]);
   for (const server of servers.toReversed()) await server.close();
 });
 
@@ -132,12 +135,11 @@ async function createAuthor({ org, boundTo }: Kind, way: Way, aheadMs: number): 
 
 /** Takes locks that keep writes waiting. */
 async function lock(statement: string, values: readonly string[]): Promise<{ release(): Promise<void> }> {
-  const client = new pg.Client({ connectionString: required(servers[0]).databaseUrl });
-  await client.connect();
+  const client = await locking.connect();
   await client.query("begin");
   await client.query(statement, [...values]);
   let released: Promise<void> | undefined;
-  return { release: () => (released ??= client.end()) };
+  return { release: () => (released ??= client.query("rollback").then(() => client.release())) };
 }
 
 /** Resolves when this many sessions wait for a lock; false if the call ends before. */
