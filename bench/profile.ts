@@ -5,9 +5,10 @@
 // The service runs on the first core and tells its profile to the inspector; the load and PostgreSQL run on the second. What V8 has
 // inlined counts for the function that it is in. "native" is the kernel, and the parts of Node that are not JavaScript.
 import { readFile } from "node:fs/promises";
-import { SourceMap } from "node:module";
+import { SourceMap, type SourceMapPayload } from "node:module";
 import { createServer } from "node:net";
 import { once } from "node:events";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type HttpRequest, loadHttp } from "./load-http.ts";
@@ -85,15 +86,19 @@ async function openProfiler(port: number): Promise<Profiler> {
   };
 }
 
-const maps = new Map<string, SourceMap>();
+const root = join(import.meta.dirname, "..");
+/** The source maps of the bundle, by file; undefined for a source: the service runs its sources when they are newer than the bundle. */
+const maps = new Map<string, SourceMap | undefined>();
 
-/** Returns the source of a function of the bundle, from the root of the checkout. */
+/** Returns the source of a function, from the root of the checkout. */
 async function sourceOf({ url, lineNumber, columnNumber }: CallFrame): Promise<string> {
   const file = fileURLToPath(url);
-  const map =
-    maps.get(file) ??
-    new SourceMap(JSON.parse(await readFile(`${file}.map`, "utf8")) as ConstructorParameters<typeof SourceMap>[0]);
-  maps.set(file, map);
+  if (!maps.has(file)) {
+    const text = await readFile(`${file}.map`, "utf8").catch(() => undefined);
+    maps.set(file, text === undefined ? undefined : new SourceMap(JSON.parse(text) as SourceMapPayload));
+  }
+  const map = maps.get(file);
+  if (map === undefined) return relative(root, file);
   const entry = map.findEntry(lineNumber, columnNumber);
   return "originalSource" in entry ? entry.originalSource.replace(/^(\.\.\/)+/, "") : "";
 }

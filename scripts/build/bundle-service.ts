@@ -28,7 +28,7 @@ export async function bundleService(root: string): Promise<void> {
     logLevel: "warn",
   });
   const name = `${Date.now()}-${process.pid}`;
-  // Comments, and a character that is not Latin 1, cost each start: V8 keeps and scans all of the text in two bytes a character then.
+  // Each start scans the text. With a single character beyond Latin 1, V8 keeps all of it in two bytes a character.
   await bundle.write({ dir: join(builds, name), format: "esm", sourcemap: true, charset: "ascii", comments: false });
   await bundle.close();
   const sources = [...modules].filter((path) => /^(src|gen)\//.test(path));

@@ -66,7 +66,7 @@ export function createPathLookup<Row>(
     throw new Error(`the name ${name} is too long`);
   }
   const statements = new Map<string, string>();
-  /** Of one row in a transaction. PostgreSQL plans a statement with arrays each time, because their lengths are in the plan. */
+  /** Of one row in a transaction. A statement with arrays is planned each time, if they are short. */
   const single = new Map<string, StatementTemplate<Row>>();
   /** The names of statements with a condition, by their texts. */
   const conditionNames = new Map<string, string>();

@@ -1,7 +1,7 @@
 // All calls share one thread. The queues for connections do not help where a call needs the processor: an org that sends many such
 // calls at once would have them all run before the next call of another org. So each call waits for its turn before its message is
 // parsed, and a long loop takes another turn now and then: the org that has had the least time first, and its calls in their order,
-// except that large ones do not alternate.
+// except that of large ones, one ends before the next begins.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ServiceError } from "../errors/service-error.ts";
 import { type QueueName, type WaitingCalls, createWaitingCalls } from "./waiting-calls.ts";

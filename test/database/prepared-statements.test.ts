@@ -134,6 +134,15 @@ describe("statements that are read together", () => {
   });
 });
 
+test("a look-up whose statement is out of date is answered", async () => {
+  const database = await openTestDatabase();
+  const read = () => database.readPrepared("find_thing", "select * from things where id = $1", [1]);
+  await sql`create table things as select 1 as id`.execute(database.writes);
+  for (const _ of [1, 2]) expect(await read()).toEqual([{ id: 1 }]);
+  await sql`alter table things add column name text default 'a'`.execute(database.writes);
+  for (const _ of [1, 2]) expect(await read()).toEqual([{ id: 1, name: "a" }]);
+});
+
 describe("names of statements", () => {
   test("differ, and stay", () => {
     const names = new StatementNames();

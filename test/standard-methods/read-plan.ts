@@ -32,7 +32,7 @@ interface Plan {
   readonly text: string;
 }
 
-interface ListParts<Row> {
+export interface ListParts<Row> {
   /** The number of rows of the whole list. */
   readonly count: number;
   /** The rows by their numbers in the list, from 1. */
@@ -40,8 +40,15 @@ interface ListParts<Row> {
 }
 
 export interface PlanReader {
-  /** Runs the statements of a function that reads rows, and explains the last of them. */
-  read<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>): Promise<{ readonly rows: Row[]; readonly plan: Plan }>;
+  /**
+   * Runs the statements of a function that reads rows, and explains the last of them.
+   *
+   * @param settings of the transaction.
+   */
+  read<Row>(
+    run: (db: Kysely<Schema>) => Promise<Row[]>,
+    settings?: readonly string[],
+  ): Promise<{ readonly rows: Row[]; readonly plan: Plan }>;
   /**
    * Reads rows of a whole list, which the database numbers, so that this process does not read the others.
    *
@@ -49,6 +56,8 @@ export interface PlanReader {
    * @param width how many rows are read at the beginning, before and after the middle, and at the end.
    */
   readParts<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>, width: number): Promise<ListParts<Row>>;
+  /** Reads the rows of a whole list. */
+  readAll<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>): Promise<Row[]>;
   close(): Promise<void>;
 }
 
@@ -144,13 +153,14 @@ export function createPlanReader(url: string): PlanReader {
   }
 
   return {
-    async read(run) {
+    async read(run, settings = []) {
       const last = (await statementsOf(run)).at(-1);
       if (last === undefined) throw new Error("no statement was run");
       page = last.sql;
       plan = undefined;
       // Prepared, because a plan that is kept does not know the values.
-      await pool.query(`prepare page as ${page}; begin; ${explained}`);
+      const all = [explained, ...settings.map((setting) => `set local ${setting}`)];
+      await pool.query(`prepare page as ${page}; begin; ${all.join("; ")}`);
       const rows = await run(db);
       await pool.query("rollback; deallocate page");
       if (plan === undefined) throw new Error("a statement without a plan");
@@ -172,6 +182,10 @@ export function createPlanReader(url: string): PlanReader {
         return [Number(number), own as Row];
       });
       return { count: Number(rows[0]?.count ?? 0), rows: new Map(numbered) };
+    },
+
+    async readAll<Row>(run: (of: Kysely<Schema>) => Promise<Row[]>) {
+      return runLast<Row>(await statementsOf(run), (sql) => sql, inMemory);
     },
 
     close: () => db.destroy(),

@@ -208,12 +208,25 @@ export async function lookUpByKeys<Table extends ResourceTable, Row extends Reso
   return inOrderOf(definition, rows, await database.readPrepared<Row>(name, text, parameters));
 }
 
+/**
+ * Selects rows by their keys: several one after the other, because the planner would first join all tables, and then look for the
+ * keys.
+ */
 function selectByKeys<Table extends ResourceTable, Row extends ResourceRow>(
   db: Kysely<Schema>,
   definition: TypedDefinition<Table, Row>,
   rows: readonly object[],
 ): CompiledQuery<Row> {
-  return definition.storage.select(db).where(isOneOf(definition, rows)).compile();
+  const { table, key } = definition.storage;
+  const selected = definition.storage.select(db);
+  if (rows.length === 1) return selected.where(isOneOf(definition, rows)).compile();
+  const arrays = key.map((column) => sql`${rows.map((row) => (row as Record<string, unknown>)[column])}::uuid[]`);
+  const equal = key.map((column) => sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`given.${column}`)}`);
+  const found = selected.where(sql<SqlBool>`(${sql.join(equal, sql` and `)})`);
+  const given = key.map((column) => sql.id(column));
+  return sql<Row>`
+    select found.* from unnest(${sql.join(arrays)}) as given (${sql.join(given)})
+    cross join lateral (${found} limit 1) as found`.compile(db);
 }
 
 function inOrderOf<Row extends ResourceRow>(
