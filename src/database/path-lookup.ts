@@ -2,14 +2,14 @@ import {
   type Compilable,
   CompiledQuery,
   type Expression,
-  type RawBuilder,
+  type Kysely,
   type SqlBool,
   type Transaction,
   sql,
 } from "kysely";
 import { type BatchOptions, type Lookup, createBatcher } from "./batch.ts";
 import type { Database } from "./database.ts";
-import { type PathLevel, matchesReference } from "./match-reference.ts";
+import { type PathLevel, matchesPath, matchesReference } from "./match-reference.ts";
 import type { Schema } from "./schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "./statement-template.ts";
 import type { Reference } from "../paths/parse-path.ts";
@@ -61,13 +61,11 @@ export function createPathLookup<Row>(
   target: LookupTarget<Row>,
   batching?: BatchOptions,
 ): PathLookup<Row> {
-  const { name, levels } = target;
+  const { name, levels, rows } = target;
   if (name.length + levels.length * shapePerLevel + conditionLength > maxNameLength) {
     throw new Error(`the name ${name} is too long`);
   }
   const statements = new Map<string, string>();
-  /** Of one row in a transaction. A statement with arrays is planned each time, if they are short. */
-  const single = new Map<string, StatementTemplate<Row>>();
   /** The names of statements with a condition, by their texts. */
   const conditionNames = new Map<string, string>();
   const byShape = new Map<string, Lookup<readonly Reference[], Row | undefined>>();
@@ -93,16 +91,12 @@ export function createPathLookup<Row>(
     return lookup;
   };
 
-  const findOne = async (db: Transaction<Schema>, path: readonly Reference[]): Promise<Row | undefined> => {
-    const shape = shapeOf(path);
-    const statement = single.get(shape) ?? compileSingle<Row>(target, path);
-    single.set(shape, statement);
-    return (await db.executeQuery(statement(db, path.map(valueOf)))).rows[0];
-  };
+  const findOne = createPathFinder<Row>(levels, () => rows as RowsQuery<Row>);
 
   const all: PathLookup<Row>["all"] = (db, paths) =>
     findAll(paths, async (alike) => {
       const [only] = alike;
+      // Short arrays are planned each time.
       if (only !== undefined && alike.length === 1) return [await findOne(db, only)];
       const statement = CompiledQuery.raw(statementFor(alike[0] ?? []), valuesOf(alike, levels.length));
       return placeRows(alike, (await db.executeQuery<Found<Row>>(statement)).rows);
@@ -120,6 +114,29 @@ export function createPathLookup<Row>(
     });
 
   return Object.assign((path: readonly Reference[]) => lookupFor(path)(path), { all, where });
+}
+
+/**
+ * Creates a function that looks up the row at a path, in a transaction, with a statement for each shape of path that has values and no
+ * arrays, so that connections keep its plan.
+ */
+export function createPathFinder<Row>(
+  levels: readonly PathLevel[],
+  rowsOf: (db: Kysely<Schema>) => RowsQuery<Row>,
+): (db: Kysely<Schema>, path: readonly Reference[]) => Promise<Row | undefined> {
+  const statements = new Map<string, StatementTemplate<Row>>();
+  const compile = (shape: readonly Reference[]): StatementTemplate<Row> =>
+    createStatementTemplate(shape.length, (db, values) => {
+      const path = shape.map(({ by }, index) => ({ by, value: values[index] }) as Reference);
+      return rowsOf(db).where(matchesPath(levels, path)).compile();
+    });
+  return async (db, path) => {
+    const shape = shapeOf(path);
+    const statement = statements.get(shape) ?? compile(path);
+    statements.set(shape, statement);
+    const { rows } = await db.executeQuery(statement(db, path.map(valueOf)));
+    return rows[0];
+  };
 }
 
 /** Finds rows with one statement for each shape of path. */
@@ -140,53 +157,29 @@ type Found<Row> = Row & { readonly given_position: number };
 
 const shapeOf = (path: readonly Reference[]): string => path.map((reference) => reference.by).join("_");
 
-function compileSingle<Row>(
-  { levels, rows, columns }: LookupTarget<Row>,
-  shape: readonly Reference[],
-): StatementTemplate<Row> {
-  return createStatementTemplate(levels.length, (db, values) => {
-    const found = findOnLevels(levels, rows, shape, (index) => sql`${values[index]}`);
-    return sql<Row>`select ${foundColumns(columns)} from (${found} limit 1) as found`.compile(db);
-  });
-}
-
 function compileLookup<Row>(
   database: Database,
   { levels, rows, columns }: LookupTarget<Row>,
   shape: readonly Reference[],
   condition?: Expression<SqlBool>,
 ): CompiledQuery {
-  const found = findOnLevels(levels, rows, shape, (index) => sql.ref(`given.level_${index}`), condition);
+  const conditions: Expression<SqlBool>[] = levels.map((level, index) => {
+    const reference = shape[index];
+    if (reference === undefined) throw new Error(`a path of ${shape.length} levels for ${levels.length} tables`);
+    return matchesReference(level, reference, sql.ref(`given.level_${index}`));
+  });
+  if (condition !== undefined) conditions.push(condition);
+  const found = rows.where(sql<SqlBool>`(${sql.join(conditions, sql` and `)})`);
   const arrays = levels.map((_level, index) => {
     const type = shape[index]?.by === "id" ? sql`uuid[]` : sql`text[]`;
     return sql`${null}::${type}`;
   });
   const given = [...levels.map((_level, index) => sql.id(`level_${index}`)), sql.id("position")];
+  const answered = columns === undefined ? sql`found.*` : sql.join(columns.map((column) => sql.ref(`found.${column}`)));
   return sql`
-    select given.position::int as given_position, ${foundColumns(columns)}
+    select given.position::int as given_position, ${answered}
     from unnest(${sql.join(arrays)}) with ordinality as given (${sql.join(given)})
     cross join lateral (${found} limit 1) as found`.compile(database.reads);
-}
-
-/** Selects the rows that are on each level what a value names, and for which a condition is true. */
-function findOnLevels(
-  levels: readonly PathLevel[],
-  rows: RowsQuery<unknown>,
-  shape: readonly Reference[],
-  valueAt: (level: number) => Expression<unknown>,
-  condition?: Expression<SqlBool>,
-) {
-  const conditions: Expression<SqlBool>[] = levels.map((level, index) => {
-    const reference = shape[index];
-    if (reference === undefined) throw new Error(`a path of ${shape.length} levels for ${levels.length} tables`);
-    return matchesReference(level, reference, valueAt(index));
-  });
-  if (condition !== undefined) conditions.push(condition);
-  return rows.where(sql<SqlBool>`(${sql.join(conditions, sql` and `)})`);
-}
-
-function foundColumns(columns: readonly string[] | undefined): RawBuilder<unknown> {
-  return columns === undefined ? sql`found.*` : sql.join(columns.map((column) => sql.ref(`found.${column}`)));
 }
 
 /** Returns the values of the paths' references, as one array per level. */

@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from "kysely";
 import { expect, test } from "vitest";
 import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
@@ -5,6 +6,9 @@ import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
 import { withUniqueKey } from "../../src/filters/keyset.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
+import { registry } from "../../src/catalog.ts";
+import { tablesToOrder } from "../../src/database/database.ts";
+import { levelsOf } from "../../src/standard-methods/definition/definition.ts";
 import { roleBindingDefinition } from "../../src/iam/role-bindings/definition.ts";
 import type { Reference } from "../../src/paths/parse-path.ts";
 import { listFieldsOf } from "../../src/standard-methods/read/list-fields.ts";
@@ -96,3 +100,18 @@ test.each([
 test("a cursor of another order is refused", () => {
   expect(() => statements()(selectionOf({ after: ["org-1", "a", "b"] }))).toThrow("a cursor of 3 values");
 });
+
+test.each(registry.definitions.flatMap((definition) => definition.places.map((ofPaths) => ({ definition, ofPaths }))))(
+  "the tables of the paths $ofPaths.pattern are among those whose order the planner compares",
+  ({ definition, ofPaths }) => {
+    const { sql: text } = definition.storage
+      .select(shared().reads)
+      .where(sql<SqlBool>`true`)
+      .compile();
+    const joined = [...text.matchAll(/ (?:from|join) "(\w+)"(?: as "(\w+)")?/g)].map(
+      ([, table, alias]) => alias ?? table,
+    );
+    const aliases = levelsOf(definition, ofPaths).map(({ alias }) => alias);
+    expect(joined.slice(0, tablesToOrder)).toEqual(expect.arrayContaining(aliases));
+  },
+);

@@ -9,29 +9,24 @@ import { parseResourcePath } from "../../paths/parse-path.ts";
 import type { RowReader } from "../../standard-methods/read/row-reader.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 
-/** The key of an operation. */
-export interface OperationKey {
-  readonly orgId: string;
-  readonly operationId: string;
-}
-
-type ResourceKey = Pick<InfrastructureRow, "org_id" | "id">;
+/** The key of an operation or a resource. */
+type Key = Pick<InfrastructureRow, "org_id" | "id">;
 
 /**
  * Finds an operation of a service. Operations of other services are none of its provider's business.
  *
  * @throws ServiceError PATH_INVALID or RESOURCE_NOT_FOUND
  */
-export async function findOperation(database: Database, serviceId: string, text: string): Promise<OperationKey> {
+export async function findOperation(database: Database, serviceId: string, text: string): Promise<Key> {
   const path = parseResourcePath(patterns.Operation, text, "operation_path", "above-id");
   const [, , last] = path;
-  const values = [last.by === "id" ? last.value : null, serviceId];
-  const [found] = await database.readPrepared<OperationKey>("find_operation", operationById, values);
+  const [found] =
+    last.by === "id" ? await database.readPrepared<Key>("find_operation", operationById, [last.value, serviceId]) : [];
   if (found === undefined) throw notFound("operation", formatReferences(patterns.Operation, path));
   return found;
 }
 
-const operationById = `select org_id as "orgId", id as "operationId" from operations where id = $1 and service_id = $2`;
+const operationById = "select org_id, id from operations where id = $1 and service_id = $2";
 
 /**
  * Finds a resource of a service, also by its name. Its provider works on it in whatever state its org and project are.
@@ -43,12 +38,12 @@ export async function findResource(
   reader: RowReader<InfrastructureRow>,
   serviceId: string,
   text: string,
-): Promise<ResourceKey> {
+): Promise<Key> {
   const path = parseResourcePath(patterns.Resource, text, "resource_path", "above-id");
   const [, , last] = path;
   const found =
     last.by === "id"
-      ? (await database.readPrepared<ResourceKey>("find_resource", resourceById, [last.value, serviceId]))[0]
+      ? (await database.readPrepared<Key>("find_resource", resourceById, [last.value, serviceId]))[0]
       : await reader.lookup(path, unlimited).then((row) => (row?.service_id === serviceId ? row : undefined));
   if (found === undefined) throw notFound("resource", formatReferences(patterns.Resource, path));
   return found;

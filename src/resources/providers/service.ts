@@ -101,7 +101,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   const readClaim = async (request: ClaimRequest, context: HandlerContext): Promise<PresentedClaim> => {
     const serviceId = await serviceIdOf(context);
     const operation = await findOperation(database, serviceId, request.operationPath);
-    return { serviceId, ...operation, token: request.claimToken };
+    return { serviceId, orgId: operation.org_id, operationId: operation.id, token: request.claimToken };
   };
 
   /** Runs a write about a claimed operation, under the locks of its customer and its org, whatever their state. */

@@ -4,6 +4,7 @@
 import type { Kysely } from "kysely";
 import { isUnlimited } from "../../access/evaluation/visibility.ts";
 import type { KnownStatement } from "../../database/connection-pool.ts";
+import { tablesToOrder } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { Column } from "../../filters/filter-fields.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -34,12 +35,12 @@ const acrossParents = { enable_mergejoin: "off" };
 
 /**
  * Without a filter, the joins of a page look up the rows of the paths of what is on it: in one parent they need no other order, and
- * across parents only the first five tables may, which are those of the paths. To compare all orders of eight joins takes the planner
+ * across parents only the first tables may, which include those of the paths. To compare all orders of eight joins takes the planner
  * several times as long as the page takes. A filter may be best served by starting from a joined row.
  */
 const withoutFilter = {
   inOneParent: { join_collapse_limit: "1" },
-  acrossParents: { ...acrossParents, join_collapse_limit: "5" },
+  acrossParents: { ...acrossParents, join_collapse_limit: String(tablesToOrder) },
 };
 
 interface Template {

@@ -2,9 +2,7 @@
 import { type CompiledQuery, type Kysely, type SqlBool, sql } from "kysely";
 import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { Database } from "../../database/database.ts";
-import { matchesPath } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
-import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import { notFound } from "../../errors/service-error.ts";
 import type { Column } from "../../filters/filter-fields.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -19,13 +17,13 @@ import {
   keepsDeleted,
   levelsOf,
 } from "../definition/definition.ts";
-import { type RowsQuery, createPathLookup } from "../../database/path-lookup.ts";
+import { type RowsQuery, createPathFinder, createPathLookup } from "../../database/path-lookup.ts";
 import { type PageStatement, createPageStatements } from "./page-statements.ts";
 import type { Listing, Selection } from "./select-page.ts";
 import { type VisibleLookup, createVisibleLookup } from "./visible-lookup.ts";
 import type { ResourceRegistry } from "../definition/registry.ts";
 import { required } from "../../errors/required.ts";
-import { isOneOf, keyOf } from "../rows/row-key.ts";
+import { isOneOf, keyOf, unnestKeys } from "../rows/row-key.ts";
 
 /** Replaces every reference before a `-` in a parent's path by an id: `orgs/acme/groups/-` becomes `orgs/@<id>/groups/-`. */
 type ResolveParent = (parent: readonly Reference[], visible: Visibility) => Promise<readonly Reference[]>;
@@ -154,37 +152,19 @@ export function findRow<Table extends ResourceTable, Row extends ResourceRow>(
 }
 
 /** Looks up a row inside a transaction, in the given place of its resource. */
-export async function findInPlace<Table extends ResourceTable, Row extends ResourceRow>(
+export function findInPlace<Table extends ResourceTable, Row extends ResourceRow>(
   db: Kysely<Schema>,
   definition: TypedDefinition<Table, Row>,
   place: ResourcePlace,
   path: readonly Reference[],
 ): Promise<Row | undefined> {
-  const ofPlace = finders.get(place) ?? new Map<string, StatementTemplate<ResourceRow>>();
-  finders.set(place, ofPlace);
-  const shape = path.map(({ by }) => by).join(" ");
-  const statement = ofPlace.get(shape) ?? createFinder(definition, place, path);
-  ofPlace.set(shape, statement);
-  const values = path.map((reference) => (reference.by === "any" ? null : reference.value));
-  const { rows } = await db.executeQuery(statement(db, values));
-  return rows[0] as Row | undefined;
+  const find =
+    finders.get(place) ?? createPathFinder(levelsOf(definition, place), (of) => rowsOf(definition, place, of));
+  finders.set(place, find);
+  return find(db, path) as Promise<Row | undefined>;
 }
 
-/** By the shape of the path: which levels are names, which are ids. */
-const finders = new WeakMap<ResourcePlace, Map<string, StatementTemplate<ResourceRow>>>();
-
-function createFinder<Table extends ResourceTable, Row extends ResourceRow>(
-  definition: TypedDefinition<Table, Row>,
-  place: ResourcePlace,
-  shape: readonly Reference[],
-): StatementTemplate<ResourceRow> {
-  return createStatementTemplate(shape.length, (db, values) => {
-    const path = shape.map(({ by }, index) => ({ by, value: values[index] }) as Reference);
-    return rowsOf(definition, place, db)
-      .where(matchesPath(levelsOf(definition, place), path))
-      .compile();
-  });
-}
+const finders = new WeakMap<ResourcePlace, ReturnType<typeof createPathFinder<ResourceRow>>>();
 
 /** Reads rows by their keys, in the order given; undefined for a row that does not exist or is not visible. */
 export async function readByKeys<Table extends ResourceTable, Row extends ResourceRow>(
@@ -220,12 +200,11 @@ function selectByKeys<Table extends ResourceTable, Row extends ResourceRow>(
   const { table, key } = definition.storage;
   const selected = definition.storage.select(db);
   if (rows.length === 1) return selected.where(isOneOf(definition, rows)).compile();
-  const arrays = key.map((column) => sql`${rows.map((row) => (row as Record<string, unknown>)[column])}::uuid[]`);
   const equal = key.map((column) => sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`given.${column}`)}`);
   const found = selected.where(sql<SqlBool>`(${sql.join(equal, sql` and `)})`);
   const given = key.map((column) => sql.id(column));
   return sql<Row>`
-    select found.* from unnest(${sql.join(arrays)}) as given (${sql.join(given)})
+    select found.* from ${unnestKeys(definition, rows)} as given (${sql.join(given)})
     cross join lateral (${found} limit 1) as found`.compile(db);
 }
 

@@ -1,17 +1,22 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { type ResourceDefinition, parentColumnOf } from "../definition/definition.ts";
 
+/** Returns the keys of rows as a table, for FROM. */
+export function unnestKeys({ storage: { key } }: ResourceDefinition, rows: readonly object[]): RawBuilder<unknown> {
+  const arrays = key.map((column) => sql`${rows.map((row) => (row as Record<string, unknown>)[column])}::uuid[]`);
+  return sql`unnest(${sql.join(arrays)})`;
+}
+
 /** Returns the condition that a row's key is one of the given rows'. */
-export function isOneOf({ storage: { table, key } }: ResourceDefinition, rows: readonly object[]): RawBuilder<SqlBool> {
-  const valuesOf = (column: string) => rows.map((row) => (row as Record<string, unknown>)[column]);
+export function isOneOf(definition: ResourceDefinition, rows: readonly object[]): RawBuilder<SqlBool> {
+  const { table, key } = definition.storage;
   const columns = key.map((column) => sql.ref(`${table}.${column}`));
   const [row] = rows;
   if (row !== undefined && rows.length === 1) {
     const equal = key.map((column, index) => sql`${columns[index]} = ${(row as Record<string, unknown>)[column]}`);
     return sql<SqlBool>`(${sql.join(equal, sql` and `)})`;
   }
-  const arrays = key.map((column) => sql`${valuesOf(column)}::uuid[]`);
-  return sql<SqlBool>`(${sql.join(columns)}) in (select * from unnest(${sql.join(arrays)}))`;
+  return sql<SqlBool>`(${sql.join(columns)}) in (select * from ${unnestKeys(definition, rows)})`;
 }
 
 /** Returns a text that is unique to a row among all rows of its resource. */
