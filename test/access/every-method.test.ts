@@ -11,6 +11,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createApi } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { openReads } from "../support/service-catalog.ts";
 import { openSqlClient } from "../support/sql.ts";
@@ -236,6 +237,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
 });
 
 describe("over every protocol", () => {
+  runInTurn(0);
   let transports: Readonly<Record<Protocol, Transport>>;
   beforeAll(() => {
     const open = (protocol: Protocol) => [protocol, createTransport(protocol, server.url, server.operatorKey)] as const;

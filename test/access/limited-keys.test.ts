@@ -646,7 +646,7 @@ test(
     };
     const lists = () => limited.api.projects.listProjects({ parentPath: org });
     const calls = [call(lists), call(lists), call(lists), call(() => createProject(limited))];
-    for (let round = 0; round < rounds(8, 500); round++) {
+    for (let round = 0; round < rounds(4, 500); round++) {
       await widen();
       await narrow();
     }

@@ -8,6 +8,7 @@ import { createMethodTable, permissionsOfMethods } from "../../src/rpc/method-ta
 import { services } from "../../src/rpc/services.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -91,6 +92,7 @@ describe("with two owners", () => {
 
   const numbered = cases.map((each, index) => ({ ...each, index }));
   describe.each(numbered)("$method: $kind", ({ way, permissions, index }) => {
+    runInTurn(index);
     test("takes what an owner holds only for who may revoke", async () => {
       const take = await way(cast, { rolePath: owner, permission: ownersOnly });
       const outcomes: Record<string, string> = {};

@@ -5,6 +5,7 @@ import { createOrgCast } from "../access/org-cast.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type BatchPlace, batchPlaceOf } from "../support/batch-place.ts";
 import { failureOf } from "../support/failure.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocolsInTurn } from "../support/transports.ts";
@@ -45,6 +46,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
+    runInTurn(writtenResources.indexOf(resource));
     let one: Workplace;
     let two: Workplace;
     let batch: BatchPlace;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registry } from "../../src/catalog.ts";
 import type { ResourceDefinition, ResourcePlace } from "../../src/standard-methods/definition/definition.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -91,6 +92,7 @@ test("the answers of these resources are not used again", () => {
 });
 
 describe.each(cases)("$name", (each) => {
+  runInTurn(cases.indexOf(each));
   test("what one server has written, another one returns at once", async () => {
     const { writing, readers } = await openPlace(each);
     for (let round = 0; round < rounds(1, 300); round++) {

@@ -4,13 +4,14 @@ import { expect, test } from "vitest";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
+import { rounds } from "../support/rounds.ts";
 import { type Fold, randomFilter, randomThing } from "./random-filter.ts";
 import { storeThings, thing, thingFields } from "./things.ts";
 
 const shared = useSharedDatabase();
 const tables = 4;
 const rowsPerTable = 200;
-const filtersPerTable = 550;
+const filtersPerTable = rounds(250, 20_000);
 
 /** Returns how the database folds case. With the locale C, it folds only ASCII letters. */
 async function foldOfDatabase(): Promise<Fold> {

@@ -215,7 +215,7 @@ describe("on two servers at the same time", () => {
   test("batches never take more than the quota, and each has all of its resources or none", async () => {
     const parentPath = await newProject();
     await limit(parentPath, 10);
-    const sizes = Array.from({ length: rounds(12, 40) }, (_, turn) => 1 + (turn % 4));
+    const sizes = Array.from({ length: rounds(8, 40) }, (_, turn) => 1 + (turn % 4));
     const started = await Promise.all(
       sizes.map((size, turn) => {
         const requests = Array.from({ length: size }, (_, entry) => instance(1, `vm-${turn}-${entry}`));
@@ -239,7 +239,7 @@ describe("on two servers at the same time", () => {
   });
 
   test("a batch and the deletion of its project leave no resource in a deleted project", async () => {
-    for (let round = 0; round < rounds(6, 30); round++) {
+    for (let round = 0; round < rounds(4, 30); round++) {
       const parentPath = await newProject();
       const force = round % 2 === 0;
       const requests = Array.from({ length: 5 }, () => instance(1));

@@ -191,7 +191,7 @@ test(
       }
     };
 
-    for (let round = 0; round < rounds(3, 200); round++) {
+    for (let round = 0; round < rounds(2, 200); round++) {
       const name = required(order[round % order.length]);
       await playRound(round, () => victims[name](Math.random() < 0.5 ? 0 : 1));
       await expectExact(round);

@@ -16,6 +16,7 @@ import { removeRows } from "../../src/standard-methods/rows/remove-rows.ts";
 import { updateRow } from "../../src/standard-methods/rows/update-row.ts";
 import { addMember, addOrg, markDeleted, write } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
+import { rounds } from "../support/rounds.ts";
 import { readRowsPage } from "./read-rows-page.ts";
 
 const shared = useSharedDatabase();
@@ -98,7 +99,7 @@ test("a list by labels has the rows with these labels after any writes, in pages
         expect(listed.toSorted()).toEqual(rows.map(({ id }) => id));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: rounds(30, 2_000) },
   );
 });
 

@@ -23,10 +23,7 @@ export function createRestTransport(baseUrl: string, apiKey: string | undefined)
       const message = toJson(method.input, create(method.input, input), { useProtoFieldName: true }) as JsonObject;
       const headers = new Headers(header);
       if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`);
-      const { verb, url, body } = createRequest(
-        fittingRule(getOption(method as DescMethodUnary, http), message),
-        message,
-      );
+      const { verb, url, body } = createRequest(fittingRule(ruleOf(method), message), message);
       if (body !== undefined) headers.set("content-type", "application/json");
       const response = await fetch(`${baseUrl}${url}`, {
         method: verb,
@@ -49,6 +46,15 @@ export function createRestTransport(baseUrl: string, apiKey: string | undefined)
       throw new ConnectError("REST has no streams yet", Code.Unimplemented);
     },
   };
+}
+
+/** Read once: an option is decoded each time that it is asked for. */
+const rules = new WeakMap<DescMethodUnary, HttpRule>();
+
+function ruleOf(method: DescMethodUnary): HttpRule {
+  const rule = rules.get(method) ?? getOption(method, http);
+  rules.set(method, rule);
+  return rule;
 }
 
 interface RestRequest {

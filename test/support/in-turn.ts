@@ -1,0 +1,19 @@
+// Tables of tests, one row for each resource or method, whose tests are the same for all rows.
+import { hash } from "node:crypto";
+import { beforeEach } from "vitest";
+import { isOnNamedServer } from "./named-server.ts";
+import { rounds } from "./rounds.ts";
+
+/**
+ * Runs every other test of the table that a `describe` has one row of: each test for every other row, and each row with about half
+ * of the tests. The other half runs on a named server, so that `.ci/run` has all of them; so does `npm run soak`.
+ *
+ * @param row the number of the row in the table.
+ */
+export function runInTurn(row: number): void {
+  if (rounds(false, true)) return;
+  beforeEach(({ task, skip }) => {
+    const half = (row + Number(hash("sha1", task.name, "buffer").at(0))) % 2;
+    skip(half === (isOnNamedServer ? 1 : 0), "in turn: it runs on the other PostgreSQL");
+  });
+}
