@@ -1,6 +1,7 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { databaseTests } from "./test/support/database-tests.ts";
-import { LongestFirst } from "./test/support/longest-first.ts";
+import { FileOrder } from "./test/support/file-order.ts";
 import { isOnNamedServer } from "./test/support/named-server.ts";
 import { rounds, soakTimeoutMs } from "./test/support/rounds.ts";
 
@@ -10,11 +11,12 @@ export default defineConfig({
     include: isOnNamedServer ? databaseTests() : ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/bounded-shrinking.ts"],
-    // Test files run in parallel, each with its own database. Four keep two cores busy, since many wait for other processes.
-    maxWorkers: 4,
+    // Test files run in parallel, each with its own database. One worker more than there are cores, since many wait for other
+    // processes; each further one takes the processor time in which V8 compiles and optimises the service once more.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
     // A worker loads and compiles modules once for all of its files. They cannot disturb each other: no module keeps state.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: FileOrder },
     // Only what hangs takes this long, also on a slow and busy machine. What is waited for usually comes at once.
     testTimeout: rounds(300_000, soakTimeoutMs),
     hookTimeout: 600_000,
