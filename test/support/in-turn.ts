@@ -6,14 +6,15 @@ import { rounds } from "./rounds.ts";
 
 /**
  * Runs every other test of the table that a `describe` has one row of: each test for every other row, and each row with about half
- * of the tests. The other half runs on a named server, so that `.ci/run` has all of them; so does `npm run soak`.
+ * of the tests. The other half runs on a named server, so that `.ci/run` has all of them; so does `npm run soak`. What is in the
+ * table must not depend on the server, but for the protocol.
  *
- * @param row the number of the row in the table.
+ * @param row the number of the row in the table; any, if the rows have tests of different names.
  */
 export function runInTurn(row: number): void {
   if (rounds(false, true)) return;
   beforeEach(({ task, skip }) => {
-    const half = (row + Number(hash("sha1", task.name, "buffer").at(0))) % 2;
+    const half = (row + hash("sha1", task.name, "buffer").readUInt8()) % 2;
     skip(half === (isOnNamedServer ? 1 : 0), "in turn: it runs on the other PostgreSQL");
   });
 }
