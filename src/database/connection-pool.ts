@@ -3,6 +3,7 @@ import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
 import { isStalePlan } from "./failure.ts";
 import { isHeldBack } from "./held-back.ts";
+import type { KeptRows } from "./kept-rows.ts";
 import type { StatementNames } from "./prepared-statements.ts";
 
 /** A statement. A connection that is given a name prepares it; a name must always have the same text. */
@@ -18,6 +19,8 @@ export interface KnownStatement {
   readonly values: readonly unknown[];
   /** Whether connections keep the statement, with its plan. There must be few such texts. */
   readonly isKept: boolean;
+  /** Has rows that it returned before. */
+  readonly keptRows?: KeptRows | undefined;
 }
 
 export interface ConnectionPool {
@@ -173,7 +176,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
     runTogether(statements, settingsOf) {
       return withClient(async (client) => {
-        const own = statements.map(({ text, values, isKept }): Statement => {
+        const kept = statements.map(({ text, keptRows }) => keptRows?.statementOf(text));
+        const own = statements.map(({ values, isKept, ...given }, index): Statement => {
+          const { text } = kept[index] ?? given;
           return { name: isKept ? names?.nameOf(text) : undefined, text, values };
         });
         const all = [{ text: `begin${setLocal(settingsOf())}`, values: [] }, ...own, { text: "commit", values: [] }];
@@ -186,7 +191,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
             throw error;
           }
         });
-        return results.slice(1, -1).map(({ rows }) => rows);
+        return results.slice(1, -1).map((result, index) => kept[index]?.rowsOf(result) ?? result.rows);
       });
     },
   };

@@ -178,6 +178,20 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     for (const id of ids) if (id !== caller.orgId) dependencies.askedOrgs.add(caller.clientId, id);
   };
 
+  /** Of rows that are kept, whose messages are kept with them. */
+  const keptMessages = new WeakMap<Row, MessageShape<Desc>>();
+
+  const toMessage = (row: Row): MessageShape<Desc> => {
+    const known = keptMessages.get(row);
+    if (known !== undefined) return known;
+    const message = definition.toMessage(row);
+    if (Object.isFrozen(row)) {
+      Object.freeze(message);
+      keptMessages.set(row, message);
+    }
+    return message;
+  };
+
   const add: AddHandler = (verb, noun, make) => {
     const method = service.methods.find(({ name }) => name === `${verb}${nouns[noun]}`);
     if (method !== undefined) handlers[method.localName] = make(method);
@@ -213,22 +227,23 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const shown = { visible: visibleOf(context), rows: rules.visible?.(context) };
       const caller = callerOf(context);
       const parent = parentOf(context);
-      const read = async (): Promise<Answer<Message>> => {
+      const read = async (isRepeated: boolean): Promise<Answer<Message>> => {
         const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
+        const keptRows = isRepeated ? dependencies.rowMemory.of(caller.orgId, definition.storage.table) : undefined;
         const { rows, endsAt, ...rest } = await dependencies.listQueue.run(call, () =>
-          list(parent, request as Fields & ListRequest, shown, context.timeoutMs),
+          list(parent, request as Fields & ListRequest, shown, context.timeoutMs, keptRows),
         );
         // A page of 1,000 is long to convert and to write.
         const turn = dependencies.turns.renew(caller.orgId);
         if (turn !== undefined) await turn;
-        const messages = rows.map((row) => definition.toMessage(row));
+        const messages = rows.map(toMessage);
         return { message: create(output, { [items.localName]: messages, ...rest }), isKept: true, endsAt };
       };
-      const orgs = confirmingOrgs(parent);
       const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
       // Deleted resources are purged without a revision.
-      if (orgs === undefined || shown.rows !== undefined || showDeleted) return (await read()).message;
-      const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy]);
+      const isConfirmed = shown.rows === undefined && !showDeleted;
+      const orgs = isConfirmed ? confirmingOrgs(parent) : undefined;
+      const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy, showDeleted]);
       const key = answerKey("List", pattern, parent, shown.visible, parameters);
       return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
     };

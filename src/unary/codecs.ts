@@ -1,11 +1,4 @@
-import {
-  type DescMessage,
-  type DescMethod,
-  type Message,
-  type Registry,
-  fromBinary,
-  toBinary,
-} from "@bufbuild/protobuf";
+import { type DescMessage, type DescMethod, type Message, type Registry, fromBinary } from "@bufbuild/protobuf";
 import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
 import { inOwnMemory } from "../rest/calls/in-own-memory.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
@@ -14,6 +7,7 @@ import { createJsonWriters } from "../rest/json/write-json.ts";
 import type { ItemLimitOf } from "../rest/limits/item-limit.ts";
 import { compileJsonItemCheck } from "../rest/limits/json-item-check.ts";
 import { compileBinaryItemCheck } from "./binary-item-check.ts";
+import { compileBinaryWriter } from "./write-binary.ts";
 
 /** Reads the requests of a method and writes its responses. */
 export interface Codec {
@@ -45,10 +39,10 @@ export function createCodecs(
   const compileJson = ({ input, output }: DescMethod): Codec => {
     const checkItems = compileJsonItemCheck(input, undefined, itemLimitOf, maxDepth);
     const decode = compileMessageDecoder(input, false, "", registry);
-    const write = writers.message(output);
+    const write = writers.text(output);
     return {
       read: (bytes) => decode(readJsonBody(bytes, maxDepth, checkItems)),
-      write: keepForFrozen((message) => Buffer.from(JSON.stringify(write(message)))),
+      write: keepForFrozen((message) => Buffer.from(write(message))),
     };
   };
 
@@ -59,7 +53,7 @@ export function createCodecs(
         checkItems(bytes);
         return readProto(input, bytes);
       },
-      write: keepForFrozen((message) => toBinary(output, message)),
+      write: keepForFrozen(compileBinaryWriter(output)),
     };
   };
 

@@ -1,14 +1,18 @@
 // Answers that are used again are never older than their requests: what one server has written, another one returns at once.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registry } from "../../src/catalog.ts";
-import type { ResourceDefinition, ResourcePlace } from "../../src/standard-methods/definition/definition.ts";
+import {
+  type ResourceDefinition,
+  type ResourcePlace,
+  keepsDeleted,
+} from "../../src/standard-methods/definition/definition.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Workplace, openWorkplace } from "../support/workplace.ts";
-import { type WrittenResource, writtenIn } from "../support/written-resources.ts";
+import { type WrittenResource, writtenIn, writtenResources } from "../support/written-resources.ts";
 
 let one: TestServer;
 let other: TestServer;
@@ -139,6 +143,38 @@ describe.each(cases)("$name", (each) => {
       expect((await place.get(created.path)).createTime).not.toEqual(got.createTime);
       expect(await place.list()).not.toEqual(listed);
       await writing.delete(created.path);
+    }
+  });
+});
+
+/** Lists of all resources that may be read each time: with deleted items, or because nothing confirms them. */
+const unkept: readonly Case[] = writtenResources
+  .filter(({ definition, place }) => "unconfirmed" in answersOf(definition, place) || keepsDeleted(definition))
+  .map((resource) => ({ name: resource.place.pattern.join("/"), resource, place: resource.place }));
+
+describe.each(unkept)("a list of $name that is read each time", (each) => {
+  runInTurn(unkept.indexOf(each));
+  test("has what the database has", async () => {
+    const { definition } = each.resource;
+    const { table, id } = definition.storage;
+    const { writing, readers } = await openPlace(each);
+    for (const place of readers) {
+      const name = uniqueName("listed");
+      const filter = `name = "${name}"`;
+      const showDeleted = keepsDeleted(definition);
+      const list = async () => (await place.list({ filter, ...(showDeleted && { showDeleted }) })).items;
+      await writing.makeWay(name);
+      expect(await see(list)).toEqual([]);
+      const created = await writing.create(name);
+      const [listed] = await see(list);
+      expect(listed).toMatchObject({ id: created.id, etag: created.etag });
+      // Past the service, so without a revision.
+      await sql.query(`update ${table} set create_time = create_time - interval '1 day' where ${id} = $1`, [
+        created.id,
+      ]);
+      const [moved] = await see(list);
+      expect(moved).toEqual({ ...listed, createTime: moved?.createTime });
+      expect(moved?.createTime).not.toEqual(listed?.createTime);
     }
   });
 });

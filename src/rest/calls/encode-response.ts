@@ -47,7 +47,12 @@ export function compileResponseEncoder(
     if (output.typeName === HttpBodySchema.typeName) return bytesEncoder((message) => message);
     // Compiled for the first response, like the decoders of requests.
     let write: ReturnType<typeof writers.message> | undefined;
-    return jsonEncoder(output, (message) => (write ??= writers.message(output))(message));
+    let writeText: ReturnType<typeof writers.text> | undefined;
+    return jsonEncoder(
+      output,
+      (message) => (write ??= writers.message(output))(message),
+      (message) => (writeText ??= writers.text(output))(message),
+    );
   }
   const field = output.fields.find((candidate) => candidate.name === responseBody);
   if (field === undefined) {
@@ -57,10 +62,16 @@ export function compileResponseEncoder(
     return bytesEncoder((message) => readField(message, field));
   }
   // A selection of `fields` is not supported for a map, because its paths would have to name keys.
-  return jsonEncoder(field.fieldKind === "map" ? undefined : field.message, writers.field(field));
+  const write = writers.field(field);
+  const writeText = (message: Message): string => JSON.stringify(write(message));
+  return jsonEncoder(field.fieldKind === "map" ? undefined : field.message, write, writeText);
 }
 
-function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) => JsonValue): ResponseEncoder {
+function jsonEncoder(
+  desc: DescMessage | undefined,
+  write: (message: Message) => JsonValue,
+  writeText: (message: Message) => string,
+): ResponseEncoder {
   /** Of frozen messages, which methods return again and again. */
   const bodies = new WeakMap<Message, string | Uint8Array>();
   return {
@@ -73,9 +84,13 @@ function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) =>
       const isWhole = fields === undefined && !pretty;
       const known = isWhole ? bodies.get(message) : undefined;
       if (known !== undefined) return { contentType: jsonType, body: known };
-      const json = write(message);
-      const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
-      if (!isWhole || !Object.isFrozen(message)) return { contentType: jsonType, body };
+      if (!isWhole) {
+        const json = write(message);
+        const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
+        return { contentType: jsonType, body };
+      }
+      const body = writeText(message);
+      if (!Object.isFrozen(message)) return { contentType: jsonType, body };
       const kept = body.length <= maxTextLength ? body : inOwnMemory(Buffer.from(body));
       bodies.set(message, kept);
       return { contentType: jsonType, body: kept };

@@ -13,8 +13,11 @@ import type { Reference } from "../../paths/parse-path.ts";
 
 /** A read of what is in some orgs. */
 interface ConfirmedRead {
-  /** All orgs that the answer depends on. The memory that it takes counts as that of the first. */
-  readonly orgs: readonly [Reference, ...Reference[]];
+  /**
+   * All orgs that the answer depends on. The memory that it takes counts as that of the first. Undefined if no revisions confirm it: it
+   * is then read each time.
+   */
+  readonly orgs: readonly [Reference, ...Reference[]] | undefined;
   /** Everything else that the answer depends on: method, path and parameters. */
   readonly key: string;
   readonly caller: Pick<Caller, "orgId" | "orgHead" | "time" | "clientId" | "askedHeads">;
@@ -29,9 +32,12 @@ export interface Answer<Value> {
   readonly endsAt: number;
 }
 
+/** @param isRepeated whether the same was read before. */
+type MakeAnswer<Value> = (isRepeated: boolean) => Promise<Answer<Value>>;
+
 export interface ConfirmedAnswers {
   /** Returns the answer to a read. One that is used again is the same message, frozen. */
-  answer<Value extends Message>(read: ConfirmedRead, make: () => Promise<Answer<Value>>): Promise<Value>;
+  answer<Value extends Message>(read: ConfirmedRead, make: MakeAnswer<Value>): Promise<Value>;
 }
 
 /** The state of an org, as far as it confirms an answer. */
@@ -158,12 +164,13 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
   return {
     async answer<Value extends Message>(
       { orgs, key: rest, caller }: ConfirmedRead,
-      make: () => Promise<Answer<Value>>,
+      make: MakeAnswer<Value>,
     ): Promise<Value> {
-      const asked = shortened(`${orgs.map(textOf).join(" ")} ${rest}`);
-      if (!kept.has(asked) && !isRepeated(textOf(orgs[0]), asked)) return (await make()).message;
-      const before = await headsOf(orgs, caller);
-      if (before === undefined) return (await make()).message;
+      const asked = shortened(`${orgs?.map(textOf).join(" ") ?? ""} ${rest}`);
+      if (!kept.has(asked) && !isRepeated(orgs === undefined ? caller.orgId : textOf(orgs[0]), asked))
+        return (await make(false)).message;
+      const before = orgs && (await headsOf(orgs, caller));
+      if (before === undefined) return (await make(true)).message;
       const revisions = revisionsOf(before);
       const now = Math.max(...before.map((head) => head.now));
       const isRight = (entry: Kept): boolean => entry.revisions === revisions && entry.endsAt > now;
@@ -176,7 +183,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       const pending = flights.get(flight);
       const shared = pending && (await pending.catch(() => undefined));
       if (shared !== undefined && isRight(shared)) return shared.message as Value;
-      const made = make();
+      const made = make(true);
       const confirmed = confirm(made, asked, before);
       flights.set(flight, confirmed);
       // The answer is right for this request, whether or not it is for others.

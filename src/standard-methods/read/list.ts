@@ -2,6 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import type { RawBuilder, SqlBool } from "kysely";
 import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { KnownStatement } from "../../database/connection-pool.ts";
+import type { KeptRows } from "../../database/kept-rows.ts";
 import { cursorOf, withUniqueKey } from "../../filters/keyset.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
 import { readFilter } from "../../filters/read-filter.ts";
@@ -38,12 +39,16 @@ interface Shown {
   readonly rows: RawBuilder<SqlBool> | undefined;
 }
 
-/** @param timeoutMs returns the time until the deadline of the call. */
+/**
+ * @param timeoutMs returns the time until the deadline of the call.
+ * @param keptRows has rows that the list returned before; undefined if it is read for the first time.
+ */
 export type ListMethod<Row> = (
   parent: readonly Reference[],
   request: ListRequest,
   shown: Shown,
   timeoutMs: () => number | undefined,
+  keptRows: KeptRows | undefined,
 ) => Promise<CountedPage<Row>>;
 
 /**
@@ -69,7 +74,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     return countStatement({ type, orgId: orgId.value, parentId: parentId.value });
   };
 
-  return async (path, request, { visible, rows: shownRows }, timeoutMs) => {
+  return async (path, request, { visible, rows: shownRows }, timeoutMs, keptRows) => {
     const { showDeleted = false, filter, orderBy } = request;
     const filtered = toSql(readFilter(filter, fields));
     const condition = shownRows === undefined ? filtered : restrictedBy(filtered, shownRows);
@@ -82,7 +87,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     let endsAt = Infinity;
     const read = async (after: Cursor | undefined, limit: number): Promise<Row[]> => {
       const select = { parent, showDeleted, visible, condition, order, after, limit };
-      const page = reader.pageStatement(select);
+      const page = { ...reader.pageStatement(select), keptRows };
       const statements = total === undefined ? [page] : [page, total];
       const [rows = [], counted = []] = await readInTime(database, statements, page.settings, timeoutMs);
       if (total !== undefined) totalSize = countIn(counted);
