@@ -3,7 +3,6 @@ import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
 import { isStalePlan } from "./failure.ts";
 import { isHeldBack } from "./held-back.ts";
-import type { KeptRows } from "./kept-rows.ts";
 import type { StatementNames } from "./prepared-statements.ts";
 
 /** A statement. A connection that is given a name prepares it; a name must always have the same text. */
@@ -19,9 +18,11 @@ export interface KnownStatement {
   readonly values: readonly unknown[];
   /** Whether connections keep the statement, with its plan. There must be few such texts. */
   readonly isKept: boolean;
-  /** Has rows that it returned before. */
-  readonly keptRows?: KeptRows | undefined;
+  /** Returns its rows, if they are others than those of pg. */
+  readonly rowsOf?: (result: StatementResult) => object[];
 }
+
+export type StatementResult = Pick<pg.QueryResult<object>, "rows" | "fields">;
 
 export interface ConnectionPool {
   readonly forKysely: PostgresPool;
@@ -174,15 +175,13 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       return withClient(async (client) => (await watch.run(client, withinMs, () => send(client, statement))).rows);
     },
 
-    runTogether(statements, settingsOf) {
-      return withClient(async (client) => {
-        const kept = statements.map(({ text, keptRows }) => keptRows?.statementOf(text));
-        const own = statements.map(({ values, isKept, ...given }, index): Statement => {
-          const { text } = kept[index] ?? given;
+    async runTogether(statements, settingsOf) {
+      const results = await withClient(async (client) => {
+        const own = statements.map(({ text, values, isKept }): Statement => {
           return { name: isKept ? names?.nameOf(text) : undefined, text, values };
         });
         const all = [{ text: `begin${setLocal(settingsOf())}`, values: [] }, ...own, { text: "commit", values: [] }];
-        const results = await watch.run(client, deadlineMs, async () => {
+        return watch.run(client, deadlineMs, async () => {
           try {
             return await runAll(client, all);
           } catch (error) {
@@ -191,8 +190,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
             throw error;
           }
         });
-        return results.slice(1, -1).map((result, index) => kept[index]?.rowsOf(result) ?? result.rows);
       });
+      return results.slice(1, -1).map((result, index) => statements[index]?.rowsOf?.(result) ?? result.rows);
     },
   };
 }

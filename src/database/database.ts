@@ -86,6 +86,8 @@ export const settingsByKey = [`join_collapse_limit=${tablesToOrder}`];
 
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
+/** Names may have any character. SQL_ASCII stores bytes as they come, which are those of UTF-8. */
+const encodings: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
 
 interface OpenOptions {
   /** Whether statements that are run at once are sent together. */
@@ -193,12 +195,14 @@ export function openForMigration(connection: ConnectionSettings): Kysely<Schema>
 }
 
 /**
- * Connects and reads the server's version.
+ * Connects, checks the encoding of the database, and reads the server's version.
  *
- * @throws Error that names both versions when the server is too old, and the setting for poolers when one refuses the connection.
+ * @throws Error that names both versions when the server is too old, the encodings when it is another one, and the setting for poolers
+ *   when one refuses the connection.
  */
-export async function checkServerVersion(database: Database): Promise<string> {
-  const { rows } = await sql<{ server_version: string }>`show server_version`
+export async function checkServer(database: Database): Promise<string> {
+  const { rows } = await sql<{ version: string; encoding: string }>`
+    select current_setting('server_version') as version, current_setting('server_encoding') as encoding`
     .execute(database.reads)
     .catch((cause: unknown) => {
       throw isRefusedByPooler(cause)
@@ -208,9 +212,13 @@ export async function checkServerVersion(database: Database): Promise<string> {
           )
         : cause;
     });
-  const version = rows[0]?.server_version ?? "";
+  const [{ version, encoding } = { version: "", encoding: "" }] = rows;
   if (Number.parseInt(version, 10) < oldestVersion) {
     throw new Error(`the database server is PostgreSQL ${version}; Tenantry needs ${oldestVersion} or newer`);
+  }
+  if (!encodings.has(encoding)) {
+    const create = "create database ... encoding 'UTF8' template template0";
+    throw new Error(`the database has the encoding ${encoding}; Tenantry needs UTF8, as in: ${create}`);
   }
   return version;
 }

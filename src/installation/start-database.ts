@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import {
   type ConnectionSettings,
   type Database,
-  checkServerVersion,
+  checkServer,
   openDatabase,
   openForMigration,
 } from "../database/database.ts";
@@ -58,7 +58,7 @@ export async function startDatabase(
     await embedded?.stop();
   };
   try {
-    const version = await checkServerVersion(database);
+    const version = await checkServer(database);
     logger.info({ version, embedded: embedded !== undefined }, "connected to PostgreSQL");
     return { database, migrate: migrateDatabase, close };
   } catch (error) {

@@ -26,8 +26,8 @@ import type { Limits } from "./definition/limits.ts";
 import type { Turns } from "../turns/turns.ts";
 import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
-import type { RowMemory } from "../database/kept-rows.ts";
 import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
+import type { KeptRows } from "./read/kept-rows.ts";
 import type { RowReader, RowReaders } from "./read/row-reader.ts";
 import type { WriteGroups } from "./write/write-groups.ts";
 
@@ -161,7 +161,7 @@ export interface ResourceDependencies {
   readonly listQueue: FairQueue;
   readonly turns: Turns;
   readonly confirmedAnswers: ConfirmedAnswers;
-  readonly rowMemory: RowMemory;
+  readonly keptRows: KeptRows;
   readonly askedOrgs: AskedOrgs;
   readonly limits: Limits;
   /** The number of days during which a deleted resource can be undeleted. */

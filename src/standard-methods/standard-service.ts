@@ -28,7 +28,7 @@ import {
 import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
 import type { Transition } from "./definition/lifecycle.ts";
 import { createConfirmingOrgs } from "./read/confirming-orgs.ts";
-import { answerKey } from "./read/answer-key.ts";
+import { answerKey, shortened } from "./read/answer-key.ts";
 import type { Answer } from "./read/confirmed-answers.ts";
 import { type ListRequest, createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
@@ -229,9 +229,11 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const parent = parentOf(context);
       const read = async (isRepeated: boolean): Promise<Answer<Message>> => {
         const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
-        const keptRows = isRepeated ? dependencies.rowMemory.of(caller.orgId, definition.storage.table) : undefined;
+        // What the rules show depends on the caller.
+        const asker = shown.rows === undefined ? caller.orgId : caller.clientId;
+        const again = isRepeated ? { orgId: caller.orgId, key: shortened(`${asker} ${key}`) } : undefined;
         const { rows, endsAt, ...rest } = await dependencies.listQueue.run(call, () =>
-          list(parent, request as Fields & ListRequest, shown, context.timeoutMs, keptRows),
+          list(parent, request as Fields & ListRequest, shown, context.timeoutMs, again),
         );
         // A page of 1,000 is long to convert and to write.
         const turn = dependencies.turns.renew(caller.orgId);

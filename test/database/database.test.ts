@@ -1,17 +1,17 @@
 import type { KyselyPlugin } from "kysely";
 import { sql } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Database, checkServerVersion, openDatabase } from "../../src/database/database.ts";
+import { type Database, checkServer, openDatabase } from "../../src/database/database.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { useSharedDatabase } from "./shared-database.ts";
 
 const shared = useSharedDatabase();
 
-/** The same database, with another server version. */
-function pretendVersion(database: Database, version: string): Database {
+/** The same database, on another server. */
+function pretend(database: Database, version: string, encoding = "UTF8"): Database {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,
-    transformResult: ({ result }) => Promise.resolve({ ...result, rows: [{ server_version: version }] }),
+    transformResult: ({ result }) => Promise.resolve({ ...result, rows: [{ version, encoding }] }),
   };
   return { ...database, reads: database.reads.withPlugin(plugin) };
 }
@@ -19,24 +19,30 @@ function pretendVersion(database: Database, version: string): Database {
 describe("the server's version", () => {
   test("is returned if it is supported", async () => {
     const database = shared();
-    const version = await checkServerVersion(database);
+    const version = await checkServer(database);
     expect(Number.parseInt(version, 10)).toBeGreaterThanOrEqual(15);
   });
 
   test.each(["14.20", "9.6.24", "14.5 (Debian 14.5-1.pgdg110+1)"])(
     "%s is rejected with an error that names the required version",
     async (old) => {
-      const database = pretendVersion(shared(), old);
-      await expect(checkServerVersion(database)).rejects.toThrow(
+      const database = pretend(shared(), old);
+      await expect(checkServer(database)).rejects.toThrow(
         `the database server is PostgreSQL ${old}; Tenantry needs 15 or newer`,
       );
     },
   );
 
   test.each(["15.0", "15beta1", "18.4 (Debian 18.4-1)", "100.1"])("%s is accepted", async (version) => {
-    const database = pretendVersion(shared(), version);
-    expect(await checkServerVersion(database)).toBe(version);
+    const database = pretend(shared(), version);
+    expect(await checkServer(database)).toBe(version);
   });
+});
+
+test("a database with an encoding that does not have all characters is rejected", async () => {
+  await expect(checkServer(pretend(shared(), "18.4", "LATIN1"))).rejects.toThrow(
+    "the database has the encoding LATIN1; Tenantry needs UTF8",
+  );
 });
 
 describe("a connection", () => {

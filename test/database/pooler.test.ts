@@ -1,6 +1,6 @@
 // Tests the service behind PgBouncer, which gives each transaction any of a few connections.
 import { expect, onTestFinished, test } from "vitest";
-import { checkServerVersion, openDatabase } from "../../src/database/database.ts";
+import { checkServer, openDatabase } from "../../src/database/database.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { hasPgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import { createTestDatabase } from "../support/test-database.ts";
@@ -52,7 +52,7 @@ test.skipIf(!hasPgBouncer)("a pooler that refuses settings of connections is exp
     onConnectionError: () => {},
   });
   onTestFinished(() => database.close());
-  await expect(checkServerVersion(database)).rejects.toThrow(
+  await expect(checkServer(database)).rejects.toThrow(
     "a pooler in front of the database refuses settings of connections (unsupported startup parameter: options); set TENANTRY_PREPARED_STATEMENTS=off",
   );
 });

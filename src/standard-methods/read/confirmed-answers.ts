@@ -3,13 +3,14 @@
 // request confirms that, as for access snapshots, so no answer is older than its request, on any server, after any failover. An
 // answer that was read from several orgs needs the revisions of all. What ends by itself ends by the database's clock, which is
 // read with the revisions.
-import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
 import type { OrgHead } from "../../changes/revision.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { required } from "../../errors/required.ts";
 import type { Reference } from "../../paths/parse-path.ts";
+import { shortened } from "./answer-key.ts";
+import { createFairMemory } from "./fair-memory.ts";
 
 /** A read of what is in some orgs. */
 interface ConfirmedRead {
@@ -44,16 +45,11 @@ export interface ConfirmedAnswers {
 type Head = Pick<OrgHead, "id" | "revision" | "now" | "delete_time">;
 
 interface Kept {
-  readonly orgId: string;
   /** The orgs that it was read from, with their revisions, as text. */
   readonly revisions: string;
   readonly endsAt: number;
   readonly message: Message;
-  readonly bytes: number;
 }
-
-/** No org takes more than its part. */
-const partOfOrg = 4;
 
 /** Of how many orgs reads are remembered that have no kept answer, and how many of each. */
 const maxOrgsSeen = 1_000;
@@ -61,56 +57,11 @@ const maxSeenOfOrg = 1_000;
 
 /** @param maxBytes about the maximum memory of all kept answers. */
 export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): ConfirmedAnswers {
-  /** In the order of last use, least recent first. */
-  const kept = new Map<string, Kept>();
-  /** The same keys by org, in the same order, and their bytes. */
-  const ofOrgs = new Map<string, { readonly keys: Set<string>; bytes: number }>();
+  const kept = createFairMemory<Kept>(maxBytes);
   /** By the org as it was asked for. */
   const seenOfOrgs = new Map<string, Set<string>>();
   /** The reads under way, by revisions and key, for requests that found the orgs at the same revisions. */
   const flights = new Map<string, Promise<Kept | undefined>>();
-  let total = 0;
-
-  const drop = (key: string): void => {
-    const entry = kept.get(key);
-    if (entry === undefined) return;
-    const { orgId, bytes } = entry;
-    kept.delete(key);
-    total -= bytes;
-    const ofOrg = required(ofOrgs.get(orgId));
-    ofOrg.keys.delete(key);
-    ofOrg.bytes -= bytes;
-    if (ofOrg.keys.size === 0) ofOrgs.delete(orgId);
-  };
-
-  /** Makes a kept entry the most recent one. */
-  const touch = (key: string, entry: Kept): void => {
-    kept.delete(key);
-    kept.set(key, entry);
-    const { keys } = required(ofOrgs.get(entry.orgId));
-    keys.delete(key);
-    keys.add(key);
-  };
-
-  const keep = (key: string, entry: Kept): void => {
-    drop(key);
-    const { orgId, bytes } = entry;
-    if (bytes > maxBytes / partOfOrg) return;
-    const ofOrg = ofOrgs.get(orgId) ?? { keys: new Set(), bytes: 0 };
-    ofOrgs.set(orgId, ofOrg);
-    kept.set(key, entry);
-    total += bytes;
-    ofOrg.keys.add(key);
-    ofOrg.bytes += bytes;
-    for (const each of ofOrg.keys) {
-      if (ofOrg.bytes <= maxBytes / partOfOrg) break;
-      drop(each);
-    }
-    for (const each of kept.keys()) {
-      if (total <= maxBytes) break;
-      drop(each);
-    }
-  };
 
   const headOf = async (org: Reference, caller?: ConfirmedRead["caller"]): Promise<Head | undefined> =>
     caller !== undefined && org.by === "id" && org.value === caller.orgId
@@ -141,8 +92,8 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
     const after = await headsOf(before.map(({ id }) => ({ by: "id", value: id }))).catch(() => undefined);
     if (after === undefined || revisionsOf(after) !== revisions) return undefined;
     const bytes = sizeOf(message) + 2 * (key.length + revisions.length) + 500;
-    const entry = { orgId: required(before[0]).id, revisions, endsAt, message, bytes };
-    keep(key, entry);
+    const entry = { revisions, endsAt, message };
+    kept.keep(key, required(before[0]).id, entry, bytes);
     return entry;
   };
 
@@ -167,7 +118,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       make: MakeAnswer<Value>,
     ): Promise<Value> {
       const asked = shortened(`${orgs?.map(textOf).join(" ") ?? ""} ${rest}`);
-      if (!kept.has(asked) && !isRepeated(orgs === undefined ? caller.orgId : textOf(orgs[0]), asked))
+      if (kept.get(asked) === undefined && !isRepeated(orgs === undefined ? caller.orgId : textOf(orgs[0]), asked))
         return (await make(false)).message;
       const before = orgs && (await headsOf(orgs, caller));
       if (before === undefined) return (await make(true)).message;
@@ -176,7 +127,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       const isRight = (entry: Kept): boolean => entry.revisions === revisions && entry.endsAt > now;
       const found = kept.get(asked);
       if (found !== undefined && isRight(found)) {
-        touch(asked, found);
+        kept.touch(asked);
         return found.message as Value;
       }
       const flight = `${revisions} ${asked}`;
@@ -203,11 +154,6 @@ function textOf(org: Reference): string {
 
 function revisionsOf(heads: readonly Head[]): string {
   return heads.map(({ id, revision }) => `${id} ${revision}`).join(" ");
-}
-
-/** Callers choose the length of a filter, and many keys are remembered. */
-function shortened(key: string): string {
-  return key.length <= 200 ? key : hash("sha256", key, "base64");
 }
 
 /** Returns about the memory of a value and of two encodings of it, in bytes. In JSON, a control character takes six. */

@@ -2,7 +2,6 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import type { RawBuilder, SqlBool } from "kysely";
 import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { KnownStatement } from "../../database/connection-pool.ts";
-import type { KeptRows } from "../../database/kept-rows.ts";
 import { cursorOf, withUniqueKey } from "../../filters/keyset.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
 import { readFilter } from "../../filters/read-filter.ts";
@@ -39,16 +38,22 @@ interface Shown {
   readonly rows: RawBuilder<SqlBool> | undefined;
 }
 
+/** A list that was read before: the org whose memory its rows take, and what tells it from other lists. */
+interface ReadAgain {
+  readonly orgId: string;
+  readonly key: string;
+}
+
 /**
  * @param timeoutMs returns the time until the deadline of the call.
- * @param keptRows has rows that the list returned before; undefined if it is read for the first time.
+ * @param again has the rows that the list returned before; undefined if it is read for the first time.
  */
 export type ListMethod<Row> = (
   parent: readonly Reference[],
   request: ListRequest,
   shown: Shown,
   timeoutMs: () => number | undefined,
-  keptRows: KeptRows | undefined,
+  again: ReadAgain | undefined,
 ) => Promise<CountedPage<Row>>;
 
 /**
@@ -60,7 +65,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
   { definition, place, rules, reader, dependencies }: ServedResource<Table, Row, Desc>,
   counts: boolean,
 ): ListMethod<Row> {
-  const { database, pageTokens } = dependencies;
+  const { database, pageTokens, keptRows } = dependencies;
   const { type } = definition;
   const fields = listFieldsOf(definition, place);
   const uniqueKey = uniqueKeyOf(definition, place);
@@ -74,7 +79,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     return countStatement({ type, orgId: orgId.value, parentId: parentId.value });
   };
 
-  return async (path, request, { visible, rows: shownRows }, timeoutMs, keptRows) => {
+  return async (path, request, { visible, rows: shownRows }, timeoutMs, again) => {
     const { showDeleted = false, filter, orderBy } = request;
     const filtered = toSql(readFilter(filter, fields));
     const condition = shownRows === undefined ? filtered : restrictedBy(filtered, shownRows);
@@ -87,7 +92,9 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     let endsAt = Infinity;
     const read = async (after: Cursor | undefined, limit: number): Promise<Row[]> => {
       const select = { parent, showDeleted, visible, condition, order, after, limit };
-      const page = { ...reader.pageStatement(select), keptRows };
+      const plain = reader.pageStatement(select);
+      const list = again && { ...again, select: definition.storage.table, size: limit };
+      const page = list === undefined ? plain : keptRows.statementOf(list, plain);
       const statements = total === undefined ? [page] : [page, total];
       const [rows = [], counted = []] = await readInTime(database, statements, page.settings, timeoutMs);
       if (total !== undefined) totalSize = countIn(counted);

@@ -1,8 +1,8 @@
 // Tests which questions writes of roles and bindings put to the escalation guard. The guard of these tests records them, and
 // can refuse.
 import { createAskedOrgs } from "../../../src/identity/asked-orgs.ts";
-import { createRowMemory } from "../../../src/database/kept-rows.ts";
 import { createConfirmedAnswers } from "../../../src/standard-methods/read/confirmed-answers.ts";
+import { createKeptRows } from "../../../src/standard-methods/read/kept-rows.ts";
 import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -95,7 +95,7 @@ const dependencies = () => ({
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   turns: createTurns(),
   confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
-  rowMemory: createRowMemory(0),
+  keptRows: createKeptRows(0),
   askedOrgs: createAskedOrgs(),
   predefinedRoles: createPredefinedRoles([], []),
   installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },
