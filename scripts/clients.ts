@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import pMap from "p-map";
 import { withService } from "./with-service.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -21,8 +22,11 @@ async function runRecipe(name: string, directory: string, env: Record<string, st
   cpSync(join(examples, name), folder, { recursive: true });
   if (sharesPackages.has(name)) symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const before = performance.now();
-  const child = spawn("sh", ["run.sh"], { cwd: folder, env: { ...process.env, ...env }, stdio: "inherit" });
-  const [code] = (await once(child, "exit")) as [number | null];
+  const child = spawn("sh", ["run.sh"], { cwd: folder, env: { ...process.env, ...env } });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => output.push(data));
+  const [code] = (await once(child, "close")) as [number | null];
+  process.stdout.write(Buffer.concat(output));
   if (code !== 0) throw new Error(`the recipe ${name} ended with ${code}`);
   console.log(`${name}: ${Math.round((performance.now() - before) / 1_000)} s`);
 }
@@ -30,7 +34,8 @@ async function runRecipe(name: string, directory: string, env: Record<string, st
 await withService(async ({ url, key, directory, start }) => {
   const provider = { TENANTRY_URL: url, TENANTRY_API_KEY: key, PROVIDER_DIRECTORY: join(directory, "provider") };
   await start(["examples/provider/main.ts"], provider, /(provides storage)/);
-  for (const name of wanted.length > 0 ? wanted : recipes) {
-    await runRecipe(name, directory, { TENANTRY_URL: url, TENANTRY_KEY: key, TENANTRY_ORG: `clients-${name}` });
-  }
+  const run = (name: string): Promise<void> =>
+    runRecipe(name, directory, { TENANTRY_URL: url, TENANTRY_KEY: key, TENANTRY_ORG: `clients-${name}` });
+  // Some download while others compile. One that fails does not end the other, whose compiler would go on.
+  await pMap(wanted.length > 0 ? wanted : recipes, run, { concurrency: 2, stopOnError: false });
 });
