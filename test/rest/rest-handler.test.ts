@@ -186,7 +186,11 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
         description: 'must be a whole number from -9223372036854775808 to 9223372036854775807, got "x"',
       },
       { field: "book.create_time", description: 'must be a time such as 2026-01-31T12:00:00Z, got "yesterday"' },
-      { field: "book.isbn", description: "is not a field of rest.test.v1.Book" },
+      {
+        field: "book.isbn",
+        description:
+          "is not a field of rest.test.v1.Book; its fields are name, author, title, authorInfo, description, labels, editions, create_time, path, publisher",
+      },
       { field: "book.__proto__x", description: "is not a field of rest.test.v1.Book" },
     ]);
   });

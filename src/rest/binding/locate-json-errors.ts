@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { describeElement, describeField, describeMapKey } from "./describe-type.ts";
+import { offerFields } from "../errors/offer-fields.ts";
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
 import { fieldOfKey, hasJsonFormOfItsOwn } from "../json/json-forms.ts";
 import { NumberText, parseMapKey } from "../json/number-text.ts";
@@ -20,6 +21,8 @@ const mostTries = 10_000;
 export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: JsonReaders): FieldViolation[] {
   const { ignoreUnknownFields, registry } = readers.options;
   const violations: FieldViolation[] = [];
+  /** The types whose fields a violation lists. */
+  const offered = new Set<string>();
   let tries = 0;
 
   function report(field: string, description: string): void {
@@ -28,6 +31,14 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
 
   function expect(path: string, expected: string, value: JsonValue): void {
     report(path, `must be ${expected}, got ${describeJson(value)}`);
+  }
+
+  /** Lists the fields of a type for the first field that it does not have. */
+  function refuseUnknown({ typeName, fields }: DescMessage): string {
+    const description = `is not a field of ${typeName}`;
+    if (offered.has(typeName)) return description;
+    offered.add(typeName);
+    return `${description}; its fields are ${offerFields(fields.map(({ name }) => name))}`;
   }
 
   function walkMessage(message: DescMessage, value: JsonValue, prefix: string, path: string): void {
@@ -40,7 +51,7 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
     for (const [key, item] of Object.entries(value)) {
       const field = fieldOfKey(message, key);
       if (field === undefined) {
-        if (!ignoreUnknownFields) report(prefix + shorten(key), `is not a field of ${message.typeName}`);
+        if (!ignoreUnknownFields) report(prefix + shorten(key), refuseUnknown(message));
         continue;
       }
       const fieldPath = prefix + field.name;

@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { compileSetter } from "./message-access.ts";
+import { offerFields } from "../errors/offer-fields.ts";
 import { compileTextParser, type TextParser } from "./parse-text.ts";
 
 /** Finds the field that a query parameter names. The name is a path of fields, each by its JSON name or proto name. */
@@ -88,14 +89,11 @@ function checkLeaf(
   return { kind: "target", field, parents, path, key, parse, set };
 }
 
-/** The maximum number of field names that a refusal lists. */
-const mostOffered = 20;
-
 /** @param body the field that the rule binds to the body, which is not a parameter; empty for none. */
 function refuseUnknown(desc: DescMessage, body: string): ParameterRefusal {
   const names = desc.fields.map((field) => field.name).filter((name) => name !== body);
-  const offered = [...names.slice(0, mostOffered), ...(names.length > mostOffered ? ["..."] : [])].join(", ");
-  return refuse(`is not a parameter: ${desc.typeName} has no such field; its fields are ${offered || "none"}`, true);
+  const offered = offerFields(names);
+  return refuse(`is not a parameter: ${desc.typeName} has no such field; its fields are ${offered}`, true);
 }
 
 function refuse(description: string, passable = false): ParameterRefusal {

@@ -1,4 +1,5 @@
 import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
+import { offerFields } from "../errors/offer-fields.ts";
 import { quote } from "../errors/rest-error.ts";
 import { hasJsonFormOfItsOwn } from "./json-forms.ts";
 import { parseFieldPaths, type PathSegment, refuseFields } from "./parse-field-paths.ts";
@@ -12,9 +13,6 @@ interface SelectedMembers {
   /** The part of every entry of a map to keep, in addition to `members`. */
   others: FieldSelection | undefined;
 }
-
-/** The maximum number of field names that an error lists. */
-const mostOffered = 20;
 
 /**
  * Parses and checks the field paths of a partial response (AIP-157), such as `name,members.name,labels.env`, with proto
@@ -109,8 +107,7 @@ function findField(desc: DescMessage, name: string): DescField | undefined {
 
 function offer(desc: DescMessage): string {
   if (hasJsonFormOfItsOwn(desc)) return "*";
-  const names = desc.fields.slice(0, mostOffered).map((field) => field.name);
-  return [...names, desc.fields.length > mostOffered ? "..." : "*"].join(", ");
+  return offerFields([...desc.fields.map((field) => field.name), "*"]);
 }
 
 function refusePath(path: readonly PathSegment[], why: string): never {
