@@ -1,7 +1,7 @@
 // Benchmarks the first access check after a start, in an org of a million members: with the snapshot in a file, and without. Run with
 // `npm run bench:restart` or `npm run bench:restart -- --members 100000 --rounds 3`. Takes some minutes, mostly for inserting the
-// members with SQL. What is measured is the time of a check from outside, after the service has started and answered another one, and
-// the processor time of the service meanwhile.
+// members with SQL. What is measured is the time of a check from outside, after the service has started and answered another one, the
+// processor time of the service meanwhile, and its resident memory when it has been idle for some seconds.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { type Org, fillOrgs, question, shapeOrg } from "./access-orgs.ts";
 import { median } from "./figures.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { processorTime } from "./processor-time.ts";
+import { residentMemory } from "./resident-memory.ts";
 import { startPostgres, startService } from "./start-bench.ts";
 
 const { values } = parseArgs({
@@ -18,11 +19,13 @@ const { values } = parseArgs({
 const org = shapeOrg(Number(values.members));
 const small: Org = { ...shapeOrg(100), name: "small" };
 const rounds = Number(values.rounds);
+const idleMs = 5_000;
 const memory = { TENANTRY_ACCESS_MEMORY_MB: "1024", TENANTRY_REQUEST_TIMEOUT_MS: "120000" };
 
 interface Sample {
   readonly ms: number;
   readonly processorMs: number;
+  readonly residentMb: number;
 }
 
 pinToCore(process.pid, 1);
@@ -50,9 +53,11 @@ try {
     `\nthe first check after a start, in an org of ${org.members} members; the median of ${rounds}, and the longest`,
   );
   for (const [name, taken] of Object.entries(samples)) {
-    const [ms, processorMs] = [taken.map((each) => each.ms), taken.map((each) => each.processorMs)];
+    const of = (figure: keyof Sample): number[] => taken.map((each) => each[figure]);
+    const [usual, longest] = [median(of("ms")), Math.max(...of("ms"))].map((ms) => `${ms.toFixed(0)} ms`);
+    const [processorMs, residentMb] = [median(of("processorMs")).toFixed(0), median(of("residentMb")).toFixed(0)];
     console.log(
-      `${name.padEnd(20)} ${median(ms).toFixed(0)} ms, ${Math.max(...ms).toFixed(0)} ms; the service's processor ${median(processorMs).toFixed(0)} ms`,
+      `${name.padEnd(20)} ${usual}, ${longest}; the service's processor ${processorMs} ms, its memory ${residentMb} MB`,
     );
   }
 } finally {
@@ -69,7 +74,9 @@ async function ask({ url, pid }: { readonly url: string; readonly pid: number },
   const [startedAt, before] = [performance.now(), processorTime(pid)];
   const { allowed } = await call(url, key, "access:check", question(org, 0));
   if (allowed !== true) throw new Error("the first check is not allowed");
-  return { ms: performance.now() - startedAt, processorMs: (processorTime(pid) - before) / 1000 };
+  const [ms, processorMs] = [performance.now() - startedAt, (processorTime(pid) - before) / 1000];
+  await sleep(idleMs);
+  return { ms, processorMs, residentMb: residentMemory(pid) };
 }
 
 async function waitForFile(): Promise<void> {
