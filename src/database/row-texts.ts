@@ -24,7 +24,7 @@ const maxArguments = 50;
 /**
  * Creates the texts of rows that have these columns. In a text come first the values of the types that end at a delimiter, then the
  * lengths of the others in bytes, then these: `4f..␟2026-11-26 10:00:00+00␟5␟3␟alicedev`. NULL is empty and has no length. The
- * database must have the encoding UTF8.
+ * database must have the encoding UTF8, or store the bytes of it.
  */
 export function createRowTexts(columns: readonly Column[]): RowTexts {
   const ended = columns.filter(({ dataTypeID }) => delimited.has(dataTypeID));
@@ -32,7 +32,9 @@ export function createRowTexts(columns: readonly Column[]): RowTexts {
   const called = ({ name }: Column): string => `page.${pg.escapeIdentifier(name)}`;
   // Casts to text are not what is sent for all types.
   const lengthOf = (column: Column): string =>
-    `octet_length(${column.dataTypeID === textType ? called(column) : `nullif(concat(${called(column)}), '')`})`;
+    column.dataTypeID === textType
+      ? `octet_length(${called(column)})`
+      : `case when ${called(column)} is not null then octet_length(concat(${called(column)})) end`;
   const parts = [...ended.map(called), ...free.map(lengthOf)];
   const expressions = [...parts.map((part) => `${part}, E'\\x1f'`), ...free.map(called)];
   const concatenated: string[] = [];

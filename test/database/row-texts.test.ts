@@ -36,7 +36,7 @@ test("rows that are made of texts are those of pg, with their columns in the sam
     select 'a' as text, '' as empty, null::text as none, 'Ä😀' || chr(31) as wide, true as yes, null::bool as no, 7::int2 as small, 7 as plain,
       7000000000 as large, 0.5::numeric as half, '2026-11-26 10:00:00.123+00'::timestamptz as time, null::timestamptz as never, '84b8552e-61ae-4d80-aacb-37e9d4f1bc4a'::uuid as id,
       '{"a\\"b": [1, "c\\u001f"]}'::jsonb as json, '{"a" :1}'::json as spaced, array['x y', null, '', chr(31), '"'] as tags, '{}'::text[] as nothing,
-      '\\x001f'::bytea as bytes, '10.0.0.1'::inet as address, '2001:db8::/32'::inet as net, 'ab'::char(4) as padded, 'it''s' as "Select", 1 as "page"
+      '\\x001f'::bytea as bytes, '10.0.0.1'::inet as address, '2001:db8::/32'::inet as net, 'ab'::char(4) as padded, ''::varchar as varying, ''::name as named, 'it''s' as "Select", 1 as "page"
     from generate_series(1, 2)`);
   expect(made).toEqual(rows);
   expect(Object.keys(made[0] ?? {})).toEqual(Object.keys(rows[0] ?? {}));

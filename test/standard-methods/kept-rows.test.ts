@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { required } from "../../src/errors/required.ts";
 import type { KnownStatement, StatementResult } from "../../src/database/connection-pool.ts";
 import { type KeptRows, createKeptRows } from "../../src/standard-methods/read/kept-rows.ts";
 
@@ -25,18 +26,18 @@ interface Read {
   readonly rows: readonly object[];
 }
 
-function read(kept: KeptRows, key = "list", orgId = "org", size = 10): Read {
+function read(kept: KeptRows, key = "list", orgId = "org"): Read {
   const plain = { text: "select", values: [], isKept: false };
-  const statement = kept.statementOf({ orgId, select: "things", key, size }, plain);
+  const statement = kept.statementOf({ orgId, select: "things", key }, plain);
   return { isOfTexts: statement.text !== plain.text, rows: answer(statement) };
 }
 
 const isSameAs = ({ rows: before }: Read, { rows }: Read): boolean[] => rows.map((row) => before.includes(row));
 
+/** Returns kept rows that know the columns, and how long the list is. */
 function createKept(maxBytes = 1_000_000): KeptRows {
   const kept = createKeptRows(maxBytes, () => now);
-  // The first result says which columns there are.
-  expect(read(kept, "first").isOfTexts).toBe(false);
+  expect(read(kept).isOfTexts).toBe(false);
   return kept;
 }
 
@@ -57,8 +58,9 @@ test("a row that is as it was is the same object, and frozen from the second tim
 
 test("lists keep rows of their own", () => {
   const kept = createKept();
-  const lists = [read(kept, "one"), read(kept, "other"), read(kept, "in another org", "another")];
-  const again = [read(kept, "one"), read(kept, "other"), read(kept, "in another org", "another")];
+  const readAll = () => [read(kept, "one"), read(kept, "other"), read(kept, "in another org", "another")];
+  expect(readAll().map(({ isOfTexts }) => isOfTexts)).toEqual([false, false, false]);
+  const [lists, again] = [readAll(), readAll()];
   expect(again.map((list, index) => isSameAs(lists[index] ?? list, list))).toEqual(lists.map(() => [true, true, true]));
   expect(isSameAs(lists[0] as Read, again[1] as Read)).toEqual([false, false, false]);
 });
@@ -66,7 +68,7 @@ test("lists keep rows of their own", () => {
 test("an empty list has rows later", () => {
   const kept = createKept();
   names = [];
-  expect(read(kept).rows).toEqual([]);
+  expect(read(kept)).toEqual({ isOfTexts: true, rows: [] });
   names = ["a"];
   expect(read(kept).rows).toEqual([{ name: "a" }]);
 });
@@ -83,27 +85,51 @@ test("a list of which most has changed is read as before for a minute", () => {
   expect(read(kept).isOfTexts).toBe(true);
 });
 
-test("lists that do not fit are read as before, and those that are read all the time stay", () => {
-  // An org has a quarter: room for two lists of ten rows.
-  const kept = createKept(4 * 90_000);
-  const keys = ["1", "2", "3", "4"];
-  const readAll = (): boolean[] => keys.map((key) => read(kept, key, "org", 10).isOfTexts);
-  names = Array.from({ length: 10 }, (_, index) => `${index}`.repeat(380));
-  expect(readAll()).toEqual([true, true, false, false]);
-  now = 9_000;
-  expect(readAll()).toEqual([true, true, false, false]);
-  expect(read(kept, "of another", "another").isOfTexts).toBe(true);
-  // The third takes the place of one that nobody reads any more.
-  now = 12_000;
-  read(kept, "2");
-  now = 21_000;
-  expect(["3", "2", "1"].map((key) => read(kept, key).isOfTexts)).toEqual([true, true, false]);
+/** Reads lists in turn. Returns which of them were read as texts, and how many of their rows were kept. */
+function readInTurn(kept: KeptRows, lists: readonly string[], orgId = "org"): { ofTexts: string[]; known: number } {
+  const all = lists.map((key) => ({ key, ...read(kept, key, orgId) }));
+  return {
+    ofTexts: all.filter(({ isOfTexts }) => isOfTexts).map(({ key }) => key),
+    known: all.flatMap(({ rows }) => rows).filter(Object.isFrozen).length,
+  };
+}
+
+test.each([300, 700, 1_000, 3_000])(
+  "of lists that do not fit, those that are read all the time stay: rows of %i characters",
+  (length) => {
+    names = Array.from({ length: 10 }, (_, index) => `${index}`.repeat(length));
+    // An org has a quarter: room for two lists and a half.
+    const kept = createKept(4 * 2.5 * 10 * (1_000 + 8 * length + 100));
+    const lists = ["1", "2", "3", "4", "5"];
+    for (let round = 0; round < 4; round++) readInTurn(kept, lists);
+    for (let round = 0; round < 3; round++) {
+      now += 3_000;
+      const { ofTexts, known } = readInTurn(kept, lists);
+      expect(known).toBe(10 * ofTexts.length);
+      expect([1, 2]).toContain(ofTexts.length);
+    }
+    const first = required(readInTurn(kept, lists).ofTexts[0]);
+    // One that nobody reads any more makes room for others.
+    const others = lists.filter((key) => key !== first);
+    now += 11_000;
+    for (let round = 0; round < 4; round++) readInTurn(kept, others);
+    expect(read(kept, first).isOfTexts).toBe(false);
+  },
+);
+
+test("an org cannot take the place of the lists of others", () => {
+  names = Array.from({ length: 10 }, (_, index) => `${index}`.repeat(1_000));
+  const kept = createKept(4 * 200_000);
+  for (let round = 0; round < 3; round++) readInTurn(kept, ["1", "2"], "quiet");
+  const many = Array.from({ length: 100 }, (_, index) => `large ${index}`);
+  for (let round = 0; round < 3; round++) readInTurn(kept, many, "loud");
+  expect(readInTurn(kept, ["1", "2"], "quiet")).toEqual({ ofTexts: ["1", "2"], known: 20 });
 });
 
 test("rows that are larger than the part of an org are not kept, nor any without memory", () => {
   names = ["x".repeat(30_000)];
   const kept = createKept(4 * 100_000);
-  expect(read(kept).isOfTexts).toBe(true);
-  expect(read(kept).isOfTexts).toBe(false);
-  expect(read(createKept(0)).isOfTexts).toBe(false);
+  expect([1, 2, 3].map(() => read(kept).isOfTexts)).toEqual([true, false, false]);
+  const none = createKeptRows(0);
+  expect([1, 2, 3].map(() => read(none).isOfTexts)).toEqual([false, false, false]);
 });

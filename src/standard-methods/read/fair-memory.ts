@@ -11,10 +11,10 @@ export interface FairMemory<Value> {
    */
   keep(key: string, orgId: string, value: Value, bytes: number): boolean;
   /**
-   * Reports whether a value of a new key would only take the place of values that were not used for some time. If each of many values
-   * took the place of another, none would be there when it is used again.
+   * Reports whether a value would only take the place of the one of its key, and of values that were not used for some time. If each of
+   * many values took the place of another, none would be there when it is used again.
    */
-  hasRoom(orgId: string, bytes: number, unusedMs: number): boolean;
+  hasRoom(key: string, orgId: string, bytes: number, unusedMs: number): boolean;
 }
 
 interface Entry<Value> {
@@ -65,9 +65,17 @@ export function createFairMemory<Value>(maxBytes: number, clock = () => performa
     }
   };
 
-  const isUnused = (keys: Iterable<string>, unusedMs: number): boolean => {
-    for (const key of keys) return clock() - (entries.get(key)?.usedMs ?? 0) >= unusedMs;
-    return true;
+  /** Whether so many bytes are those of values that were not used for some time. */
+  const canFree = (keys: Iterable<string>, bytes: number, besides: string, unusedMs: number): boolean => {
+    let left = bytes;
+    for (const key of keys) {
+      if (left <= 0) return true;
+      const entry = entries.get(key);
+      if (entry === undefined || key === besides) continue;
+      if (clock() - entry.usedMs < unusedMs) return false;
+      left -= entry.bytes;
+    }
+    return left <= 0;
   };
 
   return {
@@ -91,12 +99,14 @@ export function createFairMemory<Value>(maxBytes: number, clock = () => performa
       return true;
     },
 
-    hasRoom(orgId, bytes, unusedMs) {
+    hasRoom(key, orgId, bytes, unusedMs) {
       if (bytes > maxOfOrg) return false;
-      const org = orgs.get(orgId);
-      const isFull = org !== undefined && org.bytes + bytes > maxOfOrg;
-      if (isFull && !isUnused(org.keys, unusedMs)) return false;
-      return total + bytes <= maxBytes || isUnused(entries.keys(), unusedMs);
+      const more = bytes - (entries.get(key)?.bytes ?? 0);
+      const org = orgs.get(orgId) ?? { keys: [], bytes: 0 };
+      return (
+        canFree(org.keys, org.bytes + more - maxOfOrg, key, unusedMs) &&
+        canFree(entries.keys(), total + more - maxBytes, key, unusedMs)
+      );
     },
   };
 }

@@ -11,10 +11,8 @@ interface KeptListKey {
   readonly orgId: string;
   /** What its statements select: those of one name return the same columns. */
   readonly select: string;
-  /** Everything that tells it from other lists of the org. */
+  /** Everything that tells it from other lists. */
   readonly key: string;
-  /** How many rows it may have. */
-  readonly size: number;
 }
 
 export interface KeptRows {
@@ -22,10 +20,21 @@ export interface KeptRows {
   statementOf<Known extends KnownStatement>(list: KeptListKey, statement: Known): Known;
 }
 
-/** The rows of a list as it was read last, by their texts. */
+interface KeptRow {
+  /** The text that its values are parts of. */
+  readonly text: string;
+  readonly row: object;
+  /** About the memory of both, of its message and of their encodings. */
+  readonly bytes: number;
+}
+
+/** A list as it was read last. */
 interface KeptList {
-  readonly rows: ReadonlyMap<string, object>;
-  /** Until then, the list is not read as texts, because few of its rows were as before. */
+  /** By their texts; undefined for a list that is not read as texts. */
+  readonly rows: ReadonlyMap<string, KeptRow> | undefined;
+  /** About the memory that its rows take, or would take. */
+  readonly bytes: number;
+  /** Until then, it is not read as texts, because few of its rows were as before. */
   readonly restsUntilMs: number;
 }
 
@@ -33,10 +42,10 @@ interface TextRow {
   readonly text: string;
 }
 
-/** A list whose rows are kept makes room for another one when it was not read for this long. */
+/** A list makes room for another one when it was not read for this long. */
 const unusedMs = 10_000;
 const restMs = 60_000;
-/** What a list takes that is not read as texts. */
+/** What a list takes without its rows. */
 const bytesOfList = 1_000;
 /** What an ordinary row takes. */
 const usualBytes = 4_000;
@@ -47,53 +56,63 @@ export function createKeptRows(maxBytes: number, clock = () => performance.now()
   /** By what is selected. The first result of each says which columns it has. */
   const texts = new Map<string, RowTexts>();
 
-  /** Returns the rows of a result, and keeps them if enough of them were there before. */
-  const read = (list: KeptListKey, kept: KeptList | undefined, made: RowTexts, result: readonly TextRow[]) => {
-    const rows = new Map<string, object>();
+  const hasRoom = ({ key, orgId }: KeptListKey, bytes: number): boolean => memory.hasRoom(key, orgId, bytes, unusedMs);
+
+  /** Remembers how much memory the rows of a list would take. */
+  const remember = (list: KeptListKey, bytes: number, restsUntilMs = 0): void => {
+    if (!hasRoom(list, bytesOfList)) return;
+    memory.keep(list.key, list.orgId, { rows: undefined, bytes, restsUntilMs }, bytesOfList);
+  };
+
+  const readAsTheyAre = (list: KeptListKey, { fields, rows }: StatementResult): object[] => {
+    if (!texts.has(list.select)) texts.set(list.select, createRowTexts(fields));
+    remember(list, bytesOfList + rows.length * usualBytes);
+    return rows;
+  };
+
+  const readAsTexts = (list: KeptListKey, kept: KeptList, made: RowTexts, result: readonly TextRow[]): object[] => {
+    const rows = new Map<string, KeptRow>();
     let [bytes, known] = [bytesOfList, 0];
     const found = result.map(({ text }) => {
-      const before = kept?.rows.get(text);
-      // What is made of a row is kept with it when it was found once.
-      const row = before === undefined ? made.rowOf(text) : Object.freeze(before);
-      if (before !== undefined) known++;
-      bytes += sizeOf(text);
-      rows.set(text, row);
-      return row;
+      const before = kept.rows?.get(text);
+      const one = before ?? { text, row: made.rowOf(text), bytes: sizeOf(text) };
+      if (before !== undefined) {
+        known++;
+        // What is made of a row is kept with it when it was found once.
+        Object.freeze(before.row);
+      }
+      bytes += one.bytes;
+      rows.set(one.text, one);
+      return one.row;
     });
-    const isFirst = kept === undefined || kept.rows.size === 0;
-    const isUseful = isFirst || 2 * known >= found.length;
-    if (!isUseful || !memory.keep(list.key, list.orgId, { rows, restsUntilMs: 0 }, bytes)) {
-      memory.keep(list.key, list.orgId, { rows: new Map(), restsUntilMs: clock() + restMs }, bytesOfList);
-    }
+    const isUseful = kept.rows === undefined || 2 * known >= found.length;
+    if (!isUseful) remember(list, bytes, clock() + restMs);
+    else if (hasRoom(list, bytes)) memory.keep(list.key, list.orgId, { rows, bytes, restsUntilMs: 0 }, bytes);
+    else remember(list, bytes);
     return found;
   };
 
   return {
     statementOf(list, statement) {
       const made = texts.get(list.select);
-      if (made === undefined) {
-        const rowsOf = ({ fields, rows }: StatementResult): object[] => {
-          texts.set(list.select, createRowTexts(fields));
-          return rows;
-        };
-        return { ...statement, rowsOf };
-      }
       const kept = memory.get(list.key);
-      const isReadAsTexts =
-        kept === undefined
-          ? memory.hasRoom(list.orgId, list.size * usualBytes, unusedMs)
-          : kept.restsUntilMs <= clock();
-      if (!isReadAsTexts) {
+      if (made === undefined || kept === undefined) {
+        return { ...statement, rowsOf: (result: StatementResult) => readAsTheyAre(list, result) };
+      }
+      if (kept.rows === undefined && (kept.restsUntilMs > clock() || !hasRoom(list, kept.bytes))) {
         memory.touch(list.key);
         return statement;
       }
-      const rowsOf = ({ rows }: StatementResult): object[] => read(list, kept, made, rows as TextRow[]);
+      const rowsOf = ({ rows }: StatementResult): object[] => readAsTexts(list, kept, made, rows as TextRow[]);
       return { ...statement, text: made.statementOf(statement.text), rowsOf };
     },
   };
 }
 
-/** Returns about the memory of a row, its message and their encodings, in bytes. In JSON, a control character takes six. */
+/**
+ * Returns about the memory of a row, its message and their encodings, in bytes. Texts that are not in Latin script take two bytes for
+ * a character; in JSON, a control character takes six.
+ */
 function sizeOf(text: string): number {
-  return 1_000 + 8 * text.length;
+  return 1_000 + (Buffer.byteLength(text) === text.length ? 8 : 14) * text.length;
 }

@@ -93,7 +93,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     const read = async (after: Cursor | undefined, limit: number): Promise<Row[]> => {
       const select = { parent, showDeleted, visible, condition, order, after, limit };
       const plain = reader.pageStatement(select);
-      const list = again && { ...again, select: definition.type, size: limit };
+      const list = again && { ...again, select: definition.type };
       const page = list === undefined ? plain : keptRows.statementOf(list, plain);
       const statements = total === undefined ? [page] : [page, total];
       const [rows = [], counted = []] = await readInTime(database, statements, page.settings, timeoutMs);
