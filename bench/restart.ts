@@ -25,7 +25,7 @@ const memory = { TENANTRY_ACCESS_MEMORY_MB: "1024", TENANTRY_REQUEST_TIMEOUT_MS:
 interface Sample {
   readonly ms: number;
   readonly processorMs: number;
-  readonly residentMb: number;
+  readonly residentMiB: number;
 }
 
 pinToCore(process.pid, 1);
@@ -55,9 +55,9 @@ try {
   for (const [name, taken] of Object.entries(samples)) {
     const of = (figure: keyof Sample): number[] => taken.map((each) => each[figure]);
     const [usual, longest] = [median(of("ms")), Math.max(...of("ms"))].map((ms) => `${ms.toFixed(0)} ms`);
-    const [processorMs, residentMb] = [median(of("processorMs")).toFixed(0), median(of("residentMb")).toFixed(0)];
+    const [processorMs, residentMiB] = [median(of("processorMs")).toFixed(0), median(of("residentMiB")).toFixed(0)];
     console.log(
-      `${name.padEnd(20)} ${usual}, ${longest}; the service's processor ${processorMs} ms, its memory ${residentMb} MB`,
+      `${name.padEnd(20)} ${usual}, ${longest}; the service's processor ${processorMs} ms, its memory ${residentMiB} MiB`,
     );
   }
 } finally {
@@ -76,7 +76,7 @@ async function ask({ url, pid }: { readonly url: string; readonly pid: number },
   if (allowed !== true) throw new Error("the first check is not allowed");
   const [ms, processorMs] = [performance.now() - startedAt, (processorTime(pid) - before) / 1000];
   await sleep(idleMs);
-  return { ms, processorMs, residentMb: residentMemory(pid) };
+  return { ms, processorMs, residentMiB: residentMemory(pid) };
 }
 
 async function waitForFile(): Promise<void> {

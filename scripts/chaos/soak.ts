@@ -1,7 +1,8 @@
 // Watches the servers under load: what they hold must not grow.
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "../../bench/figures.ts";
+import { residentMemory } from "../../bench/resident-memory.ts";
 import type { Databases } from "./databases.ts";
 import type { Findings } from "./findings.ts";
 import type { Server } from "./servers.ts";
@@ -86,8 +87,7 @@ function compareHalves(name: string, readings: readonly Readings[], findings: Fi
 }
 
 function readProcess(pid: number): Pick<Readings, "megabytes" | "handles"> {
-  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return { megabytes: Number(kilobytes) / 1_024, handles: readdirSync(`/proc/${pid}/fd`).length };
+  return { megabytes: residentMemory(pid), handles: readdirSync(`/proc/${pid}/fd`).length };
 }
 
 async function countConnections({ query }: Databases): Promise<number> {

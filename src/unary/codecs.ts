@@ -1,12 +1,12 @@
 import { type DescMessage, type DescMethod, type Message, type Registry, fromBinary } from "@bufbuild/protobuf";
 import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
-import { inOwnMemory } from "../rest/calls/in-own-memory.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
 import { readJsonBody } from "../rest/json/read-json-body.ts";
 import { createJsonWriters } from "../rest/json/write-json.ts";
 import type { ItemLimitOf } from "../rest/limits/item-limit.ts";
 import { compileJsonItemCheck } from "../rest/limits/json-item-check.ts";
 import { compileBinaryItemCheck } from "./binary-item-check.ts";
+import { keepForFrozen } from "./keep-for-frozen.ts";
 import { compileBinaryWriter } from "./write-binary.ts";
 
 /** Reads the requests of a method and writes its responses. */
@@ -71,15 +71,4 @@ function readProto(desc: DescMessage, bytes: Buffer): Message {
   } catch (cause) {
     throw new RestError("BODY_MALFORMED", `the request is no ${desc.typeName} in Protobuf's binary format`, { cause });
   }
-}
-
-/** Encodes frozen messages, which methods return again and again, once. */
-function keepForFrozen(write: Codec["write"]): Codec["write"] {
-  const kept = new WeakMap<Message, Uint8Array>();
-  return (message) => {
-    if (!Object.isFrozen(message)) return write(message);
-    const bytes = kept.get(message) ?? inOwnMemory(write(message));
-    kept.set(message, bytes);
-    return bytes;
-  };
 }

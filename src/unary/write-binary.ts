@@ -1,6 +1,6 @@
 import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { inOwnMemory } from "../rest/calls/in-own-memory.ts";
+import { keepForFrozen } from "./keep-for-frozen.ts";
 
 /**
  * Compiles a function that writes messages in Protobuf's binary format. Where a message begins with a list of messages, as the responses
@@ -12,13 +12,7 @@ export function compileBinaryWriter(desc: DescMessage): (message: Message) => Ui
     return (message) => toBinary(desc, message);
   }
   const { localName, number, message: item } = first;
-  const kept = new WeakMap<Message, Uint8Array>();
-  const bytesOf = (message: Message): Uint8Array => {
-    if (!Object.isFrozen(message)) return toBinary(item, message);
-    const bytes = kept.get(message) ?? inOwnMemory(toBinary(item, message));
-    kept.set(message, bytes);
-    return bytes;
-  };
+  const bytesOf = keepForFrozen((message) => toBinary(item, message));
   return (message) => {
     const items = (message as unknown as Record<string, readonly Message[]>)[localName] ?? [];
     if (!items.some(Object.isFrozen)) return toBinary(desc, message);

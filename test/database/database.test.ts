@@ -1,17 +1,19 @@
+import { randomBytes } from "node:crypto";
 import type { KyselyPlugin } from "kysely";
 import { sql } from "kysely";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { type Database, checkServer, openDatabase } from "../../src/database/database.ts";
+import { databaseUrl } from "../support/database-url.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { useSharedDatabase } from "./shared-database.ts";
 
 const shared = useSharedDatabase();
 
 /** The same database, on another server. */
-function pretend(database: Database, version: string, encoding = "UTF8"): Database {
+function pretend(database: Database, version: string): Database {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,
-    transformResult: ({ result }) => Promise.resolve({ ...result, rows: [{ version, encoding }] }),
+    transformResult: ({ result }) => Promise.resolve({ ...result, rows: [{ version, encoding: "UTF8" }] }),
   };
   return { ...database, reads: database.reads.withPlugin(plugin) };
 }
@@ -40,9 +42,19 @@ describe("the server's version", () => {
 });
 
 test("a database with an encoding that does not have all characters is rejected", async () => {
-  await expect(checkServer(pretend(shared(), "18.4", "LATIN1"))).rejects.toThrow(
-    "the database has the encoding LATIN1; Tenantry needs UTF8",
-  );
+  const name = `latin_${randomBytes(6).toString("hex")}`;
+  await sql.raw(`create database ${name} encoding 'LATIN1' locale 'C' template template0`).execute(shared().writes);
+  const database = openDatabase({
+    connection: { connectionString: databaseUrl(inject("serverUrl"), name) },
+    maxReadConnections: 1,
+    maxWriteConnections: 1,
+    onConnectionError: () => {},
+  });
+  onTestFinished(async () => {
+    await database.close();
+    await sql.raw(`drop database ${name}`).execute(shared().writes);
+  });
+  await expect(checkServer(database)).rejects.toThrow("the database has the encoding LATIN1; Tenantry needs UTF8");
 });
 
 describe("a connection", () => {

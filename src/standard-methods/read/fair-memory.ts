@@ -5,11 +5,11 @@ export interface FairMemory<Value> {
   touch(key: string): void;
   /**
    * Keeps a value, as the one that was used last, and drops others for it: those of its org or of all that were not used for longest.
+   * One that is larger than the part of an org is not kept.
    *
    * @param bytes about the memory that it takes.
-   * @returns whether it is kept. One that is larger than the part of an org is not.
    */
-  keep(key: string, orgId: string, value: Value, bytes: number): boolean;
+  keep(key: string, orgId: string, value: Value, bytes: number): void;
   /**
    * Reports whether a value would only take the place of the one of its key, and of values that were not used for some time. If each of
    * many values took the place of another, none would be there when it is used again.
@@ -94,9 +94,7 @@ export function createFairMemory<Value>(maxBytes: number, clock = () => performa
 
     keep(key, orgId, value, bytes) {
       drop(key);
-      if (bytes > maxOfOrg) return false;
-      add(key, { orgId, value, bytes, usedMs: clock() });
-      return true;
+      if (bytes <= maxOfOrg) add(key, { orgId, value, bytes, usedMs: clock() });
     },
 
     hasRoom(key, orgId, bytes, unusedMs) {

@@ -6,7 +6,7 @@ import { type RowTexts, createRowTexts } from "../../database/row-texts.ts";
 import { createFairMemory } from "./fair-memory.ts";
 
 /** A list that is read again. */
-interface KeptListKey {
+export interface ListKey {
   /** The org whose memory its rows take. */
   readonly orgId: string;
   /** What its statements select: those of one name return the same columns. */
@@ -17,7 +17,7 @@ interface KeptListKey {
 
 export interface KeptRows {
   /** Returns the statement that reads the rows of a given one. Rows that it has read before are the same objects, and frozen. */
-  statementOf<Known extends KnownStatement>(list: KeptListKey, statement: Known): Known;
+  statementOf<Known extends KnownStatement>(list: ListKey, statement: Known): Known;
 }
 
 interface KeptRow {
@@ -28,13 +28,17 @@ interface KeptRow {
   readonly bytes: number;
 }
 
-/** A list as it was read last. */
+/** A list whose rows are kept, as it was read last, by their texts. */
 interface KeptList {
-  /** By their texts; undefined for a list that is not read as texts. */
-  readonly rows: ReadonlyMap<string, KeptRow> | undefined;
-  /** About the memory that its rows take, or would take. */
+  readonly rows: ReadonlyMap<string, KeptRow>;
+}
+
+/** A list that is not read as texts. */
+interface OtherList {
+  readonly rows?: undefined;
+  /** About the memory that its rows would take. */
   readonly bytes: number;
-  /** Until then, it is not read as texts, because few of its rows were as before. */
+  /** Until then, it is not read as texts in any case, because few of its rows were as before. */
   readonly restsUntilMs: number;
 }
 
@@ -52,44 +56,44 @@ const usualBytes = 4_000;
 
 /** @param maxBytes about the maximum memory of all rows, and of what is made from them. */
 export function createKeptRows(maxBytes: number, clock = () => performance.now()): KeptRows {
-  const memory = createFairMemory<KeptList>(maxBytes, clock);
+  const memory = createFairMemory<KeptList | OtherList>(maxBytes, clock);
   /** By what is selected. The first result of each says which columns it has. */
   const texts = new Map<string, RowTexts>();
 
-  const hasRoom = ({ key, orgId }: KeptListKey, bytes: number): boolean => memory.hasRoom(key, orgId, bytes, unusedMs);
+  const hasRoom = ({ key, orgId }: ListKey, bytes: number): boolean => memory.hasRoom(key, orgId, bytes, unusedMs);
 
   /** Remembers how much memory the rows of a list would take. */
-  const remember = (list: KeptListKey, bytes: number, restsUntilMs = 0): void => {
+  const remember = (list: ListKey, bytes: number, restsUntilMs = 0): void => {
     if (!hasRoom(list, bytesOfList)) return;
-    memory.keep(list.key, list.orgId, { rows: undefined, bytes, restsUntilMs }, bytesOfList);
+    memory.keep(list.key, list.orgId, { bytes, restsUntilMs }, bytesOfList);
   };
 
-  const readAsTheyAre = (list: KeptListKey, { fields, rows }: StatementResult): object[] => {
+  const readAsTheyAre = (list: ListKey, { fields, rows }: StatementResult): object[] => {
     if (!texts.has(list.select)) texts.set(list.select, createRowTexts(fields));
     remember(list, bytesOfList + rows.length * usualBytes);
     return rows;
   };
 
-  const readAsTexts = (list: KeptListKey, kept: KeptList, made: RowTexts, result: readonly TextRow[]): object[] => {
+  const readAsTexts = (list: ListKey, before: KeptList | OtherList, made: RowTexts, result: readonly TextRow[]) => {
     const rows = new Map<string, KeptRow>();
     let [bytes, known] = [bytesOfList, 0];
-    const found = result.map(({ text }) => {
-      const before = kept.rows?.get(text);
-      const one = before ?? { text, row: made.rowOf(text), bytes: sizeOf(text) };
-      if (before !== undefined) {
+    const all = result.map(({ text }) => {
+      const found = before.rows?.get(text);
+      const one = found ?? { text, row: made.rowOf(text), bytes: sizeOf(text) };
+      if (found !== undefined) {
         known++;
         // What is made of a row is kept with it when it was found once.
-        Object.freeze(before.row);
+        Object.freeze(found.row);
       }
       bytes += one.bytes;
       rows.set(one.text, one);
       return one.row;
     });
-    const isUseful = kept.rows === undefined || 2 * known >= found.length;
+    const isUseful = before.rows === undefined || 2 * known >= all.length;
     if (!isUseful) remember(list, bytes, clock() + restMs);
-    else if (hasRoom(list, bytes)) memory.keep(list.key, list.orgId, { rows, bytes, restsUntilMs: 0 }, bytes);
+    else if (hasRoom(list, bytes)) memory.keep(list.key, list.orgId, { rows }, bytes);
     else remember(list, bytes);
-    return found;
+    return all;
   };
 
   return {

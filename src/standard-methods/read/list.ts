@@ -9,6 +9,7 @@ import { restrictedBy, toSql } from "../../filters/to-sql.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type ResourceRow, type ResourceTable, endOf } from "../definition/definition.ts";
+import type { ListKey } from "./kept-rows.ts";
 import { type Page, type PageRequest, listPage } from "./list-page.ts";
 import type { Cursor } from "./page-token.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
@@ -38,22 +39,16 @@ interface Shown {
   readonly rows: RawBuilder<SqlBool> | undefined;
 }
 
-/** A list that was read before: the org whose memory its rows take, and what tells it from other lists. */
-interface ReadAgain {
-  readonly orgId: string;
-  readonly key: string;
-}
-
 /**
  * @param timeoutMs returns the time until the deadline of the call.
- * @param again has the rows that the list returned before; undefined if it is read for the first time.
+ * @param again tells the list from others if it was read before, so that its rows may be kept.
  */
 export type ListMethod<Row> = (
   parent: readonly Reference[],
   request: ListRequest,
   shown: Shown,
   timeoutMs: () => number | undefined,
-  again: ReadAgain | undefined,
+  again: Omit<ListKey, "select"> | undefined,
 ) => Promise<CountedPage<Row>>;
 
 /**
