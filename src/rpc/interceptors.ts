@@ -55,7 +55,7 @@ export function createCallInterceptor(
     const { permission, typedPermission, createPermission, listVisibility, target, anyPath } = rules;
     const decisions: Decision[] = [];
     const decide = async (requirement: Requirement, path: AnyPath): Promise<Authorised> => {
-      const decided = await authorise(caller, requirement, path);
+      const decided = await authorise(caller, requirement, path, request.signal);
       decisions.push({ requirement, path: decided.target });
       return decided;
     };
@@ -67,11 +67,12 @@ export function createCallInterceptor(
         anyPath.listName === undefined
           ? runSteps(steps)
           : await runInTurns(steps, renewTurnOf(turns, caller, request.signal, "large"));
-      await authorise.all(caller, permission, paths);
+      await authorise.all(caller, permission, paths, request.signal);
     } else if (permission !== undefined) {
       const path = readTarget(target, message);
       if (isOverParents(path, message)) {
-        const onParents = await authoriseParents(await authorise.authoriserOf(caller), permission, path, message);
+        const authoriser = await authorise.authoriserOf(caller, request.signal);
+        const onParents = await authoriseParents(authoriser, permission, path, message);
         authorised = onParents.authorised;
         decisions.push(...onParents.decisions);
       } else {

@@ -31,6 +31,7 @@ const roles = {
   starter: listed(start),
   lister: listed("iam.orgs.list", "iam.members.list"),
   explainer: listed("iam.access.explain"),
+  binder: listed("iam.roleBindings.create"),
   orgLifter: listed("iam.orgs.activate"),
   impersonator: listed("iam.members.impersonate"),
   lifter: listed("iam.orgs.activate", "iam.projects.activate"),
@@ -465,6 +466,24 @@ test("a decision waits for its turn when short calls have taken long", async () 
   const decided = authorise(caller, requirement(), path).then(() => order.push("decision"));
   await Promise.all([others, decided]);
   expect(order).toEqual(["others", "decision"]);
+});
+
+test("a denial is explained only while its client waits, so that changes of the org do not wait for it", async () => {
+  await give("explainer");
+  for (const member of [ours.alice, ours.bob]) await ours.bind({ role: "binder", to: { member } });
+  const leaving = new AbortController();
+  const turns = createTurns();
+  let steps = 0;
+  const renew: typeof turns.renew = (orgId, length) => {
+    if (length !== "short" && ++steps === 1) leaving.abort(new Error("the client has left"));
+    return turns.renew(orgId, length);
+  };
+  const { authorise } = createDeciding({ ...turns, renew });
+  const [caller, path] = [await callerOf(ours), parseTargetPath(`/orgs/${ours.orgName}`, "path")];
+  await expect(authorise(caller, requirement(), path, leaving.signal)).rejects.toThrow("the client has left");
+  expect(steps).toBe(1);
+  await expect(authorise(caller, requirement(), path)).rejects.toMatchObject(denied);
+  expect(steps).toBe(3);
 });
 
 test("a write is confirmed while its author holds what it requires, and who impersonates it may still do so", async () => {

@@ -71,10 +71,11 @@ export interface Authorise {
    * Resolves a path if the caller holds a permission on it. Does not check whether the resource itself exists: callers without
    * access must not learn that (AIP-211).
    *
+   * @param signal of the call: the function throws its reason when nobody waits for the answer any more.
    * @throws ServiceError PERMISSION_DENIED
    */
-  (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised>;
-  readonly authoriserOf: (caller: Caller) => Promise<CallerAuthoriser>;
+  (caller: Caller, requirement: Requirement, path: TargetPath, signal?: AbortSignal): Promise<Authorised>;
+  readonly authoriserOf: (caller: Caller, signal?: AbortSignal) => Promise<CallerAuthoriser>;
   /** Returns what the caller sees through a path, if it holds the permission to read there. A promise only for a path with `-`. */
   readonly visibility: (caller: Caller, path: TargetPath) => Visibility | Promise<Visibility>;
   /**
@@ -82,7 +83,12 @@ export interface Authorise {
    *
    * @throws ServiceError PERMISSION_DENIED
    */
-  readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[]) => Promise<void>;
+  readonly all: (
+    caller: Caller,
+    permission: string,
+    paths: readonly TargetPath[],
+    signal?: AbortSignal,
+  ) => Promise<void>;
 }
 
 export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator, turns: Renewals): Authorise {
@@ -99,10 +105,11 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     check: CheckRequest,
     permission: string,
     path: TargetPath,
+    signal?: AbortSignal,
   ): Promise<never> => {
     const target = await evaluator.resolve(snapshot, path);
     const explain = () => explainDenial(snapshot, check, permission, target);
-    const { message, metadata } = await readInSteps(snapshot, explain, renewTurnOf(turns, caller));
+    const { message, metadata } = await readInSteps(snapshot, explain, renewTurnOf(turns, caller, signal));
     throw new ServiceError("PERMISSION_DENIED", message, { metadata });
   };
 
@@ -127,19 +134,20 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     view: DecisionView,
     requirement: Requirement,
     path: TargetPath,
+    signal?: AbortSignal,
   ): Authorised | Promise<Authorised> =>
     whenReady(
       decideQuietly(view, requirement, path),
-      (authorised) => authorised ?? deny(caller, view.snapshot, view.check, requirement.permission, path),
+      (authorised) => authorised ?? deny(caller, view.snapshot, view.check, requirement.permission, path, signal),
     );
 
-  const authoriserOf: Authorise["authoriserOf"] = async (caller) => {
+  const authoriserOf: Authorise["authoriserOf"] = async (caller, signal) => {
     const view = await viewInTurn(caller);
-    const renew = renewTurnOf(turns, caller);
+    const renew = renewTurnOf(turns, caller, signal);
     return {
       async decide(requirement, path) {
         await renew();
-        return decide(caller, view, requirement, path);
+        return decide(caller, view, requirement, path, signal);
       },
       async decideQuietly(requirement, path) {
         await renew();
@@ -148,8 +156,12 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     };
   };
 
-  const authorise = async (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised> =>
-    whenReady(viewInTurn(caller), (view) => decide(caller, view, requirement, path));
+  const authorise = async (
+    caller: Caller,
+    requirement: Requirement,
+    path: TargetPath,
+    signal?: AbortSignal,
+  ): Promise<Authorised> => whenReady(viewInTurn(caller), (view) => decide(caller, view, requirement, path, signal));
 
   const visibility: Authorise["visibility"] = (caller, path) =>
     path.references.some(({ by }) => by === "any") ? visibilityThrough(caller, path) : unlimited;
@@ -160,15 +172,15 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     return target === undefined ? nothing : visibilityOf(snapshot, check, target);
   };
 
-  const all: Authorise["all"] = async (caller, permission, paths) => {
+  const all: Authorise["all"] = async (caller, permission, paths, signal) => {
     const { snapshot, check } = await viewInTurn(caller);
     if (allowsEverywhere(snapshot, check, permission, "in orgs")) return;
-    const renew = renewTurnOf(turns, caller);
+    const renew = renewTurnOf(turns, caller, signal);
     for (const path of paths) {
       const turn = renew();
       if (turn !== undefined) await turn;
       const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
-      if (target === undefined) await deny(caller, snapshot, check, permission, path);
+      if (target === undefined) await deny(caller, snapshot, check, permission, path, signal);
     }
   };
 
