@@ -86,7 +86,7 @@ describe("a narrowed token can be narrowed only", () => {
     const token = await exchangeKey(place.servers[0], owner.key, wide);
     const form = { grant_type: "client_credentials", scope };
     const answer = await sendForm(place.servers[0], "token", form, { authorization: `Bearer ${token}` });
-    expect(answer.status).toBe(status);
+    expect(answer).toMatchObject({ status, body: status === 200 ? {} : { error: "invalid_scope" } });
   });
 
   test("and keeps its scopes and its project where the request has none", async () => {
@@ -190,5 +190,8 @@ test("a project of another org, and one that does not exist, are refused alike",
     answers.push((await sendForm(place.servers[0], "token", form)).body);
   }
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-  expect(answers[0]).toMatchObject({ error: "invalid_request" });
+  expect(answers[0]).toEqual({
+    error: "invalid_request",
+    error_description: `project must be a project of the caller's org, ${org}, on which it holds iam.projects.get`,
+  });
 });

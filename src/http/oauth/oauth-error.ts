@@ -40,6 +40,12 @@ const statuses = {
   server_error: 500,
 } as const;
 
+/** The parameters of a token request, by the fields of the API with the same values. */
+const parameters: Readonly<Record<string, { readonly name: string; readonly error: OAuthErrorCode }>> = {
+  scopes: { name: "scope", error: "invalid_scope" },
+  project_path: { name: "project", error: "invalid_request" },
+};
+
 /** Converts an error of the functions that the endpoints share with the API. Other errors reveal nothing. */
 export function toOAuthError(thrown: unknown): OAuthError {
   if (thrown instanceof OAuthError) return thrown;
@@ -65,6 +71,12 @@ export function toOAuthError(thrown: unknown): OAuthError {
     case "INTERNAL":
       return new OAuthError("server_error", message);
     default:
-      return new OAuthError("invalid_request", message);
+      return refusedParameter(thrown) ?? new OAuthError("invalid_request", message);
   }
+}
+
+/** Returns the error for a field that is a parameter of another name here. */
+function refusedParameter({ violations: [violation] }: ServiceError): OAuthError | undefined {
+  const parameter = violation && parameters[violation.field];
+  return parameter && new OAuthError(parameter.error, `${parameter.name} ${violation.description}`);
 }

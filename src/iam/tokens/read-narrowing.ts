@@ -1,4 +1,6 @@
 import { type Narrowing, includes } from "../../access/engine/decisions/narrowing.ts";
+import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
+import { orgPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { type ServiceError, invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
@@ -33,7 +35,7 @@ export function createReadNarrowing({ viewCaller, evaluator }: TokenDependencies
     const isOwn = resolved?.resource.kind === "project" && resolved.resource.orgId === caller.orgId;
     const projectId =
       isOwn && resolved.isItself && resolved.resource.kind === "project" ? resolved.resource.projectId : undefined;
-    if (projectId === undefined) throw notAProject();
+    if (projectId === undefined) throw notAProject(snapshot);
     if (current !== undefined && current !== projectId)
       throw beyond("project_path", "the project of the token of the call");
     return projectId;
@@ -58,6 +60,7 @@ function beyond(field: string, limit: string): ServiceError {
   return invalidField(field, `must be within ${limit}: a token can only be narrowed`, "scope");
 }
 
-function notAProject(): ServiceError {
-  return invalidField("project_path", `must be a project of the caller's org on which it holds ${permission}`, "path");
+function notAProject(snapshot: OrgSnapshot): ServiceError {
+  const description = `must be a project of the caller's org, ${orgPathIn(snapshot)}, on which it holds ${permission}`;
+  return invalidField("project_path", description, "path");
 }
