@@ -8,6 +8,7 @@ import { compileRoutes } from "./compile-routes.ts";
 import { connectionHeaders } from "./calls/lazy-headers.ts";
 import type { DeprecationOf } from "./deprecation.ts";
 import { parseRequestTarget } from "./routing/request-target.ts";
+import { offerNames } from "./errors/offer-names.ts";
 import { quote, RestError } from "./errors/rest-error.ts";
 import { sendResponse } from "./calls/send-response.ts";
 import type { BodyLimits } from "./calls/body-limits.ts";
@@ -73,7 +74,10 @@ export interface RestHandlerOptions {
   readonly deprecationOf?: DeprecationOf;
   /** Maps every error, including routing errors, before it is written. */
   readonly mapError?: (error: ConnectError, request: RestRequest) => ConnectError;
-  /** Returns what else to say about a path that no rule matches, after "nothing is served at ...". */
+  /**
+   * Returns what else to say about a path that no rule matches, after "nothing is served at ...". By default, or if it returns an
+   * empty text, what could follow the beginning of the path is named.
+   */
   readonly hintFor?: (path: string) => string;
   /** Handles requests for paths that no rule matches. Defaults to a NOT_FOUND response. */
   readonly fallback?: (request: RestRequest, response: RestResponse) => void;
@@ -125,10 +129,15 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     let found = trie.match(method, path);
     if (found.route === undefined && method === "HEAD" && found.allow.includes("GET")) found = trie.match("GET", path);
     if (found.route !== undefined) serve(request, response, found, query);
-    else if (found.allow.length > 0) answerWithAllowed(request, response, found.allow);
+    else if (found.allow.length > 0) answerWithAllowed(request, response, found.allow, trie.offer(path).verbs);
     else if (isSlashTooMany(method, path)) redirect(request, response, path.slice(0, -1), query);
     else if (fallback !== undefined) fallback(request, response);
-    else throw new RestError("ROUTE_NOT_FOUND", `nothing is served at ${quote(path)}${hintFor(path)}`);
+    else throw new RestError("ROUTE_NOT_FOUND", `nothing is served at ${quote(path)}${hintFor(path) || offerAt(path)}`);
+  }
+
+  function offerAt(path: string): string {
+    const { reached, next } = trie.offer(path);
+    return reached === "" || next.length === 0 ? "" : `; after ${quote(reached)} can be ${offerNames(next)}`;
   }
 
   /**
@@ -160,13 +169,19 @@ function redirect(request: RestRequest, response: RestResponse, path: string, qu
 }
 
 /** Answers OPTIONS and rejects other methods without a rule. Both responses list the allowed methods. */
-function answerWithAllowed(request: RestRequest, response: RestResponse, methods: readonly string[]): void {
+function answerWithAllowed(
+  request: RestRequest,
+  response: RestResponse,
+  methods: readonly string[],
+  verbs: readonly string[],
+): void {
   const implied = methods.includes("GET") ? ["HEAD", "OPTIONS"] : ["OPTIONS"];
   const allow = [...new Set([...methods, ...implied])].join(", ");
   if (request.method === "OPTIONS") {
     sendResponse(request, response, 204, { allow });
     return;
   }
-  const message = `${quote(request.method ?? "")} is not allowed here; allowed are ${allow}`;
+  const offered = verbs.length === 0 ? "" : `; after the last ":" can be ${offerNames(verbs)}`;
+  const message = `${quote(request.method ?? "")} is not allowed here; allowed are ${allow}${offered}`;
   throw new RestError("METHOD_NOT_ALLOWED", message, { headers: { allow } });
 }

@@ -62,15 +62,43 @@ describe("a path", () => {
   });
 
   test.each([
-    "/resources/v1alpha/nothing",
-    "/iam/v1alpha/services",
-    "/resources.v1alpha.ServicesService/BuildService",
-    "/iam.v1alpha.ServicesService/GetService",
-  ])("that is in an area and names nothing says no more: %s", async (path) => {
+    ["/resources/v1alpha/nothing", "/resources/v1alpha", "orgs, qualityKinds, quantityKinds, services"],
+    [
+      "/iam/v1alpha/orgs/acme/members/alice/apiKey",
+      "/iam/v1alpha/orgs/acme/members/alice",
+      "apiKeys, identities, sessions",
+    ],
+    ["/iam/v1alpha/orgs//members", "/iam/v1alpha/orgs", ""],
+  ])("that is in an area says what could follow: %s", async (path, reached, next) => {
     const response = await ask(path, { method: "POST" });
     expect(response.status).toBe(404);
-    expect(await messageOf(response)).toBe(`nothing is served at "${path}"`);
+    const offered = next === "" ? "" : `; after "${reached}" can be ${next}`;
+    expect(await messageOf(response)).toBe(`nothing is served at "${path}"${offered}`);
   });
+
+  test.each([
+    [
+      "POST",
+      "suspnd",
+      "GET, PATCH, DELETE, HEAD, OPTIONS",
+      "activate, impersonate, purge, revokeTokens, suspend, undelete",
+    ],
+    ["PUT", "suspend", "POST, OPTIONS", ""],
+  ])("that ends with an unknown verb says which there are: %s :%s", async (method, verb, allowed, verbs) => {
+    const response = await ask(`/iam/v1alpha/orgs/acme/members/alice:${verb}`, { method });
+    expect(response.status).toBe(405);
+    const offered = verbs === "" ? "" : `; after the last ":" can be ${verbs}`;
+    expect(await messageOf(response)).toBe(`"${method}" is not allowed here; allowed are ${allowed}${offered}`);
+  });
+
+  test.each(["/resources.v1alpha.ServicesService/BuildService", "/iam.v1alpha.ServicesService/GetService"])(
+    "of an RPC that there is not says no more: %s",
+    async (path) => {
+      const response = await ask(path, { method: "POST" });
+      expect(response.status).toBe(404);
+      expect(await messageOf(response)).toBe(`nothing is served at "${path}"`);
+    },
+  );
 });
 
 test("the OpenAPI document has the paths of all areas", async () => {

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { describeElement, describeField, describeMapKey } from "./describe-type.ts";
-import { offerFields } from "../errors/offer-fields.ts";
+import { offerNames } from "../errors/offer-names.ts";
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
 import { fieldOfKey, hasJsonFormOfItsOwn } from "../json/json-forms.ts";
 import { NumberText, parseMapKey } from "../json/number-text.ts";
@@ -38,7 +38,7 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
     const description = `is not a field of ${typeName}`;
     if (offered.has(typeName)) return description;
     offered.add(typeName);
-    return `${description}; its fields are ${offerFields(fields.map(({ name }) => name))}`;
+    return `${description}; its fields are ${offerNames(fields.map(({ name }) => name))}`;
   }
 
   function walkMessage(message: DescMessage, value: JsonValue, prefix: string, path: string): void {

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { compileSetter } from "./message-access.ts";
-import { offerFields } from "../errors/offer-fields.ts";
+import { offerNames } from "../errors/offer-names.ts";
 import { compileTextParser, type TextParser } from "./parse-text.ts";
 
 /** Finds the field that a query parameter names. The name is a path of fields, each by its JSON name or proto name. */
@@ -92,7 +92,7 @@ function checkLeaf(
 /** @param body the field that the rule binds to the body, which is not a parameter; empty for none. */
 function refuseUnknown(desc: DescMessage, body: string): ParameterRefusal {
   const names = desc.fields.map((field) => field.name).filter((name) => name !== body);
-  const offered = offerFields(names);
+  const offered = offerNames(names);
   return refuse(`is not a parameter: ${desc.typeName} has no such field; its fields are ${offered}`, true);
 }
 

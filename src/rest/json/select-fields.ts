@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
-import { offerFields } from "../errors/offer-fields.ts";
+import { offerNames } from "../errors/offer-names.ts";
 import { quote } from "../errors/rest-error.ts";
 import { hasJsonFormOfItsOwn } from "./json-forms.ts";
 import { parseFieldPaths, type PathSegment, refuseFields } from "./parse-field-paths.ts";
@@ -107,7 +107,7 @@ function findField(desc: DescMessage, name: string): DescField | undefined {
 
 function offer(desc: DescMessage): string {
   if (hasJsonFormOfItsOwn(desc)) return "*";
-  return offerFields([...desc.fields.map((field) => field.name), "*"]);
+  return offerNames([...desc.fields.map((field) => field.name), "*"]);
 }
 
 function refusePath(path: readonly PathSegment[], why: string): never {

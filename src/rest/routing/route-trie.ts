@@ -20,6 +20,17 @@ export interface RouteTrie<Route> {
   add(method: string, template: PathTemplate, route: Route, name: string): void;
   /** @param path starts with "/", has no query, and its percent-encoding is valid. */
   match(method: string, path: string): RouteMatch<Route> | RouteMiss;
+  /** Returns what could be in a path that no rule matches. */
+  offer(path: string): RouteOffer;
+}
+
+interface RouteOffer {
+  /** The beginning of the path up to which it leads to a rule. */
+  readonly reached: string;
+  /** The literals that can follow it. */
+  readonly next: readonly string[];
+  /** The verbs that can follow the last ":", unless one does. */
+  readonly verbs: readonly string[];
 }
 
 export interface RouteMatch<Route> {
@@ -140,7 +151,40 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
     return { route: entry.route, values: entry.template.variables.map((variable) => capture(search, entry, variable)) };
   }
 
-  return { add, match };
+  /** Follows a path, up to a position, as far as it leads. Returns where it ends and the nodes there. */
+  function follow(path: string, end: number): { readonly position: number; readonly nodes: readonly Node<Route>[] } {
+    let nodes: readonly Node<Route>[] = [root];
+    let position = 0;
+    while (position < end) {
+      const slash = path.indexOf("/", position + 1);
+      const next = slash === -1 || slash > end ? end : slash;
+      const segment = readSegment(path, position + 1, next);
+      const following = nodes.flatMap(({ literals, wildcard }) => [literals.get(segment) ?? [], wildcard ?? []].flat());
+      if (following.length === 0 || segment === "") break;
+      nodes = following;
+      position = next;
+    }
+    return { position, nodes };
+  }
+
+  function offer(path: string): RouteOffer {
+    const { position, nodes } = follow(path, path.length);
+    const colon = path.lastIndexOf(":");
+    const beforeVerb = colon > path.lastIndexOf("/") ? follow(path, colon) : undefined;
+    const ended = beforeVerb?.position === colon ? beforeVerb.nodes : [];
+    const verbs = distinct(ended.flatMap(({ endings }) => [...endings.keys()])).filter((verb) => verb !== "");
+    return {
+      reached: path.slice(0, position),
+      next: distinct(nodes.flatMap(({ literals }) => [...literals.keys()])),
+      verbs: verbs.includes(path.slice(colon + 1)) ? [] : verbs,
+    };
+  }
+
+  return { add, match, offer };
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)].toSorted();
 }
 
 function createNode<Route>(): Node<Route> {
