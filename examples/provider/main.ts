@@ -33,7 +33,10 @@ function readKey(): string {
   try {
     return (env["TENANTRY_API_KEY"] ?? readFileSync(file, "utf8")).trim();
   } catch (error) {
-    throw new Error("no API key; give one in TENANTRY_API_KEY or a file in TENANTRY_API_KEY_FILE", { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`no API key: ${reason}; give one in TENANTRY_API_KEY or a file in TENANTRY_API_KEY_FILE`, {
+      cause: error,
+    });
   }
 }
 

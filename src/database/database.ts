@@ -14,7 +14,7 @@ export type ConnectionSettings =
   | { host: string; port: number; user: string; database: string };
 
 export interface Database {
-  /** For statements outside of transactions. */
+  /** For all statements of a connection. Transactions can have others. */
   readonly reads: Kysely<Schema>;
   /**
    * Runs statements in a transaction of their own, on the connections of `reads`, and returns the rows of each. Where statements are

@@ -23,6 +23,7 @@ export interface RunningDatabase {
  * Opens the database that the configuration names, or starts the embedded one.
  *
  * @param onGone called when the embedded server cannot be kept running.
+ * @throws Error that names the setting and has the reason as its cause, if the database cannot be used.
  */
 export async function startDatabase(
   config: Config,
@@ -63,6 +64,6 @@ export async function startDatabase(
     return { database, migrate: migrateDatabase, close };
   } catch (error) {
     await close();
-    throw error;
+    throw embedded === undefined ? new Error("Cannot use the database in DATABASE_URL.", { cause: error }) : error;
   }
 }

@@ -49,7 +49,7 @@ const uncached = ["cache-control", "private, no-cache"] as const;
  */
 export function createCallServer(
   options: CallOptions,
-): (request: RestRequest, response: RestResponse, match: RouteMatch<Route>, query: string) => void {
+): (request: RestRequest, response: RestResponse, match: RouteMatch<Route>, rawQuery: string) => void {
   const {
     requestGate,
     beforeMessage,
@@ -156,11 +156,11 @@ export function createCallServer(
     }
   }
 
-  return (request, response, match, target) => {
+  return (request, response, match, rawQuery) => {
     const { route } = match;
     const { spec } = route;
     if (route.deprecation !== undefined) setHeaders(response, route.deprecation);
-    const { query, presentation, preconditions, timeoutMs: givenMs } = readHead(request, response, route, target);
+    const { query, presentation, preconditions, timeoutMs: givenMs } = readHead(request, response, route, rawQuery);
     const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
     const values = contextValues?.(request);
     const lifetime = watchCall(response, limitMs, (error) => {

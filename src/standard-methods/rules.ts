@@ -88,7 +88,7 @@ export type RowWrite<Row> =
   | { readonly step: "update"; readonly row: Row; readonly after: Row }
   | { readonly step: Exclude<GuardedStep, "update">; readonly row: Row };
 
-/** The write behaviour that is specific to one resource. What all resources have in common follows from the definition. */
+/** The behaviour that is specific to one resource. What all resources have in common follows from the definition. */
 export interface ResourceRules<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
   readonly scope: WriteScope<MessageShape<Desc>>;
   readonly creation: Creation<Table, Row, MessageShape<Desc>>;

@@ -298,7 +298,7 @@ describe("exits with 1 and helpful advice when", () => {
       "the host is unknown",
       [acme, "--url", "http://nowhere.invalid"],
       {},
-      /^No service answers at .* Start one with "tenantry serve"/,
+      /^No service answers at .* Start one with "npm start" or "tenantry serve"/,
     ],
     ["the name is invalid", [acme, "--org", "Acme Ltd"], {}, /A name is 1 to 64 lowercase letters/],
   ])("%s", async (_what, args, environment, message) => {

@@ -176,7 +176,7 @@ describe("reports an error", () => {
     const env = { DATABASE_URL: "postgres://nobody:secret@127.0.0.1:1/none" };
     const { code, stderr } = await runTenantry(["serve"], { env });
     expect(code).toBe(1);
-    expect(stderr).toContain("127.0.0.1:1");
+    expect(stderr).toContain("Cannot use the database in DATABASE_URL.\n  connect ECONNREFUSED 127.0.0.1:1\n");
     expect(stderr).not.toContain("secret");
   });
 

@@ -8,7 +8,7 @@ export function explainFailure(thrown: unknown, { url, keySource }: Connection):
   const error = ConnectError.from(thrown);
   const systemError = systemErrorCode(thrown);
   if (systemError !== undefined) {
-    return `No service answers at ${url} (${systemError}). Start one with "tenantry serve", or give its address with --url or TENANTRY_URL.`;
+    return `No service answers at ${url} (${systemError}). Start one with "npm start" or "tenantry serve", or give its address with --url or TENANTRY_URL.`;
   }
   switch (error.code) {
     case Code.Unauthenticated:

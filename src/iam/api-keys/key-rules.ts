@@ -50,7 +50,7 @@ export function readKeyLimits({
  * Checks that new API keys are as their org requires, and expire no later than the credential of the call, so that a leaked key
  * does not outlive itself.
  *
- * @param keys with their expire times; null for keys that do not expire.
+ * @returns a function that checks a key; its expire time is null if it does not expire.
  * @throws ServiceError FIELD_INVALID
  */
 export async function createRequireAllowed(

@@ -6,7 +6,7 @@ import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 
-/** How often an operation is attempted. */
+/** How often an operation is attempted at most. */
 export const maxAttempts = 10;
 
 /** A claimed operation. */

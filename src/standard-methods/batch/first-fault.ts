@@ -48,7 +48,7 @@ export function mapUntilFault<Item, Result>(
  * Checks something of the items before the first fault, which several items can have in common: all at once and, if the check
  * fails, ever smaller parts, to note the first item that is at fault.
  *
- * @param keys of what is checked, by item.
+ * @param keyOf returns the key of what is checked of an item.
  * @param check rejects with a ServiceError exactly if it rejects for one of the items alone.
  */
 export async function checkTogether<Item>(

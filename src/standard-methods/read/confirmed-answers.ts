@@ -51,7 +51,7 @@ interface Kept {
   readonly message: Message;
 }
 
-/** Of how many orgs reads are remembered that have no kept answer, and how many of each. */
+/** The maximum number of orgs of which reads without a kept answer are remembered, and of such reads of an org. */
 const maxOrgsSeen = 1_000;
 const maxSeenOfOrg = 1_000;
 
@@ -97,8 +97,11 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
     return entry;
   };
 
-  /** Reads that come once, as those of a client that walks through all pages, cost nothing more. */
-  const isRepeated = (org: string, key: string): boolean => {
+  /**
+   * Remembers a read. Returns whether it was remembered already: reads that come once, as those of a client that walks through all
+   * pages, cost nothing more.
+   */
+  const noteRead = (org: string, key: string): boolean => {
     let seen = seenOfOrgs.get(org);
     if (seen?.has(key)) return true;
     if (seen === undefined || seen.size >= maxSeenOfOrg) seen = new Set();
@@ -118,7 +121,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       make: MakeAnswer<Value>,
     ): Promise<Value> {
       const asked = shortened(`${orgs?.map(textOf).join(" ") ?? ""} ${rest}`);
-      if (kept.get(asked) === undefined && !isRepeated(orgs === undefined ? caller.orgId : textOf(orgs[0]), asked))
+      if (kept.get(asked) === undefined && !noteRead(orgs === undefined ? caller.orgId : textOf(orgs[0]), asked))
         return (await make(false)).message;
       const before = orgs && (await headsOf(orgs, caller));
       if (before === undefined) return (await make(true)).message;

@@ -9,7 +9,7 @@ import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type AtItem, alone, mapItems } from "../batch/batch-item.ts";
 import { type TypedDefinition, type ResourceRow, type ResourceTable, isNamed } from "../definition/definition.ts";
-import { expiryInPast } from "./expire-time.ts";
+import { invalidExpiry } from "./expire-time.ts";
 import { limitExceeded } from "../definition/limits.ts";
 import type { NamedFields } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
@@ -124,7 +124,7 @@ async function insertChecked<Table extends ResourceTable, Row extends ResourceRo
     : await readByKeys(db, definition, rows);
   // A row may have expired during the insert, by the database's clock.
   const found = await mapItems(whole, atItem, (row) => {
-    if (row === undefined) throw expiryInPast(definition.storage.expireField ?? "");
+    if (row === undefined) throw invalidExpiry(definition.storage.expireField ?? "");
     return row;
   });
   return { rows: found, counts };

@@ -13,7 +13,7 @@ export function readExpireTime(time: Timestamp | undefined, now: Date, field: st
   if (time === undefined) return null;
   const date = timestampDate(time);
   if (!(date > now) || date.getTime() >= end) {
-    throw expiryInPast(field);
+    throw invalidExpiry(field);
   }
   return date;
 }
@@ -23,6 +23,6 @@ export function endsBefore(time: Date | null, other: Date | null): boolean {
   return time !== null && (other === null || time < other);
 }
 
-export function expiryInPast(field: string): ServiceError {
+export function invalidExpiry(field: string): ServiceError {
   return invalidField(field, "must be in the future and before the year 9999", "expire_time");
 }

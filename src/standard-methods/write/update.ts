@@ -19,7 +19,7 @@ import { required } from "../../errors/required.ts";
 import { idOf } from "../rows/row-key.ts";
 import { updateRow } from "../rows/update-row.ts";
 import type { ServedResource } from "../rules.ts";
-import { expiryInPast } from "./expire-time.ts";
+import { invalidExpiry } from "./expire-time.ts";
 import { readByKeys } from "../read/row-reader.ts";
 import { validateMessage } from "./validate-message.ts";
 import type { WriteCall } from "./write-call.ts";
@@ -101,7 +101,7 @@ async function writeRow<Table extends ResourceTable, Row extends ResourceRow, De
   if (expireField === undefined) return updated;
   // The new expiry may have passed by the database's clock.
   const [kept] = await readByKeys(db, definition, [updated]);
-  if (kept === undefined) throw expiryInPast(expireField);
+  if (kept === undefined) throw invalidExpiry(expireField);
   return kept;
 }
 

@@ -35,7 +35,7 @@ export interface WriteRequest extends CallTime {
   readonly fingerprint: () => Buffer;
 }
 
-/** A write in progress, in its own transaction. */
+/** A write in progress. */
 export interface WriteCall {
   readonly db: Transaction<Schema>;
   /** The group whose transaction it shares; undefined if it shares none. */
