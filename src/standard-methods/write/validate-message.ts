@@ -7,7 +7,7 @@ import {
   isFieldSet,
 } from "@bufbuild/protobuf";
 import { pathToString } from "@bufbuild/protobuf/reflect";
-import { createValidator } from "@bufbuild/protovalidate";
+import { type Violation, createValidator } from "@bufbuild/protovalidate";
 import { file_iam_v1alpha_constraints } from "../../../gen/iam/v1alpha/constraints_pb.ts";
 import type { Steps } from "../../turns/steps.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
@@ -131,12 +131,19 @@ export function brokenConstraints<Desc extends DescMessage>(
     case "invalid":
       return result.violations.map((violation) => ({
         field: prefix + pathToString(violation.field),
-        description: violation.message,
+        description: describeViolation(violation),
         rule: violation.ruleId,
       }));
     case "error":
       throw result.error;
   }
+}
+
+/** Returns the message of a violation. That of an undefined value of an enum does not say which there are. */
+function describeViolation({ field, ruleId, message }: Violation): string {
+  const last = field.at(-1);
+  if (ruleId !== "enum.defined_only" || last?.kind !== "field" || last.enum === undefined) return message;
+  return `must be one of ${last.enum.values.map(({ name }) => name).join(", ")}`;
 }
 
 /**
