@@ -146,8 +146,8 @@ function createEmpty(): OrgSnapshot {
   return createOrgSnapshot({
     org: { id: orgId, name: "acme", customer_id: customerId, state: "ACTIVE", delete_time: null, revision: "1" },
     predefinedRoles: {
-      owner: { permissions: "*", except: [] },
-      viewer: { permissions: ["iam.members.get", "iam.members.list"], except: [] },
+      owner: { permissions: "*" },
+      viewer: { permissions: ["iam.members.get", "iam.members.list"] },
     },
     compileCondition: () => () => true,
   });

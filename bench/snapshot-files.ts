@@ -29,7 +29,7 @@ interface Sample {
 }
 
 const engine = {
-  predefinedRoles: { viewer: { permissions: ["iam.members.get"], except: [] } },
+  predefinedRoles: { viewer: { permissions: ["iam.members.get"] } },
   compileCondition: () => () => true,
 };
 const directory = await mkdtemp(join(tmpdir(), "tenantry-bench-"));

@@ -54,7 +54,7 @@ import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
 import { createRowReaders } from "./standard-methods/read/row-reader.ts";
-import { createPredefinedRoles } from "./iam/roles/predefined-roles.ts";
+import { createPredefinedRoles, listKnownPermissions } from "./iam/roles/predefined-roles.ts";
 import { createTypePermissions } from "./resources/type-permissions.ts";
 import { createConcurrencyInterceptor } from "./rpc/limits/concurrency.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
@@ -172,8 +172,8 @@ export async function startServer(
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
     const table = createMethodTable([...services, ...standardServices]);
-    const permissions = permissionsOfMethods(table);
-    const roles = createPredefinedRoles(permissions, registry.definitions);
+    const knownPermissions = listKnownPermissions(permissionsOfMethods(table), registry.definitions);
+    const roles = createPredefinedRoles(knownPermissions, registry.definitions);
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const askedOrgs = createAskedOrgs();
     const heads = createOrgHeads(database, askedOrgs);
@@ -248,6 +248,7 @@ export async function startServer(
       readers,
       requestTimeoutMs: config.requestTimeoutMs,
       predefinedRoles: roles,
+      knownPermissions,
       viewCaller,
       evaluator,
       turns,
@@ -255,7 +256,7 @@ export async function startServer(
       requireReached: createRequireReached(database),
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
-      previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
+      previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions: knownPermissions }),
       ...createWriteQueues(database, config.writeConnections, {
         onCommit: (committed) => snapshots.follow(committed),
         onCommitFailed: (err) => logger.error({ err }, "failed to follow a commit of this server"),

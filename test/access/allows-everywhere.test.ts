@@ -22,7 +22,7 @@ test.each([
 ])("$permissions on the platform: anywhere $anywhere, in orgs $inOrgs", ({ permissions, anywhere, inOrgs }) => {
   const snapshot = createOrgSnapshot({
     org: { id: org, name: "acme", customer_id: customer, state: "ACTIVE", delete_time: null, revision: "7" },
-    predefinedRoles: { runner: { permissions, except: [] } },
+    predefinedRoles: { runner: { permissions } },
     compileCondition: () => () => true,
   });
   loadRows(snapshot, {

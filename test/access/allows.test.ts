@@ -25,10 +25,10 @@ import {
 
 const start = "compute.instances.start";
 const roles = {
-  starter: { permissions: [start], except: [] },
-  reader: { permissions: ["iam.orgs.get", "iam.projects.get", start], except: [] },
-  orgLifter: { permissions: ["iam.orgs.activate"], except: [] },
-  projectLifter: { permissions: ["iam.projects.activate"], except: [] },
+  starter: { permissions: [start] },
+  reader: { permissions: ["iam.orgs.get", "iam.projects.get", start] },
+  orgLifter: { permissions: ["iam.orgs.activate"] },
+  projectLifter: { permissions: ["iam.projects.activate"] },
 };
 type Role = keyof typeof roles;
 interface Bound extends SampleBinding {

@@ -26,7 +26,7 @@ import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-p
 import { names } from "./sample-snapshot.ts";
 
 const start = "compute.instances.start";
-const listed = (...permissions: string[]) => ({ permissions, except: [] });
+const listed = (...permissions: string[]) => ({ permissions });
 const roles = {
   starter: listed(start),
   lister: listed("iam.orgs.list", "iam.members.list"),

@@ -12,9 +12,9 @@ import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-p
 const [start, stop] = ["compute.instances.start", "compute.instances.stop"] as const;
 const [grantUnheld, revokeUnheld] = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"] as const;
 
-const listed = (...permissions: string[]) => ({ permissions, except: [] });
+const listed = (...permissions: string[]) => ({ permissions });
 const roles = {
-  owner: { permissions: "*", except: [] },
+  owner: { permissions: "*" },
   starter: listed(start),
   seven: listed(start, stop, ...[1, 2, 3, 4, 5].map((number) => `compute.disks.verb${number}`)),
   six: listed(start, stop, ...[1, 2, 3, 4].map((number) => `compute.disks.verb${number}`)),

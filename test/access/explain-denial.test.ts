@@ -26,13 +26,13 @@ const nothing = { message: `${lacks} (or it might not exist)`, metadata: { permi
 const smallest = `${lacks}; the smallest role that holds it is /roles/operator`;
 
 const roles = {
-  operator: { permissions: [start], except: [] },
-  larger: { permissions: [start, "iam.projects.get"], except: [] },
-  explainer: { permissions: ["iam.access.explain"], except: [] },
-  lifter: { permissions: ["iam.access.explain", "iam.orgs.activate"], except: [] },
-  binder: { permissions: ["iam.roleBindings.create"], except: [] },
-  unheld: { permissions: ["iam.roleBindings.grantUnheld"], except: [] },
-  granter: { permissions: ["iam.roleBindings.create", "iam.roleBindings.grantUnheld"], except: [] },
+  operator: { permissions: [start] },
+  larger: { permissions: [start, "iam.projects.get"] },
+  explainer: { permissions: ["iam.access.explain"] },
+  lifter: { permissions: ["iam.access.explain", "iam.orgs.activate"] },
+  binder: { permissions: ["iam.roleBindings.create"] },
+  unheld: { permissions: ["iam.roleBindings.grantUnheld"] },
+  granter: { permissions: ["iam.roleBindings.create", "iam.roleBindings.grantUnheld"] },
 };
 interface Bound extends SampleBinding {
   readonly role: keyof typeof roles;

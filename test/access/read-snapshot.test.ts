@@ -16,7 +16,7 @@ import { insertOrg } from "./org-rows.ts";
 import { sampleRevision } from "../support/revisions.ts";
 
 const options = {
-  predefinedRoles: { viewer: { permissions: ["iam.projects.get"], except: [] } },
+  predefinedRoles: { viewer: { permissions: ["iam.projects.get"] } },
   compileCondition: () => () => true,
 };
 

@@ -4,10 +4,13 @@ import { type DescService, getOption } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import { registry } from "../../src/catalog.ts";
-import { isWildcard } from "../../src/access/engine/tables/permission-class.ts";
 import { createRoleTable } from "../../src/access/engine/tables/role-table.ts";
 import type { PathPattern } from "../../src/paths/patterns.ts";
-import { type PredefinedRole, createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
+import {
+  type PredefinedRole,
+  createPredefinedRoles,
+  listKnownPermissions,
+} from "../../src/iam/roles/predefined-roles.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable, permissionsOfMethods } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
@@ -92,9 +95,7 @@ function describeRow({ permission, methods, places }: Row): string {
 /** Permissions that no method requires by itself. */
 function describeOthers(): string {
   const asked = new Set(permissionsOfMethods(table));
-  const others = [...new Set(roles.flatMap(({ shown, except }) => [...shown, ...except]))].filter(
-    (permission) => !isWildcard(permission) && !asked.has(permission),
-  );
+  const others = listKnownPermissions([], registry.definitions).filter((permission) => !asked.has(permission));
   const rows = others.map((permission) => ({ permission, methods: [], places: ["any"] }));
   return `\n### Without a method\n\n${describeRows(rows)}`;
 }

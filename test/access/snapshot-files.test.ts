@@ -31,8 +31,8 @@ import { insertOrg } from "./org-rows.ts";
 
 const engine = {
   predefinedRoles: {
-    admin: { permissions: "*", except: [] },
-    viewer: { permissions: ["iam.projects.get"], except: [] },
+    admin: { permissions: "*" },
+    viewer: { permissions: ["iam.projects.get"] },
   },
   compileCondition: () => () => true,
 } as const;
@@ -291,10 +291,7 @@ describe("a file that is not what was written", () => {
     ["another version of the service", { version: "2" }],
     ["another schema", { migrations: ["0001", "0002"] }],
     ["another database", { installation: "there" }],
-    [
-      "other predefined roles",
-      { predefinedRoles: { ...engine.predefinedRoles, later: { permissions: [], except: [] } } },
-    ],
+    ["other predefined roles", { predefinedRoles: { ...engine.predefinedRoles, later: { permissions: [] } } }],
     ["other secret keys", { sealer: createSealer([randomBytes(32)]) }],
   ])("is removed by %s", async (_, changed) => {
     expect(await openFiles(changed).load(orgId)).toBeUndefined();

@@ -18,7 +18,7 @@ const head = { revision: sampleRevision(7), readAt: 0 };
 const largeOrg = 10_500;
 
 function openSnapshots(database: Database, maxBytes = Infinity) {
-  const predefinedRoles = { viewer: { permissions: [], except: [] } };
+  const predefinedRoles = { viewer: { permissions: [] } };
   return createSnapshots({
     database,
     readConnections: 4,

@@ -77,10 +77,8 @@ describe("with two owners", () => {
   const mayTry = (role: string, permissions: readonly string[]): boolean => {
     const predefined = predefinedRoles.find(({ name }) => name === role);
     if (predefined === undefined) return true;
-    return permissions.every((permission) =>
-      predefined.permissions === "*"
-        ? !predefined.except.includes(permission)
-        : predefined.permissions.includes(permission),
+    return permissions.every(
+      (permission) => predefined.permissions === "*" || predefined.permissions.includes(permission),
     );
   };
 

@@ -50,8 +50,8 @@ export function requireWhole({ author }: OrgTransaction): void {
 
 export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): RequireHeld {
   const permissionsOf = (role: EffectiveGrant["role"]): RolePermissions => {
-    if ("permissions" in role) return { permissions: role.permissions, except: [] };
-    return predefinedRoles[role.predefined] ?? { permissions: [], except: [] };
+    if ("permissions" in role) return { permissions: role.permissions };
+    return predefinedRoles[role.predefined] ?? { permissions: [] };
   };
 
   return async (transaction, grants, { passesOn, unless, deny }) => {
@@ -69,7 +69,7 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
       if (index % grantsPerTurn === grantsPerTurn - 1) await nextTurn();
       for (const each of views) {
         const held = heldForGood(each, resourceOf(scope, org.id, org.customer_id));
-        if (lackingPermissions(snapshot, held, { permissions: unless, except: [] }).length === 0) continue;
+        if (lackingPermissions(snapshot, held, { permissions: unless }).length === 0) continue;
         const missing = lackingPermissions(snapshot, held, permissionsOf(role));
         if (missing.length > 0) throw deny(missing, scope, transaction);
       }

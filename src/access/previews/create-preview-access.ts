@@ -34,7 +34,7 @@ interface PreviewOptions {
   readonly snapshots: Snapshots;
   readonly viewCaller: ViewCaller;
   readonly evaluator: AccessEvaluator;
-  /** All permissions that methods require. */
+  /** All permissions of this service. */
   readonly permissions: readonly string[];
   readonly clock?: () => number;
 }

@@ -14,8 +14,6 @@ export interface PredefinedRole {
    * `*.*.get` stand for permissions of all other services.
    */
   readonly permissions: readonly string[] | "*";
-  /** The exceptions from `*`. */
-  readonly except: readonly string[];
   /** The permissions that readers see: `*`, or those that this service knows and wildcards for those of other services. */
   readonly shown: readonly string[];
 }
@@ -25,8 +23,11 @@ interface Definition {
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
-  /** Whether it has all permissions, including those of other services, except those that definitions withhold from it. */
-  readonly hasAll?: boolean;
+  /**
+   * `all` for every permission. `most` for every permission of other services, and those that this service knows of its own,
+   * except those that definitions withhold with `notByAdmin`.
+   */
+  readonly has?: "all" | "most";
   /** The permissions that it has on every resource: area, collection and verb, each of which can be `*`. */
   readonly picks?: readonly string[];
   /** The permissions of other services that it has. */
@@ -44,14 +45,14 @@ const definitions: readonly Definition[] = [
     name: "owner",
     displayName: "Owner",
     description: "Holds every permission, also those of other services.",
-    hasAll: true,
+    has: "all",
   },
   {
     name: "admin",
     displayName: "Admin",
     description:
       "Holds every permission, those of other services included, except to change customers, to suspend, activate, delete or purge orgs, and to grant or take away more than it holds itself.",
-    hasAll: true,
+    has: "most",
   },
   {
     name: "editor",
@@ -116,7 +117,8 @@ const definitions: readonly Definition[] = [
 /**
  * Returns the predefined roles with their permissions.
  *
- * @param methodPermissions the permissions that the methods of this service require, as their protos declare them.
+ * @param methodPermissions the permissions that the methods of this service require, as their protos declare them, or all that
+ *   `listKnownPermissions` returns for them.
  * @throws Error when the definition of a resource names a role that does not exist or a verb that no permission has, or when a
  *   permission would count as another service's.
  */
@@ -124,22 +126,28 @@ export function createPredefinedRoles(
   methodPermissions: readonly string[],
   resources: readonly ResourceDefinition[],
 ): readonly PredefinedRole[] {
-  const known = [...new Set([...methodPermissions, ...resources.flatMap(otherPermissions)])].toSorted();
+  const known = listKnownPermissions(methodPermissions, resources);
   requireKnown(known, resources);
   requireOwn(known);
-  return definitions.map(({ name, displayName, description, hasAll = false, picks = [], ofOthers = [] }, index) => {
+  const withheld = resources.flatMap((resource) => picksOf(resource, resource.access.notByAdmin));
+  return definitions.map(({ name, displayName, description, has, picks = [], ofOthers = [] }, index) => {
     const identity = { id: idOf(index), name, displayName, description };
-    if (!hasAll) {
-      const all = [...picks, ...resources.flatMap((resource) => picksOf(resource, resource.access.heldBy[name] ?? []))];
-      const picked = [...known.filter((permission) => all.some((pick) => isPicked(permission, pick))), ...ofOthers];
-      return { ...identity, permissions: picked, except: [], shown: picked };
-    }
-    const except =
-      name === "admin" ? resources.flatMap((resource) => picksOf(resource, resource.access.notByAdmin)) : [];
-    const kept = known.filter((permission) => except.some((pick) => isPicked(permission, pick)));
-    const shown = kept.length === 0 ? ["*"] : [...known.filter((permission) => !kept.includes(permission)), "*.*.*"];
-    return { ...identity, permissions: "*", except: kept, shown };
+    if (has === "all") return { ...identity, permissions: "*", shown: ["*"] };
+    const all = [...picks, ...resources.flatMap((resource) => picksOf(resource, resource.access.heldBy[name] ?? []))];
+    const permissions =
+      has === "most"
+        ? [...known.filter((permission) => !isPickedByAny(permission, withheld)), "*.*.*"]
+        : [...known.filter((permission) => isPickedByAny(permission, all)), ...ofOthers];
+    return { ...identity, permissions, shown: permissions };
   });
+}
+
+/** Returns all permissions of this service, in order: those that its methods require, and those of no method. */
+export function listKnownPermissions(
+  methodPermissions: readonly string[],
+  resources: readonly ResourceDefinition[],
+): readonly string[] {
+  return [...new Set([...methodPermissions, ...resources.flatMap(otherPermissions)])].toSorted();
 }
 
 function otherPermissions(resource: ResourceDefinition): string[] {
@@ -155,7 +163,7 @@ function picksOf({ type }: ResourceDefinition, verbs: readonly string[]): string
 function requireKnown(known: readonly string[], resources: readonly ResourceDefinition[]): void {
   for (const resource of resources) {
     const { heldBy, notByAdmin } = resource.access;
-    const roles = definitions.filter(({ hasAll }) => !hasAll).map(({ name }) => name);
+    const roles = definitions.filter(({ has }) => has === undefined).map(({ name }) => name);
     const unknown = Object.keys(heldBy).find((role) => !roles.includes(role));
     if (unknown !== undefined) {
       throw new Error(
@@ -178,6 +186,10 @@ function requireOwn(known: readonly string[]): void {
 /** Clients store these ids. So a role keeps its place in the list above permanently, and new roles come last. */
 function idOf(index: number): string {
   return `01990000-0000-7000-8000-${String(index + 1).padStart(12, "0")}`;
+}
+
+function isPickedByAny(permission: string, picks: readonly string[]): boolean {
+  return picks.some((pick) => isPicked(permission, pick));
 }
 
 function isPicked(permission: string, pick: string): boolean {

@@ -41,7 +41,7 @@ let snapshot: OrgSnapshot;
 beforeEach(() => {
   snapshot = createOrgSnapshot({
     org: { ...orgRow, revision: "7" },
-    predefinedRoles: { owner: { permissions: "*", except: [] } },
+    predefinedRoles: { owner: { permissions: "*" } },
     compileCondition: () => () => true,
   });
   loadRows(snapshot, {

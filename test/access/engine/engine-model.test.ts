@@ -214,7 +214,7 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
     distance: explanation.allowed ? explanation.groups.length : undefined,
     lacking: grantable.map((name) => {
       const held = unconditionalRoles(snapshot, query);
-      const wanted = predefinedRoles[name] ?? { permissions: [], except: [] };
+      const wanted = predefinedRoles[name] ?? { permissions: [] };
       const isCovered = snapshot.roles.covers(held, snapshot.roles.findPredefined(name));
       const isLacking = lackingPermissions(snapshot, held, wanted).length > 0;
       return isCovered === isLacking ? "covers and lacks differ" : isLacking;

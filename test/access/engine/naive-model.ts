@@ -60,11 +60,11 @@ export function compileCondition(expression: string): (context: unknown) => unkn
 }
 
 export const predefinedRoles: PredefinedRoles = {
-  owner: { permissions: "*", except: [] },
-  admin: { permissions: "*", except: ["iam.orgs.delete", "compute.instances.start"] },
-  viewer: { permissions: ["iam.members.get"], except: [] },
-  reader: { permissions: ["iam.members.get", "*.*.get", "*.*.list"], except: [] },
-  operator: { permissions: ["iam.roleBindings.create", "*.*.*"], except: [] },
+  owner: { permissions: "*" },
+  admin: { permissions: ["iam.orgs.get", "iam.members.get", "iam.roleBindings.create", "*.*.*"] },
+  viewer: { permissions: ["iam.members.get"] },
+  reader: { permissions: ["iam.members.get", "compute.instances.start", "*.*.get", "*.*.list"] },
+  operator: { permissions: ["iam.roleBindings.create", "*.*.*"] },
 };
 
 export function naiveDecide(rows: ModelRows, query: ModelQuestion): boolean {
@@ -136,8 +136,8 @@ function roleHolds(
   return role !== undefined && predefinedHolds(role, permission);
 }
 
-function predefinedHolds({ permissions, except }: RolePermissions, permission: string): boolean {
-  if (permissions === "*") return !except.includes(permission);
+function predefinedHolds({ permissions }: RolePermissions, permission: string): boolean {
+  if (permissions === "*") return true;
   return permissions.includes(permission) || permissions.some((each) => isOfOthers(each, permission));
 }
 
@@ -200,7 +200,6 @@ interface NaiveRole {
   /** Empty for a predefined role. */
   readonly id: string;
   readonly permissions: readonly string[] | "*";
-  readonly except: readonly string[];
 }
 
 /**
@@ -260,15 +259,15 @@ function naiveMayBind(rows: ModelRows, query: ModelQuestion, role: NaiveRole): b
 }
 
 function namedIn({ roles }: ModelRows): string[] {
-  const ofPredefined = Object.values(predefinedRoles).flatMap(({ permissions, except }) =>
-    permissions === "*" ? except : permissions,
+  const ofPredefined = Object.values(predefinedRoles).flatMap(({ permissions }) =>
+    permissions === "*" ? [] : permissions,
   );
   return [...roles.flatMap(({ permissions }) => permissions), ...ofPredefined];
 }
 
 function naiveRolesWith(rows: ModelRows, permission: string): NaiveRole[] {
   const predefined = Object.entries(predefinedRoles).map(([name, role]) => ({ name, id: "", ...role }));
-  const custom = rows.roles.map(({ id, name, permissions }) => ({ id, name, permissions, except: [] }));
+  const custom = rows.roles.map(({ id, name, permissions }) => ({ id, name, permissions }));
   // What is held of every service is more than any list.
   const sizeOf = ({ permissions, id }: NaiveRole): number => {
     if (permissions === "*") return Infinity;

@@ -13,7 +13,7 @@ const byNumber = (one: number, other: number): number => one - other;
 
 const idOf = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
 
-const all = { permissions: "*", except: [] } as const;
+const all = { permissions: "*" } as const;
 
 describe("edges", () => {
   function createEdges() {
@@ -144,7 +144,7 @@ describe("permissions", () => {
   });
 
   test("of edited roles are released completely", () => {
-    const roles = createRoleTable({ owner: all, viewer: { permissions: ["a.b.get"], except: [] } });
+    const roles = createRoleTable({ owner: all, viewer: { permissions: ["a.b.get"] } });
     const role = roles.putCustom(idOf(1), "custom", "ACTIVE", ["a.b.get", "a.b.set", "a.b.set"]);
     expect(roles.sizeOf(role)).toBe(2);
     const bytes = roles.bytes();
@@ -162,14 +162,37 @@ describe("permissions", () => {
     expect(roles.has(roles.findPredefined("owner"), roles.permissions.find("a.b.get"))).toBe(true);
   });
 
-  test("with exceptions include those that no role has named yet", () => {
-    const roles = createRoleTable({ admin: { permissions: "*", except: ["a.b.delete"] } });
-    const admin = roles.findPredefined("admin");
-    expect(roles.has(admin, roles.permissions.find("a.b.delete"))).toBe(false);
-    expect(roles.has(admin, roles.permissions.find("a.b.never-named"))).toBe(true);
-    roles.putCustom(idOf(1), "custom", "ACTIVE", ["a.b.set"]);
-    expect(roles.has(admin, roles.permissions.find("a.b.set"))).toBe(true);
-    expect([roles.sizeOf(admin), roles.exceptionsOf(admin)]).toEqual([Infinity, ["a.b.delete"]]);
+  test("include those that no role has named yet with *, and of whole classes", () => {
+    const roles = createRoleTable({ owner: all, admin: { permissions: ["iam.b.get", "*.*.*"] } });
+    const asked = ["iam.b.get", "iam.b.set", "iam.b.unnamed", "resources.b.unnamed", "a.b.set", "a.b.unnamed"];
+    const heldBy = (name: string) =>
+      asked.filter((each) => roles.has(roles.findPredefined(name), roles.permissions.find(each)));
+    const check = () => {
+      expect(heldBy("owner")).toEqual(asked);
+      expect(heldBy("admin")).toEqual(["iam.b.get", "a.b.set", "a.b.unnamed"]);
+    };
+    check();
+    roles.putCustom(idOf(1), "custom", "ACTIVE", ["iam.b.set", "a.b.set"]);
+    check();
+  });
+
+  test("count as more with a class than with any list, and are infinitely many with *", () => {
+    const roles = createRoleTable({
+      owner: all,
+      admin: { permissions: ["iam.b.get", "*.*.*"] },
+      writer: { permissions: ["*.*.*"] },
+      getter: { permissions: ["*.*.get"] },
+      // Lists what it holds by its class.
+      same: { permissions: ["a.b.get", "*.*.get"] },
+    });
+    const many = Array.from({ length: 1000 }, (_, index) => `a.b.${index}`);
+    const list = roles.sizeOf(roles.putCustom(idOf(1), "custom", "ACTIVE", many));
+    const [owner, admin, writer, getter, same] = ["owner", "admin", "writer", "getter", "same"].map((name) =>
+      roles.sizeOf(roles.findPredefined(name)),
+    ) as [number, number, number, number, number];
+    expect([owner, admin - writer, same - getter, list]).toEqual([Infinity, 1, 0, 1000]);
+    expect([list < getter, getter < writer]).toEqual([true, true]);
+    expect(roles.has(roles.findPredefined("same"), roles.permissions.find("a.b.get"))).toBe(true);
   });
 
   test.each([
@@ -209,8 +232,8 @@ describe("permissions", () => {
 
   test("of whole classes are those that are named later, too, and no other", () => {
     const roles = createRoleTable({
-      viewer: { permissions: ["iam.orgs.get", "*.*.get", "*.*.list"], except: [] },
-      editor: { permissions: ["iam.orgs.get", "*.*.*"], except: [] },
+      viewer: { permissions: ["iam.orgs.get", "*.*.get", "*.*.list"] },
+      editor: { permissions: ["iam.orgs.get", "*.*.*"] },
     });
     const asked = ["a.b.get", "a.b.list", "a.b.start", "iam.orgs.get", "iam.orgs.list", "resources.b.get", "a.b.c.get"];
     const heldBy = (name: string) =>
@@ -230,15 +253,17 @@ describe("permissions", () => {
 describe("the roles of a subject cover another role", () => {
   const roles = createRoleTable({
     owner: all,
-    admin: { permissions: "*", except: ["a.b.delete", "a.b.purge"] },
-    keeper: { permissions: "*", except: ["a.b.purge"] },
-    viewer: { permissions: ["a.b.get"], except: [] },
-    remover: { permissions: ["a.b.delete"], except: [] },
-    cleaner: { permissions: ["a.b.get", "a.b.delete"], except: [] },
-    nothing: { permissions: [], except: [] },
-    reader: { permissions: ["iam.b.get", "*.*.get", "*.*.list"], except: [] },
-    getter: { permissions: ["*.*.get"], except: [] },
-    operator: { permissions: ["iam.b.get", "*.*.*"], except: [] },
+    admin: { permissions: ["iam.b.get", "iam.b.set", "*.*.*"] },
+    keeper: { permissions: ["iam.b.get", "iam.b.set", "iam.b.purge", "*.*.*"] },
+    purger: { permissions: ["iam.b.purge"] },
+    setter: { permissions: ["iam.b.set", "a.b.delete"] },
+    viewer: { permissions: ["a.b.get"] },
+    remover: { permissions: ["a.b.delete"] },
+    cleaner: { permissions: ["a.b.get", "a.b.delete"] },
+    nothing: { permissions: [] },
+    reader: { permissions: ["iam.b.get", "*.*.get", "*.*.list"] },
+    getter: { permissions: ["*.*.get"] },
+    operator: { permissions: ["iam.b.get", "*.*.*"] },
   });
 
   test.each([
@@ -247,16 +272,18 @@ describe("the roles of a subject cover another role", () => {
     ["viewer", ["viewer"], true],
     ["cleaner", ["viewer"], false],
     ["cleaner", ["viewer", "remover"], true],
-    ["cleaner", ["admin"], false],
-    ["cleaner", ["admin", "remover"], true],
-    ["cleaner", ["keeper"], true],
+    ["cleaner", ["admin"], true],
+    ["cleaner", ["purger", "viewer"], false],
+    ["purger", ["admin"], false],
+    ["purger", ["keeper"], true],
     ["admin", ["viewer", "remover", "cleaner"], false],
     ["admin", ["admin"], true],
     ["admin", ["keeper"], true],
     ["keeper", ["admin"], false],
-    ["keeper", ["admin", "remover"], true],
+    ["keeper", ["admin", "remover"], false],
+    ["keeper", ["admin", "purger"], true],
     ["owner", ["keeper"], false],
-    ["owner", ["admin", "keeper"], false],
+    ["owner", ["admin", "keeper", "purger"], false],
     ["owner", ["owner"], true],
     ["viewer", ["reader"], true],
     ["cleaner", ["reader"], false],
@@ -265,11 +292,14 @@ describe("the roles of a subject cover another role", () => {
     ["operator", ["reader"], false],
     ["getter", ["reader"], true],
     ["reader", ["getter", "viewer"], false],
-    ["operator", ["admin"], false],
-    ["operator", ["admin", "cleaner"], false],
-    ["operator", ["keeper", "admin"], false],
+    ["operator", ["admin"], true],
     ["operator", ["owner"], true],
-    ["owner", ["operator", "keeper"], true],
+    ["admin", ["operator"], false],
+    ["admin", ["operator", "setter"], true],
+    ["admin", ["reader", "setter", "cleaner"], false],
+    ["setter", ["operator"], false],
+    ["setter", ["admin"], true],
+    ["setter", ["owner"], true],
     ["owner", ["operator", "reader"], false],
   ] as const)("%s, by %j: %s", (role, held, expected) => {
     expect(roles.covers(held.map(roles.findPredefined), roles.findPredefined(role))).toBe(expected);

@@ -187,7 +187,8 @@ const defaults: Omit<PreviewQuery, "changes"> = {
   revision: "1",
   times: [0],
   isShown: () => true,
-  permissions: [...permissions, "iam.orgs.delete"],
+  // Also one that only `admin` lists, and one that no role lists.
+  permissions: [...permissions, "iam.orgs.get", "iam.orgs.delete"],
   limit: Infinity,
   isStepOver: () => false,
 };

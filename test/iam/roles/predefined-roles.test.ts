@@ -1,9 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { registry } from "../../../src/catalog.ts";
+import { decide } from "../../../src/access/engine/decisions/decide.ts";
+import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
+import { ownAreas } from "../../../src/access/engine/tables/permission-class.ts";
 import { createRoleTable } from "../../../src/access/engine/tables/role-table.ts";
-import { createPredefinedRoles } from "../../../src/iam/roles/predefined-roles.ts";
+import { required } from "../../../src/errors/required.ts";
+import { createPredefinedRoles, listKnownPermissions } from "../../../src/iam/roles/predefined-roles.ts";
 import { createMethodTable } from "../../../src/rpc/method-table.ts";
 import { services } from "../../../src/rpc/services.ts";
+import {
+  acme,
+  alice,
+  createSampleSnapshot,
+  customer,
+  now,
+  onPlatform,
+  onProject,
+  web,
+} from "../../access/sample-snapshot.ts";
 
 const methodPermissions = [...createMethodTable(services).values()].flatMap(({ permission }) => permission ?? []);
 const roles = createPredefinedRoles(methodPermissions, registry.definitions);
@@ -15,9 +29,8 @@ const unheld = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"]
 const ofNoMethod = ["iam.members.introspectTokens", "resources.resources.get", "resources.resources.list"];
 
 /** Returns the text about a role in the golden file. */
-function describeRole({ name, id, description, permissions, except, shown }: (typeof roles)[number]): string {
-  const held = permissions === "*" ? ["*", ...except.map((permission) => `- ${permission}`)] : shown;
-  return `${name}  @${id}\n  ${description}\n${held.map((permission) => `    ${permission}\n`).join("")}\n`;
+function describeRole({ name, id, description, shown }: (typeof roles)[number]): string {
+  return `${name}  @${id}\n  ${description}\n${shown.map((permission) => `    ${permission}\n`).join("")}\n`;
 }
 
 describe("the predefined roles", () => {
@@ -34,16 +47,47 @@ describe("the predefined roles", () => {
 
   test("have every permission of a method: the owner has all, and the admin all but a few", () => {
     const [owner, admin] = [roles[0], roles[1]];
-    expect(owner).toMatchObject({ name: "owner", permissions: "*", except: [], shown: ["*"] });
-    expect(admin).toMatchObject({ name: "admin", permissions: "*" });
-    expect([...(admin?.shown ?? []), ...(admin?.except ?? [])].toSorted()).toEqual(
-      [...new Set([...methodPermissions, ...ofNoMethod, ...unheld, "*.*.*"])].toSorted(),
+    expect(owner).toMatchObject({ name: "owner", permissions: "*", shown: ["*"] });
+    const every = [...new Set([...methodPermissions, ...ofNoMethod, ...unheld])].toSorted();
+    expect(listKnownPermissions(methodPermissions, registry.definitions)).toEqual(every);
+    const withheld =
+      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|roleBindings\.(grant|revoke)Unheld)$/;
+    const held = [...every.filter((permission) => !withheld.test(permission)), "*.*.*"];
+    expect(admin).toMatchObject({ name: "admin", permissions: held, shown: held });
+  });
+
+  test("show what they hold", () => {
+    for (const { permissions, shown } of roles) expect(shown).toEqual(permissions === "*" ? ["*"] : permissions);
+  });
+
+  // A permission of this service is held only if it is listed, or with `*`.
+  test.each(roles)("deny permissions of this service that it does not have, unless they show *: $name", (role) => {
+    const unknown = [...ownAreas].flatMap((area) =>
+      ["members.gett", "members.listt", "foo.get", "foo.list", "foo.bar"].map((rest) => `${area}.${rest}`),
     );
+    const predefinedRoles = Object.fromEntries(roles.map((each) => [each.name, each]));
+    const snapshot = createSampleSnapshot(predefinedRoles, [
+      { role: role.name, on: onPlatform },
+      { role: role.name },
+      { role: role.name, on: onProject(web) },
+    ]);
+    const isAllowed = (permission: string, resource: TargetScope): boolean => {
+      const subject = snapshot.findSubject("member", { by: "id", value: alice });
+      const query = { permission, resource, now, conditionContext: {}, counted: "all" } as const;
+      return decide(snapshot, { subject: required(subject), ...query });
+    };
+    const org = { kind: "org", customerId: customer, orgId: acme } as const;
+    for (const resource of [{ kind: "platform" } as const, org, { ...org, kind: "project", projectId: web } as const]) {
+      // The role is held there.
+      expect(isAllowed(required(role.shown[0]), resource)).toBe(true);
+      const allowed = unknown.filter((permission) => isAllowed(permission, resource));
+      expect(allowed).toEqual(role.shown.includes("*") ? unknown : []);
+    }
   });
 
   test("allow only the owner to grant and revoke more than it holds", () => {
-    for (const { name, permissions, except } of roles.slice(1)) {
-      const held = unheld.filter((each) => (permissions === "*" ? !except.includes(each) : permissions.includes(each)));
+    for (const { name, permissions } of roles.slice(1)) {
+      const held = unheld.filter((each) => permissions === "*" || permissions.includes(each));
       expect([name, held]).toEqual([name, []]);
     }
   });
@@ -58,16 +102,9 @@ describe("the predefined roles", () => {
 
   // A list of resources of several types is limited to some orgs, in which the caller may list all of them.
   test("hold the permission to list resources of all types of other services, or of none", () => {
-    const lists = roles.map(({ name, permissions, except }) => {
-      const listed = [...(permissions === "*" ? except : permissions)].filter((each) =>
-        /^(?!iam\.|resources\.).*\.list$/.test(each),
-      );
-      return [name, permissions === "*" ? "all but" : "only", ...listed];
-    });
-    for (const [name, all, ...listed] of lists) {
-      expect([name, listed]).toEqual([name, all === "only" && listed.length > 0 ? ["*.*.list"] : []]);
-    }
-    expect(lists.filter(([, all, ...listed]) => all === "all but" || listed.length > 0).length).toBeGreaterThan(2);
+    const lists = roles.map(({ shown }) => shown.filter((each) => /^(?!iam\.|resources\.).*(\.list|\*)$/.test(each)));
+    for (const listed of lists) expect([[], ["*"], ["*.*.*"], ["*.*.list"]]).toContainEqual(listed);
+    expect(lists.filter((listed) => listed.length > 0).length).toBeGreaterThan(2);
   });
 
   test("can all be granted by an owner, and all except the owner's by an admin", () => {

@@ -1,5 +1,5 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
-import { classOf, describeClasses, hasClass, noClasses } from "../tables/permission-class.ts";
+import { describeClasses, noClasses } from "../tables/permission-class.ts";
 import { type RolePermissions, classesOf, namedIn } from "../tables/role-table.ts";
 
 /**
@@ -14,10 +14,6 @@ export function lackingPermissions({ roles }: OrgSnapshot, held: readonly number
     const number = roles.permissions.find(permission);
     return !held.some((role) => roles.has(role, number));
   };
-  const classes = classesOf(wanted);
-  const missing = describeClasses(classes & ~held.reduce((all, role) => all | roles.classesOf(role), noClasses));
-  const exceptions = held
-    .flatMap(roles.exceptionsOf)
-    .filter((permission) => hasClass(classes, classOf(permission)) && !wanted.except.includes(permission));
-  return [...new Set([...namedIn(wanted), ...exceptions].filter(lacks)), ...missing];
+  const classes = held.reduce((all, role) => all | roles.classesOf(role), noClasses);
+  return [...new Set(namedIn(wanted).filter(lacks)), ...describeClasses(classesOf(wanted) & ~classes)];
 }

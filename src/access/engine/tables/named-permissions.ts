@@ -2,22 +2,19 @@ import { type PermissionClasses, classOf, describeClasses, hasClass, noClasses }
 
 /** Permissions by name. */
 export interface NamedPermissions {
-  /** The classes of which all permissions are held, except those in `names`. */
+  /** The classes of which all permissions are held. */
   readonly classes: PermissionClasses;
-  /** The permissions that are held of the other classes, and those that are not held of these. */
+  /** The permissions that are held of the other classes. */
   readonly names: ReadonlySet<string>;
 }
 
 function holdsPermission({ classes, names }: NamedPermissions, permission: string): boolean {
-  return names.has(permission) !== hasClass(classes, classOf(permission));
+  return names.has(permission) || hasClass(classes, classOf(permission));
 }
 
 export function unionOf(sets: readonly NamedPermissions[]): NamedPermissions {
   const classes = sets.reduce((all, set) => all | set.classes, noClasses);
-  const all = new Set(sets.flatMap(({ names }) => [...names]));
-  const names = [...all].filter(
-    (name) => sets.some((set) => holdsPermission(set, name)) !== hasClass(classes, classOf(name)),
-  );
+  const names = sets.flatMap((set) => [...set.names]).filter((name) => !hasClass(classes, classOf(name)));
   return { classes, names: new Set(names) };
 }
 

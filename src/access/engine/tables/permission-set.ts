@@ -1,12 +1,12 @@
 import { type PermissionClasses, allClasses, hasClass, noClasses } from "./permission-class.ts";
 
-/** Permissions by number, one bit each, and whole classes of permissions, except some. */
+/** Permissions by number, one bit each, and whole classes of permissions. */
 export interface PermissionSet {
-  /** The classes of which the set has all permissions, including those that nothing names yet, except those in `bits`. */
+  /** The classes of which the set has all permissions, including those that nothing names yet. */
   readonly classes: PermissionClasses;
-  /** The permissions that the set has of the other classes, and those that it does not have of these. */
+  /** The permissions that the set has of the other classes. */
   readonly bits: Uint32Array;
-  /** The number of permissions; Infinity for all, with or without exceptions. A class counts more than any list. */
+  /** The number of permissions; Infinity for all. A class counts more than any list. */
   readonly size: number;
 }
 
@@ -18,7 +18,7 @@ const sizeOfClass = 1 << 20;
 /**
  * Returns a set of permissions.
  *
- * @param numbers the permissions of classes that are not whole, and the exceptions from those that are.
+ * @param numbers the permissions of classes that are not whole.
  */
 export function createPermissionSet(numbers: readonly number[], classes: PermissionClasses = noClasses): PermissionSet {
   const highest = numbers.reduce((high, number) => Math.max(high, number), -1);
@@ -30,7 +30,7 @@ export function createPermissionSet(numbers: readonly number[], classes: Permiss
 function sizeOf(numbers: readonly number[], classes: PermissionClasses): number {
   if (classes === allClasses) return Infinity;
   const whole = [0, 1, 2, 3].filter((each) => hasClass(classes, each)).length;
-  return whole * sizeOfClass + new Set(numbers.filter((number) => !hasClass(classes, number & 3))).size;
+  return whole * sizeOfClass + new Set(numbers).size;
 }
 
 /**
@@ -42,7 +42,7 @@ function sizeOf(numbers: readonly number[], classes: PermissionClasses): number 
 export function hasPermission({ classes, bits }: PermissionSet, number: number): boolean {
   const word = number >>> 5;
   const isListed = word < bits.length && (((bits[word] as number) >>> (number & 31)) & 1) === 1;
-  return isListed !== hasClass(classes, number & 3);
+  return isListed || hasClass(classes, number & 3);
 }
 
 /** Returns the numbers in `bits`. */

@@ -31,16 +31,14 @@ export const roleBindingsField = entityWidth;
 const bindingCountField = entityWidth + 1;
 
 /**
- * The permissions of a role: a list, or `*` for all present and future permissions, with exceptions. The list of a predefined
- * role can contain wildcards, such as `*.*.get` for the permission to get the resources of every other service.
+ * The permissions of a role: a list, or `*` for all present and future permissions. The list of a predefined role can contain
+ * wildcards, such as `*.*.get` for the permission to get the resources of every other service.
  */
 export interface RolePermissions {
   readonly permissions: readonly string[] | "*";
-  /** The exceptions from `*`. */
-  readonly except: readonly string[];
 }
 
-/** Returns the classes of permissions that a predefined role holds, except for its exceptions. */
+/** Returns the classes of which a predefined role holds all permissions. */
 export function classesOf({ permissions }: RolePermissions): PermissionClasses {
   return permissions === "*" ? allClasses : classesIn(permissions);
 }
@@ -69,10 +67,8 @@ export interface RoleTable {
   readonly has: (role: number, permission: number) => boolean;
   /** Reports whether these roles together have every permission of the role. */
   readonly covers: (held: readonly number[], role: number) => boolean;
-  /** Returns the classes of which the role has all permissions, except for its exceptions. */
+  /** Returns the classes of which the role has all permissions. */
   readonly classesOf: (role: number) => PermissionClasses;
-  /** Returns the permissions that a role does not have although it has their class. */
-  readonly exceptionsOf: (role: number) => readonly string[];
   readonly permissionsOf: (role: number) => NamedPermissions;
   /** Returns the number of permissions of the role; Infinity for a role with `*`. A class counts more than any list. */
   readonly sizeOf: (role: number) => number;
@@ -104,7 +100,7 @@ function shareRoles(predefinedRoles: PredefinedRoles): SharedRoles {
   const roles = Object.entries(predefinedRoles).map(([name, held], index) => {
     const classes = classesOf(held);
     const listed = namedIn(held).filter((permission) => !hasClass(classes, classOf(permission)));
-    return { name, role: index + 1, classes, listed: [...listed, ...held.except] };
+    return { name, role: index + 1, classes, listed };
   });
   const permissions = sharePermissions(roles.flatMap(({ listed }) => listed));
   const numberOf = (permission: string): number => permissions.numbers.get(permission) ?? 0;
@@ -160,19 +156,10 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
       const own = held.map(setOf);
       const classes = own.reduce((all, set) => all | set.classes, noClasses);
       if ((wanted.classes & ~classes) !== 0) return false;
-      // What none of the sets lists, they have by its class.
-      return [wanted, ...own]
-        .flatMap(listedNumbers)
-        .every((number) => !hasPermission(wanted, number) || own.some((set) => hasPermission(set, number)));
+      return listedNumbers(wanted).every((number) => own.some((set) => hasPermission(set, number)));
     },
 
     classesOf: (role) => setOf(role).classes,
-
-    exceptionsOf(role) {
-      const set = setOf(role);
-      const exceptions = listedNumbers(set).filter((number) => !hasPermission(set, number));
-      return exceptions.map(permissions.nameOf);
-    },
 
     permissionsOf(role) {
       const set = setOf(role);

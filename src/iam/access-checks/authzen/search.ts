@@ -16,7 +16,6 @@ import {
   ListSubjectsRequestSchema,
 } from "../../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../../access/evaluation/call.ts";
-import { isWildcard } from "../../../access/engine/tables/permission-class.ts";
 import { allows } from "../../../access/evaluation/allows.ts";
 import type { CheckRequest } from "../../../access/evaluation/check-request.ts";
 import { createRequestConditions } from "../../../access/evaluation/condition-budget.ts";
@@ -26,7 +25,6 @@ import { formatReferences } from "../../../paths/format-path.ts";
 import { patterns } from "../../../paths/patterns.ts";
 import { pageSizeOf } from "../../../standard-methods/read/list-page.ts";
 import { required } from "../../../errors/required.ts";
-import type { PredefinedRole } from "../../roles/predefined-roles.ts";
 import { createCheckAccess } from "../check-access.ts";
 import type { AccessDependencies } from "../dependencies.ts";
 import { findListedOrg } from "../find-listed-org.ts";
@@ -37,7 +35,8 @@ import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
 import { listRolePermissions } from "./store.ts";
 
 export interface AuthzenDependencies extends AccessDependencies {
-  readonly predefinedRoles: readonly PredefinedRole[];
+  /** All permissions of this service. */
+  readonly knownPermissions: readonly string[];
 }
 
 const nothing = { results: [], page: { nextToken: "" } };
@@ -101,11 +100,8 @@ export function createSearchActions({
   evaluator,
   database,
   pageTokens,
-  predefinedRoles,
+  knownPermissions,
 }: AuthzenDependencies) {
-  const known = predefinedRoles
-    .flatMap(({ shown, except }) => [...shown, ...except])
-    .filter((each) => !isWildcard(each));
   return async (
     request: SearchActionsRequest,
     context: HandlerContext,
@@ -133,7 +129,7 @@ export function createSearchActions({
       counted: "all",
       conditions: createRequestConditions(),
     };
-    const names = [...new Set([...known, ...custom])]
+    const names = [...new Set([...knownPermissions, ...custom])]
       .filter((name) => name > after && allows(snapshot, check, name, target))
       .toSorted();
     const page = names.slice(0, pageSizeOf({ pageSize }));
