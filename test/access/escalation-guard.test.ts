@@ -179,7 +179,7 @@ describe("to grant a role, an author must hold it", () => {
   });
 
   test.each([
-    ["owner", "every permission", "*"],
+    ["owner", "* (every permission)", "*"],
     ["reader", "every permission to get of other services", "*.*.get"],
     ["writer", "every permission of other services", "*.*.*"],
   ])("and learns it in words for a wildcard: %s", async (role, words, permission) => {

@@ -51,7 +51,7 @@ function grantExceedsOwn(rule: string, missing: readonly string[]): ServiceError
 
 /** Returns the name of a permission, or what a wildcard stands for, in words. */
 function nameOf(permission: string): string {
-  if (permission === "*") return "every permission";
+  if (permission === "*") return "* (every permission)";
   const verb = isWildcard(permission) ? (permission.split(".").at(-1) ?? "") : undefined;
   if (verb === undefined) return permission;
   return verb === "*" ? "every permission of other services" : `every permission to ${verb} of other services`;
