@@ -30,6 +30,7 @@ import { createClients } from "./migrations/0028-clients.ts";
 import { createIdentities } from "./migrations/0029-identities.ts";
 import { keepDeletedResources } from "./migrations/0030-deleted-resources.ts";
 import { allowConcurrentOperations } from "./migrations/0031-concurrent-operations.ts";
+import { addSessionsOfCodes } from "./migrations/0032-codes-of-sessions.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -74,6 +75,7 @@ const migrations: Record<string, Migration> = {
   "0029-identities": { up: createIdentities },
   "0030-deleted-resources": { up: keepDeletedResources },
   "0031-concurrent-operations": { up: allowConcurrentOperations },
+  "0032-codes-of-sessions": { up: addSessionsOfCodes },
 };
 
 /** The names of all migrations. */

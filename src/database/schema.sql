@@ -56,6 +56,7 @@ create table authorization_codes (
   session_id uuid,
   use_time timestamp with time zone,
   expire_time timestamp(3) with time zone not null,
+  allowing_session_id uuid,
   constraint authorization_codes_pkey PRIMARY KEY (id)
 );
 CREATE INDEX authorization_codes_by_expire_time ON authorization_codes USING btree (expire_time);

@@ -43,7 +43,7 @@ export interface Sessions {
   client_org_id: string | null;
   /** The sign-in that started the session; null for an API key. */
   browser_session_id: string | null;
-  /** The identity with which the browser signed in, with which the session ends; null without one. */
+  /** The identity with which its member signed in, with which the session ends; null without one. */
   identity_id: string | null;
   /** The member's when the session was started. The session ends when the member gets another. */
   token_gen: string | null;
@@ -148,6 +148,8 @@ export interface AuthorizationCodes {
   /** The session that the code was exchanged for; null before. */
   session_id: ColumnType<string | null, null, string>;
   use_time: ColumnType<Date | null, null, Date>;
+  /** The session of the browser in which the member allowed the client; null in the codes of servers of earlier versions. */
+  allowing_session_id: string | null;
   expire_time: ColumnType<Date, Date | string, never>;
 }
 

@@ -60,9 +60,14 @@ function send(path: string, init: RequestInit = {}, server = 0): Promise<Respons
   return fetch(`${place.servers[server]?.url}${path}`, { redirect: "manual", ...init });
 }
 
-async function signIn({ id: orgId }: { readonly id: string }, { id: memberId }: TokenMember): Promise<string> {
+/** Signs a browser in, which has the cookie `before`, and returns its new cookie. */
+async function signIn(
+  { id: orgId }: { readonly id: string },
+  { id: memberId }: TokenMember,
+  before = "",
+): Promise<string> {
   const body = new URLSearchParams({ code: await createSignInLink(database, { orgId, memberId }) });
-  const response = await send("/sign-in/code", { method: "POST", body, headers: ofPage });
+  const response = await send("/sign-in/code", { method: "POST", body, headers: { ...ofPage, cookie: before } });
   expect(response.status).toBe(303);
   return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
 }
@@ -356,10 +361,66 @@ describe("a code", () => {
     expect((await redeem(code, pkce)).body["error"]).toBe("invalid_grant");
   });
 
-  async function newCodeOf(other: TokenMember, pkce: Pkce): Promise<string> {
-    const response = await decide(queryOf(pkce), { member: other.path }, { cookie: await signIn(org, other) });
+  test.each<readonly [string, (browser: string, other: TokenMember) => Promise<unknown>]>([
+    ["the sign-out of its browser", (browser) => signOut(browser)],
+    ["another sign-in of its browser", (browser, other) => signIn(org, other, browser)],
+    ["the deletion of the session of its browser", (_browser, { path }) => deleteBrowserSession(path)],
+    ["the expiry of the session of its browser", (_browser, { id }) => expireBrowserSession(id)],
+  ])("ends with %s, and the session that its client has goes on", async (_what, end) => {
+    const other = await createTokenMember(api, org.path);
+    const [ofOther, elsewhere] = [await signIn(org, other), await signIn(org, other)];
+    const [before, late] = [newPkce(), newPkce()];
+    const tokens = await redeem(await newCodeOf(other, before, ofOther), before);
+    const code = await newCodeOf(other, late, ofOther);
+    await end(ofOther, other);
+    expect((await redeem(code, late)).body["error"]).toBe("invalid_grant");
+    expect(await statusesOf(tokens)).toEqual([200, 200]);
+    const next = await refresh(tokens);
+    expect(await statusesOf(next)).toEqual([200, 200]);
+    await signOut(elsewhere);
+    expect(await statusesOf(next)).toEqual([200, 200]);
+  });
+
+  test("does not end with the sign-out of another browser", async () => {
+    const other = await createTokenMember(api, org.path);
+    const [ofOther, elsewhere] = [await signIn(org, other), await signIn(org, other)];
+    const pkce = newPkce();
+    const code = await newCodeOf(other, pkce, ofOther);
+    await signOut(elsewhere);
+    expect((await redeem(code, pkce)).status).toBe(200);
+  });
+
+  test("of a server of an earlier version, which does not know the session of its browser, is redeemed", async () => {
+    const pkce = newPkce();
+    const code = await newCode(pkce);
+    await sql`update authorization_codes set allowing_session_id = null where session_id is null`.execute(
+      database.writes,
+    );
+    expect((await redeem(code, pkce)).status).toBe(200);
+  });
+
+  async function newCodeOf(other: TokenMember, pkce: Pkce, browser?: string): Promise<string> {
+    const headers = { cookie: browser ?? (await signIn(org, other)) };
+    const response = await decide(queryOf(pkce), { member: other.path }, headers);
     return locationOf(response).searchParams.get("code") ?? "";
   }
+
+  async function signOut(browser: string): Promise<void> {
+    const headers = { ...ofPage, cookie: browser };
+    const response = await send("/sign-out", { method: "POST", body: new URLSearchParams(), headers }, 1);
+    expect(response.status).toBe(303);
+  }
+
+  /** Deletes the first of the sessions that a member has in browsers. */
+  async function deleteBrowserSession(parentPath: string): Promise<void> {
+    const { sessions } = await api.sessions.listSessions({ parentPath, filter: `client_id = "browser"` });
+    await api.sessions.deleteSession({ path: sessions[0]?.path ?? "" });
+  }
+
+  const expireBrowserSession = (memberId: string) =>
+    sql`
+      update browser_sessions set expire_time = clock_timestamp()
+      where id in (select browser_session_id from sessions where member_id = ${memberId})`.execute(database.writes);
 });
 
 describe("a client", () => {

@@ -1,8 +1,7 @@
 // Sign-in through identity providers: a real one, and hostile ones. On two servers with one database.
+import { createHash, randomBytes } from "node:crypto";
 import { SignJWT, UnsecuredJWT, exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
-import { createClient } from "@connectrpc/connect";
 import { type Api, uniqueName } from "../support/api.ts";
 import {
   type MadeUpIssuer,
@@ -15,13 +14,25 @@ import {
   startMadeUpIssuer,
   startOpenIdProvider,
 } from "../support/openid-issuers.ts";
-import { type TokenServers, issuer as service, startTokenServers, statusWith } from "../support/token-servers.ts";
+import { rounds } from "../support/rounds.ts";
+import {
+  type OAuthAnswer,
+  type TokenServers,
+  issuer as service,
+  sendForm,
+  startTokenServers,
+  statusWith,
+} from "../support/token-servers.ts";
+
+/** Where the client is that people allow to act for them. */
+const appUri = "https://app.example.com/callback";
 
 let place: TokenServers;
 let api: Api;
 let org: string;
 let openId: OpenIdProvider;
 let shared: LinkedProvider;
+let appId: string;
 
 interface LinkedProvider {
   readonly id: string;
@@ -36,6 +47,8 @@ beforeAll(async () => {
   openId = await startOpenIdProvider();
   shared = await newProvider("/orgs/system", openId.issuer, { displayName: "Shared <login>" });
   openId.serve(shared.redirectUri);
+  const app = { name: uniqueName("app"), redirectUris: [appUri] };
+  ({ id: appId } = await api.clients.createClient({ parentPath: "/orgs/system", client: app }));
 });
 afterAll(async () => {
   await openId.close();
@@ -102,6 +115,51 @@ async function tokenOf(session: string, member: string): Promise<string> {
   return ((await response.json()) as { access_token: string }).access_token;
 }
 
+interface Allowed {
+  readonly code: string;
+  readonly verifier: string;
+}
+
+/** Allows the client to act for a member that a browser is signed in as, also when the person is away. */
+async function allow(session: string, member: string): Promise<Allowed> {
+  const verifier = randomBytes(32).toString("base64url");
+  const request = new URLSearchParams({
+    response_type: "code",
+    client_id: appId,
+    redirect_uri: appUri,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    scope: "offline_access",
+  });
+  const body = new URLSearchParams({ request: request.toString(), member, decision: "allow" });
+  const headers = { ...ofPage, cookie: session };
+  const init = { method: "POST", body, headers, redirect: "manual" } as const;
+  const response = await fetch(`${urlOf(0)}/oauth2/authorize/decision`, init);
+  expect(response.status).toBe(303);
+  return { verifier, code: new URL(response.headers.get("location") ?? "").searchParams.get("code") ?? "" };
+}
+
+const redeem = ({ code, verifier }: Allowed, server: 0 | 1 = 0) =>
+  sendForm(place.servers[server], "token", {
+    grant_type: "authorization_code",
+    client_id: appId,
+    redirect_uri: appUri,
+    code_verifier: verifier,
+    code,
+  });
+
+const refresh = ({ body }: OAuthAnswer, server: 0 | 1 = 0) =>
+  sendForm(place.servers[server], "token", {
+    grant_type: "refresh_token",
+    refresh_token: String(body["refresh_token"]),
+  });
+
+/** Returns the identities with which the sessions of a member were started. */
+async function pathsOfIdentities(parentPath: string): Promise<string[]> {
+  const { sessions } = await api.sessions.listSessions({ parentPath });
+  return sessions.map(({ identityPath }) => identityPath);
+}
+
 /** Reads the page that says why somebody is not signed in. */
 const problemOf = (text: string): string => /Not signed in: ([^<]*)</.exec(text)?.[1] ?? text;
 
@@ -127,9 +185,8 @@ describe("a person", () => {
         await statusWith(place.servers[0], token, path),
         await statusWith(place.servers[1], token, path),
       ]).toEqual([200, 200]);
-      const { sessions } = await createClient(SessionsService, api.transport).listSessions({ parentPath: path });
       const { id } = await api.identities.getIdentity({ path: identity });
-      expect(sessions.map(({ identityPath }) => identityPath)).toEqual([`${path}/identities/@${id}`]);
+      expect(await pathsOfIdentities(path)).toEqual([`${path}/identities/@${id}`]);
     }
   });
 
@@ -167,10 +224,12 @@ describe("a person", () => {
 });
 
 describe("what ends a sign-in", () => {
-  test.each<readonly [string, (identity: string, provider: string) => Promise<unknown>]>([
+  const deletions: (readonly [string, (identity: string, provider: string) => Promise<unknown>])[] = [
     ["its identity", (path) => api.identities.deleteIdentity({ path })],
     ["its provider", (_identity, path) => api.identityProviders.deleteIdentityProvider({ path })],
-  ])("the deletion of %s ends its sessions and tokens on both servers", async (_what, end) => {
+  ];
+
+  test.each(deletions)("the deletion of %s ends its sessions and tokens on both servers", async (_what, end) => {
     const own = await newProvider(org, openId.issuer);
     openId.serve(own.redirectUri);
     onTestFinished(() => openId.serve(shared.redirectUri));
@@ -187,13 +246,57 @@ describe("what ends a sign-in", () => {
     expect(await statuses()).toEqual([401, 401, 400]);
   });
 
+  test.each(deletions)(
+    "the deletion of %s ends what a client was allowed with it, on both servers",
+    async (_what, end) => {
+      const own = await newProvider(org, openId.issuer);
+      openId.serve(own.redirectUri);
+      onTestFinished(() => openId.serve(shared.redirectUri));
+      const { path, identity } = await newUser(org, own.path, "frank");
+      const { session = "" } = await signIn("frank", own);
+      const { id } = await api.identities.getIdentity({ path: identity });
+      const [first, second, third] = [
+        await allow(session, path),
+        await allow(session, path),
+        await allow(session, path),
+      ];
+      const tokens = await redeem(first);
+      const next = await refresh(tokens, 1);
+      expect(await pathsOfIdentities(path)).toEqual(Array.from({ length: 2 }, () => `${path}/identities/@${id}`));
+      const accessTokens = [tokens, next].map(({ body }) => String(body["access_token"]));
+      const statuses = () =>
+        Promise.all(place.servers.flatMap((each) => accessTokens.map((token) => statusWith(each, token, path))));
+      expect(await statuses()).toEqual([200, 200, 200, 200]);
+      await end(identity, own.path);
+      expect(await statuses()).toEqual([401, 401, 401, 401]);
+      const refused = [await refresh(next), await refresh(next, 1), await redeem(second), await redeem(third, 1)];
+      expect(refused.map(({ body }) => body["error"])).toEqual(refused.map(() => "invalid_grant"));
+      expect(await pathsOfIdentities(path)).toEqual([]);
+    },
+  );
+
+  test("a code that is redeemed while its identity is deleted leaves no session", async () => {
+    for (let round = 0; round < rounds(3, 200); round++) {
+      const { path, identity } = await newUser(org, shared.path, `nina-${round}`);
+      const { session = "" } = await signIn(`nina-${round}`);
+      const allowed = await allow(session, path);
+      const [tokens] = await Promise.all([redeem(allowed, 1), api.identities.deleteIdentity({ path: identity })]);
+      expect(await pathsOfIdentities(path)).toEqual([]);
+      if (tokens.status !== 200) expect(tokens.body["error"]).toBe("invalid_grant");
+      else expect(await statusWith(place.servers[1], String(tokens.body["access_token"]), path)).toBe(401);
+    }
+  });
+
   test("the deletion of another identity ends nothing", async () => {
     const { path } = await newUser(org, shared.path, "grace");
     const { session = "" } = await signIn("grace");
     const identity = { name: "other", identityProviderPath: shared.path, subject: "grace-2" };
     const other = await api.identities.createIdentity({ parentPath: path, identity });
+    const [first, second] = [await allow(session, path), await allow(session, path)];
+    const tokens = await redeem(first);
     await api.identities.deleteIdentity({ path: other.path });
     expect((await askToken(session, path)).status).toBe(200);
+    expect([(await refresh(tokens)).status, (await redeem(second)).status]).toEqual([200, 200]);
   });
 });
 

@@ -3,14 +3,14 @@ import { inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import { createSecretHandle } from "../../identity/secret-handle.ts";
 import type { RegisteredClient } from "../clients/registered-client.ts";
-import type { MemberKey } from "../sign-in/sign-in-links.ts";
+import type { SignedInMember } from "../sign-in/browser-sessions.ts";
 import { deleteOldCodes } from "./store.ts";
 
 /** What a member allows a client. */
 export interface CodeGrant {
   readonly client: RegisteredClient;
-  /** The member, and its `token_gen` when it signed in. */
-  readonly member: MemberKey & { readonly gen: string | null };
+  /** The member as whom the browser is signed in, with which the code ends. */
+  readonly member: Pick<SignedInMember, "orgId" | "memberId" | "sessionId" | "gen">;
   readonly redirectUri: string;
   readonly codeChallenge: string;
   /** Null for all. */
@@ -42,6 +42,7 @@ export function issueCode(database: Database, grant: CodeGrant): Promise<string>
         is_offline: isOffline,
         session_id: null,
         use_time: null,
+        allowing_session_id: member.sessionId,
         expire_time: sql<Date>`clock_timestamp() + make_interval(secs => ${lifeSeconds})`,
       })
       .execute();

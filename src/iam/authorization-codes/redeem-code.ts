@@ -1,7 +1,8 @@
 // Exchanges authorization codes for tokens. A code is used up in the transaction that starts its session, so that of many
 // requests at once exactly one gets tokens. A code that is used again ends the session: somebody else may have it (RFC 6749,
 // 4.1.2). Only the client has the verifier, so a request that has it, soon after, is one of several that the client sent at once:
-// it is refused, and the session goes on.
+// it is refused, and the session goes on. A code ends with the sign-in of the browser in which the client was allowed. The session
+// that it starts goes on after the sign-out, and ends with the identity with which the person was signed in.
 import { hash } from "node:crypto";
 import { v7 as uuidv7 } from "uuid";
 import { type Author, serviceAuthor } from "../../changes/author.ts";
@@ -76,7 +77,8 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
         { by: "id", value: member.orgId },
         authorOf(member, sessionId),
         async (transaction) => {
-          if (!(await useCode(db, code.id, sessionId))) return undefined;
+          const used = await useCode(db, code, sessionId);
+          if (used === undefined) return undefined;
           const now = transaction.org.lockTime.getTime();
           const expireTime = now + (code.is_offline ? sessionDays * dayMs : lifeSeconds * 1_000);
           const gen = await insertSession(transaction, registry, {
@@ -85,7 +87,7 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
             client_id: client.id,
             api_key_id: null,
             browser_session_id: null,
-            identity_id: null,
+            identity_id: used.identity_id,
             oauth_client_id: client.id,
             client_org_id: client.org_id,
             scopes: code.scopes,
@@ -144,6 +146,7 @@ function createEndReplayed({ database, registry }: TokenDependencies) {
 }
 
 function invalid(): ServiceError {
-  const message = "the code is not valid: it is mistyped, was used, is older than a minute, or is for another client";
+  const message =
+    "the code is not valid: it is mistyped, was used, is older than a minute, is for another client, or its sign-in has ended";
   return new ServiceError("GRANT_INVALID", message);
 }

@@ -15,6 +15,8 @@ export interface FoundCode {
   readonly code_challenge: string;
   readonly scopes: string[] | null;
   readonly is_offline: boolean;
+  /** The session of the browser in which the member allowed the client; null in a code of a server of an earlier version. */
+  readonly allowing_session_id: string | null;
   /** The session that the code was exchanged for; null before. */
   readonly session_id: string | null;
   /** Milliseconds since the code was used; null before. */
@@ -28,30 +30,41 @@ export async function readCode(
 ): Promise<FoundCode | undefined> {
   const { rows } = await sql<FoundCode>`
     select id, org_id, member_id, token_gen, client_org_id, oauth_client_id, redirect_uri, code_challenge, scopes,
-      is_offline, session_id, expire_time <= clock_timestamp() as expired,
+      is_offline, allowing_session_id, session_id, expire_time <= clock_timestamp() as expired,
       (extract(epoch from clock_timestamp() - use_time) * 1000)::float8 as since_use
     from authorization_codes where id = ${id} and hash = ${hash}`.execute(db);
   return rows[0];
 }
 
 /**
- * Uses a code up for a session. Of many at once, exactly one succeeds.
+ * Uses a code up for a session, under the lock of its org. Of many at once, exactly one succeeds.
  *
- * @returns whether it did: the code was not used, has not expired, its member is active and has had no end of all its tokens
- *   since, and its org and client are there.
+ * @returns the identity with which the member is signed in, if it does: the code was not used, has not expired, its member is
+ *   active and has had no end of all its tokens since, its org and client are there, and the browser is still signed in as its
+ *   member. Undefined otherwise.
  */
-export async function useCode(db: Transaction<Schema>, id: string, sessionId: string): Promise<boolean> {
-  const { rows } = await sql`
+export async function useCode(
+  db: Transaction<Schema>,
+  { id, allowing_session_id: allowingSessionId }: Pick<FoundCode, "id" | "allowing_session_id">,
+  sessionId: string,
+): Promise<{ readonly identity_id: string | null } | undefined> {
+  const { rows } = await sql<{ identity_id: string | null }>`
     update authorization_codes set session_id = ${sessionId}, use_time = clock_timestamp()
-    from members join orgs on orgs.id = members.org_id, clients
+    from members
+      join orgs on orgs.id = members.org_id
+      left join (sessions join browser_sessions on browser_sessions.id = sessions.browser_session_id)
+        on sessions.org_id = members.org_id and sessions.member_id = members.id and sessions.id = ${allowingSessionId}
+          and sessions.expire_time > clock_timestamp() and browser_sessions.expire_time > clock_timestamp(),
+      clients
     where authorization_codes.id = ${id} and authorization_codes.session_id is null
+      and (authorization_codes.allowing_session_id is null or sessions.id is not null)
       and authorization_codes.expire_time > clock_timestamp()
       and members.org_id = authorization_codes.org_id and members.id = authorization_codes.member_id
       and members.token_gen is not distinct from authorization_codes.token_gen
       and ${isActiveMember} and orgs.state = 'ACTIVE'
       and clients.org_id = authorization_codes.client_org_id and clients.id = authorization_codes.oauth_client_id
-    returning authorization_codes.id`.execute(db);
-  return rows.length > 0;
+    returning sessions.identity_id`.execute(db);
+  return rows[0];
 }
 
 /** Deletes some of the codes that expired a day ago, so that each new one pays for old ones. */
