@@ -172,11 +172,11 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
     const colon = path.lastIndexOf(":");
     const beforeVerb = colon > path.lastIndexOf("/") ? follow(path, colon) : undefined;
     const ended = beforeVerb?.position === colon ? beforeVerb.nodes : [];
-    const verbs = distinct(ended.flatMap(({ endings }) => [...endings.keys()])).filter((verb) => verb !== "");
+    const offered = distinct(ended.flatMap(({ endings }) => [...endings.keys()])).filter((verb) => verb !== "");
     return {
       reached: path.slice(0, position),
       next: distinct(nodes.flatMap(({ literals }) => [...literals.keys()])),
-      verbs: verbs.includes(path.slice(colon + 1)) ? [] : verbs,
+      verbs: offered.includes(path.slice(colon + 1)) ? [] : offered,
     };
   }
 
