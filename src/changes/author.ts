@@ -23,6 +23,8 @@ export interface Author {
         readonly impersonatorId?: string | undefined;
       }
     | undefined;
+  /** The prefixes of the addresses from which the credential of the call is accepted; undefined for all. */
+  readonly allowedAddresses?: readonly string[] | undefined;
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
   readonly origin: Origin;

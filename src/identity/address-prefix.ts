@@ -38,12 +38,23 @@ export function containsAddress(prefixes: readonly string[], address: string | n
   const value = address === null ? undefined : parseAddress(address);
   if (value === undefined) return false;
   const own = { address: value, length: bits };
-  return prefixes.some((text) => {
-    const prefix = parsePrefix(text);
-    if (prefix === undefined || isMapped(prefix) !== isMapped(own)) return false;
-    const rest = BigInt(bits - prefix.length);
-    return prefix.address >> rest === value >> rest;
-  });
+  return prefixes.some((text) => contains(parsePrefix(text), own));
+}
+
+/**
+ * Reports whether any of these prefixes contains another one.
+ *
+ * @param prefixes in canonical form, as the other one is.
+ */
+export function containsPrefix(prefixes: readonly string[], other: string): boolean {
+  const inner = parsePrefix(other);
+  return inner !== undefined && prefixes.some((text) => contains(parsePrefix(text), inner));
+}
+
+function contains(outer: AddressPrefix | undefined, inner: AddressPrefix): boolean {
+  if (outer === undefined || outer.length > inner.length || isMapped(outer) !== isMapped(inner)) return false;
+  const rest = BigInt(bits - outer.length);
+  return outer.address >> rest === inner.address >> rest;
 }
 
 /** Returns what stands for the client at an address: an IPv4 address, or the /64 of an IPv6 address, in which a client may have any. */

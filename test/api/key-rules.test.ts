@@ -1,6 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { IdentitiesService } from "../../gen/iam/v1alpha/identity_pb.ts";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { IntrospectTokenResponse_End as End, TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { createAccessClient } from "../support/access-place.ts";
@@ -142,6 +143,63 @@ describe("allowed addresses", () => {
     const sessions = createClient(SessionsService, place.api.transport);
     const { sessions: all } = await sessions.listSessions({ parentPath: viewer.path });
     expect(all.at(-1)).toMatchObject({ allowedAddresses });
+  });
+
+  describe("are not exceeded by what is made", () => {
+    const within = ["127.0.0.0/8"];
+    const exceeds = { code: "PermissionDenied", reason: "GRANT_EXCEEDS_OWN" };
+
+    test.each(["an API key", "its token", "its session"])("with %s", async (kind) => {
+      const { secret, keyPath } = await createKey(owner, { allowedAddresses: within });
+      const scope = kind === "its session" ? "offline_access" : "";
+      const credential = kind === "an API key" ? secret : await exchangeKey(place.servers[0], secret, { scope });
+      const api = createApi("gRPC", place.servers[1].url, credential);
+      const expireTime = { seconds: BigInt(Math.floor(Date.now() / 1_000) + 1_000), nanos: 0 };
+      for (const { path: parentPath } of [owner, viewer]) {
+        const create = (addresses: string[]) => {
+          const apiKey = { name: uniqueName("k"), expireTime, allowedAddresses: addresses };
+          return api.apiKeys.createApiKey({ parentPath, apiKey });
+        };
+        for (const wider of [[], ["0.0.0.0/0"], ["127.0.0.1", "192.0.2.1"], ["::/0"]]) {
+          expect(await failureOf(create(wider))).toMatchObject(exceeds);
+        }
+        expect(await create(["127.0.0.1"])).toMatchObject({ allowedAddresses: ["127.0.0.1/32"], limited: false });
+      }
+      const rotated = { path: viewer.keyPath, name: uniqueName("k") };
+      expect(await failureOf(api.apiKeys.rotateApiKey(rotated))).toMatchObject(exceeds);
+      const own = await api.apiKeys.rotateApiKey({ path: keyPath, name: uniqueName("k"), expireTime });
+      expect(own).toMatchObject({ allowedAddresses: within });
+      const identity = { name: "sso", identityProviderPath: "/orgs/system/identityProviders/sso", subject: "1" };
+      const linked = createClient(IdentitiesService, api.transport).createIdentity({
+        parentPath: owner.path,
+        identity,
+      });
+      expect(await failureOf(linked)).toMatchObject(exceeds);
+    });
+
+    test("by a confirmation", async () => {
+      const member = { name: uniqueName("user"), type: 1 } as const;
+      const { path: parentPath } = await place.api.members.createMember({ parentPath: org, member });
+      const admin = await createTokenMember(place.api, org, "admin");
+      const { apiKeys } = createApi("gRPC", place.servers[0].url, admin.key);
+      const [free, bound] = [
+        await apiKeys.createApiKey({ parentPath, apiKey: { name: "free" } }),
+        await apiKeys.createApiKey({ parentPath, apiKey: { name: "bound", allowedAddresses: ["127.0.0.1"] } }),
+      ];
+      const { secret } = await createKey(owner, { allowedAddresses: within });
+      const api = createApi("gRPC", place.servers[1].url, secret);
+      expect(await failureOf(api.apiKeys.confirmApiKey({ path: free.path }))).toMatchObject(exceeds);
+      expect((await api.apiKeys.confirmApiKey({ path: bound.path })).limited).toBe(false);
+    });
+
+    test("but roles are granted, and keys described", async () => {
+      const { secret } = await createKey(owner, { allowedAddresses: within });
+      const api = createApi("gRPC", place.servers[1].url, secret);
+      const roleBinding = { name: uniqueName("b"), rolePath: "/roles/viewer", subjectPath: viewer.path };
+      expect((await api.roleBindings.createRoleBinding({ parentPath: org, roleBinding })).path).not.toBe("");
+      const change = { path: viewer.keyPath, apiKey: { description: "x" }, updateMask: { paths: ["description"] } };
+      expect(await api.apiKeys.updateApiKey(change)).toMatchObject({ description: "x" });
+    });
   });
 
   test.each([["192.0.2.7/24"], ["192.0.2"], ["fe80::1%eth0"], ["example.com"]])("%s is refused", async (address) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canonicalPrefix, containsAddress } from "../../src/identity/address-prefix.ts";
+import { canonicalPrefix, containsAddress, containsPrefix } from "../../src/identity/address-prefix.ts";
 
 test.each([
   ["192.0.2.7", "192.0.2.7/32"],
@@ -55,4 +55,20 @@ test.each([
 ])("%s contains %s: %s", (prefix, address, contains) => {
   expect(containsAddress([prefix], address)).toBe(contains);
   expect(containsAddress(["203.0.113.0/24", prefix], address)).toBe(contains);
+});
+
+test.each([
+  ["192.0.2.0/24", "192.0.2.0/24", true],
+  ["192.0.2.0/24", "192.0.2.7/32", true],
+  ["192.0.2.0/24", "192.0.2.0/23", false],
+  ["192.0.2.0/24", "192.0.3.0/24", false],
+  ["0.0.0.0/0", "::/0", false],
+  ["::/0", "0.0.0.0/0", false],
+  ["::/0", "2001:db8::/32", true],
+  ["2001:db8::/32", "2001:db8:8000::/33", true],
+  ["2001:db8::/33", "2001:db8::/32", false],
+  ["192.0.2.0/24", "unknown", false],
+])("%s contains %s: %s", (prefix, other, contains) => {
+  expect(containsPrefix([prefix], other)).toBe(contains);
+  expect(containsPrefix(["203.0.113.0/24", prefix], other)).toBe(contains);
 });

@@ -142,8 +142,10 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
 
   /**
    * The addresses from which the key is accepted, for example `["192.0.2.7", "198.51.100.0/24", "2001:db8::/32"]`. If empty,
-   * it is accepted from everywhere. Its access tokens and Sessions have the same addresses. They are returned as prefixes
-   * in canonical form: `192.0.2.7/32`.
+   * it is accepted from everywhere. Its access tokens and Sessions have the same addresses. With any of these, only API keys
+   * that are accepted from no other addresses can be created, rotated and confirmed, and no Identities can be created. Each
+   * address of such a key must be within one of these. Roles can be granted: what they give has no addresses. The addresses
+   * are returned as prefixes in canonical form: `192.0.2.7/32`.
    *
    * @generated from field: repeated string allowed_addresses = 16;
    */
@@ -791,7 +793,7 @@ export const ApiKeysService: GenService<{
    * response contains the secret. The old key is accepted for the time of `overlap`, so that clients can change over; then
    * it ends with its access tokens and Sessions. To rotate a key of another Member, the caller must also hold every
    * permission that is granted to this Member; the successor is limited as a key is that the caller creates for it. A narrowed
-   * key can rotate only itself.
+   * key can rotate only itself, and a key with `allowed_addresses` only keys that are accepted from no other addresses.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.RotateApiKey
    */

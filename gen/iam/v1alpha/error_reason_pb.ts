@@ -141,7 +141,8 @@ export const ErrorReason = {
   PERMISSION_DENIED: 16,
 
   /**
-   * The change would give permissions that the caller does not hold there.
+   * The change would give permissions that the caller does not hold there, or make a credential that is accepted from more
+   * addresses than that of the call.
    *
    * @generated from enum value: GRANT_EXCEEDS_OWN = 17;
    */

@@ -586,7 +586,7 @@ export const IdentitiesService: GenService<{
   /**
    * Creates an Identity of a Member. The caller must be the Member, with a credential that is not limited or narrowed, or an owner of
    * the Org who also holds every permission that is granted to the Member: signing in as the subject gives everything that
-   * the Member is granted, now and later.
+   * the Member is granted, now and later, from everywhere. So the credential must have no `allowed_addresses`, either.
    *
    * @generated from rpc iam.v1alpha.IdentitiesService.CreateIdentity
    */

@@ -79,8 +79,8 @@ export function confirmOf(context: HasValues): Author["confirm"] {
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method, confirm, readOrigin } = callOf(context);
-  const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
-  const credential = { credentialExpireTime, grantsUntil, narrowing: narrowingOf(caller) };
+  const { memberId, orgId, credentialExpireTime, grantsUntil, allowedAddresses } = caller;
+  const credential = { credentialExpireTime, grantsUntil, narrowing: narrowingOf(caller), allowedAddresses };
   return { actorId: memberId, actorOrgId: orgId, ...credential, method, origin: readOrigin(), confirm };
 }
 

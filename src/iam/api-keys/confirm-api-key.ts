@@ -1,5 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { type ApiKey, ApiKeysService, type ConfirmApiKeyRequest } from "../../../gen/iam/v1alpha/api_key_pb.ts";
+import { requireAddressesWithin } from "../../access/escalation/require-addresses-within.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -22,6 +23,7 @@ export function createConfirmApiKey(served: ServedApiKeys) {
       const transaction = await openScope(served, call, path);
       const found = await reader.find(transaction.db, path);
       const row = await requireFound(served, transaction, found, path, request.etag);
+      requireAddressesWithin(transaction, row.allowed_addresses);
       await dependencies.escalation.requireMayConfirm(transaction, row.member_id);
       const confirmed = row.grants_until === null ? row : await countAll(served, transaction, row);
       await closeScope(call, transaction);

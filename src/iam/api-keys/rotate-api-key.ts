@@ -6,6 +6,7 @@ import {
   ApiKeysService,
   type RotateApiKeyRequest,
 } from "../../../gen/iam/v1alpha/api_key_pb.ts";
+import { requireAddressesWithin } from "../../access/escalation/require-addresses-within.ts";
 import { callerOf, targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
@@ -80,6 +81,7 @@ async function limitOf(
   transaction: OrgTransaction,
   row: IssuedRow,
 ): Promise<string | null> {
+  requireAddressesWithin(transaction, row.allowed_addresses);
   await escalation.requireMayActAs(transaction, row.member_id, row.grants_until);
   if (row.grants_until !== null) return row.grants_until;
   const member = required(await findRow(transaction.db, memberDefinition, targetParent(row)));
