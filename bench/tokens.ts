@@ -192,6 +192,7 @@ async function measureVerification(): Promise<void> {
     allowedAddresses: undefined,
     clientOrgId: undefined,
     impersonator: undefined,
+    exchangedFrom: [],
   };
   const grant = { memberId: id, orgId: id, sessionId: id, clientId: "bench", gen: null, credentialExpireTime: null };
   const tokens = made();

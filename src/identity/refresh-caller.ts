@@ -58,9 +58,14 @@ async function findKey(
 
 async function findToken(
   db: Kysely<Schema>,
-  { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, expireTime }: AccessToken,
+  { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, exchangedFrom, expireTime }: AccessToken,
 ): Promise<Found | undefined> {
-  const endedIds = [id, sessionId, ...(impersonator?.tokenId === undefined ? [] : [impersonator.tokenId])];
+  const endedIds = [
+    id,
+    sessionId,
+    ...exchangedFrom,
+    ...(impersonator?.tokenId === undefined ? [] : [impersonator.tokenId]),
+  ];
   const { rows } = await sql<Found>`
     select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from members join orgs on orgs.id = members.org_id

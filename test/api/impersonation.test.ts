@@ -210,6 +210,18 @@ describe("impersonation ends on both servers with", () => {
     expect(body).toMatchObject({ active: false });
   });
 
+  test("a token that was exchanged for the one with which it was asked for", async () => {
+    const [by, app] = [await createTokenMember(place.api, org, "admin"), await createTokenMember(place.api, org)];
+    const first = await exchangeKey(place.servers[0], by.key);
+    const exchanged = createClient(TokensService, createTransport("gRPC", place.servers[0].url, first)).issueToken({});
+    const token = await impersonate((await exchanged).accessToken, app.path);
+    await expectStatus(token, 200);
+    await sendForm(place.servers[0], "revoke", { token: first });
+    await expectStatus(token, 401);
+    const { body } = await sendForm(place.servers[1], "introspect", { token, client_secret: owner.key });
+    expect(body).toMatchObject({ active: false, ended_by: "IMPERSONATION_ENDED" });
+  });
+
   test("the token itself, which its holder may revoke", async () => {
     const token = await impersonate(owner.key, viewer.path);
     expect((await sendForm(place.servers[0], "revoke", { token })).status).toBe(200);

@@ -256,6 +256,69 @@ describe("ends on both servers", () => {
   });
 });
 
+describe("tokens that were exchanged one for the other", () => {
+  const exchange = async (credential: string): Promise<string> => {
+    const client = createClient(TokensService, createTransport("gRPC", place.servers[0].url, credential));
+    return (await client.issueToken({})).accessToken;
+  };
+
+  /** Exchanges an API key for a token, that one for the next, and so on. */
+  const exchangeAll = async (key: string, count: number): Promise<string[]> => {
+    const tokens: string[] = [];
+    while (tokens.length < count) tokens.push(await exchange(tokens.at(-1) ?? key));
+    return tokens;
+  };
+
+  test.each([0, 1, 2, 3, 4])("end with the revocation of an earlier one, %i", async (revoked) => {
+    const member = await newMember();
+    const tokens = await exchangeAll(member.key, 5);
+    await sendForm(place.servers[0], "revoke", { token: tokens[revoked] ?? "" });
+    for (const [index, token] of tokens.entries()) await expectStatus(token, index < revoked ? 200 : 401);
+    for (const token of tokens.slice(revoked)) {
+      expect(await introspect(token, member.key)).toMatchObject({ active: false, ended_by: "TOKEN_REVOKED" });
+      expect((await failureOf(exchange(token))).reason).toBe("TOKEN_INVALID");
+    }
+  });
+
+  test("are not refused with those that were exchanged for the same one", async () => {
+    const member = await newMember();
+    const [first = ""] = await exchangeAll(member.key, 1);
+    const [next, other] = [await exchange(first), await exchange(first)];
+    await sendForm(place.servers[0], "revoke", { token: next });
+    await expectStatus(next, 401);
+    await expectStatus(other, 200);
+  });
+
+  test("are at most five", async () => {
+    const member = await newMember();
+    const [first = "", ...next] = await exchangeAll(member.key, 5);
+    expect(decodeJwt(first)).not.toHaveProperty("exchanged_from");
+    const all = [first, ...next].map((token) => decodeJwt(token).jti);
+    expect(decodeJwt(next.at(-1) ?? "")).toMatchObject({ exchanged_from: all.slice(0, -1) });
+    expect(await failureOf(exchange(next.at(-1) ?? ""))).toMatchObject({ code: "PermissionDenied" });
+  });
+
+  test("end also for a write that waits for the lock of its org", async () => {
+    const member = await newMember("admin");
+    const [first = "", second = ""] = await exchangeAll(member.key, 2);
+    const sql = await openSqlClient(place.servers[0].databaseUrl);
+    await sql.query("begin");
+    const id = (await place.api.orgs.getOrg({ path: org })).id;
+    await sql.query("select from orgs where id = $1 for no key update", [id]);
+    const api = createApi("gRPC", place.servers[1].url, second);
+    const revoked = sendForm(place.servers[0], "revoke", { token: first });
+    const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    const waiting = async () => (await sql.query(locked)).length;
+    await expect.poll(waiting).toBe(1);
+    const late = failureOf(api.groups.createGroup({ parentPath: org, group: { name: uniqueName("late") } }));
+    await expect.poll(waiting).toBe(2);
+    await sql.query("commit");
+    await sql.close();
+    expect((await revoked).status).toBe(200);
+    expect(await late).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID" });
+  });
+});
+
 describe("introspection", () => {
   test("tells a member without the permission nothing about the tokens of others", async () => {
     const [member, other] = [await newMember(), await newMember()];

@@ -318,7 +318,7 @@ export const IntrospectTokenResponse_End = {
   EXPIRED: 1,
 
   /**
-   * The token itself was revoked.
+   * The token itself was revoked, or a token that was exchanged for it.
    *
    * @generated from enum value: TOKEN_REVOKED = 2;
    */
@@ -462,7 +462,8 @@ export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__P
 export const TokensService: GenService<{
   /**
    * Issues an access token for the caller: in exchange for its API key, or for its access token, which the new token
-   * does not outlive. Requires no permission.
+   * does not outlive: it ends when that one expires or is revoked. Four tokens can be exchanged one for the other after the
+   * first; the last one cannot be exchanged. Requires no permission.
    *
    * @generated from rpc iam.v1alpha.TokensService.IssueToken
    */
@@ -496,7 +497,8 @@ export const TokensService: GenService<{
     output: typeof IntrospectTokenResponseSchema;
   },
   /**
-   * Revokes an access token, or a refresh token with its Session (RFC 7009). Everyone who has a token may revoke it.
+   * Revokes an access token with all that were issued in exchange for it, or a refresh token with its Session (RFC 7009).
+   * Everyone who has a token may revoke it.
    * Succeeds for a token that is not valid.
    *
    * @generated from rpc iam.v1alpha.TokensService.RevokeToken

@@ -99,7 +99,7 @@ const explanations: Record<TokenEndReason, string> = {
   CLIENT_DELETED: "its client was deleted",
   SESSION_ENDED: "its session was ended",
   IMPERSONATION_ENDED: "the member that impersonates its member may no longer do so",
-  TOKEN_REVOKED: "it was revoked",
+  TOKEN_REVOKED: "it was revoked, or a token that was exchanged for it",
 };
 
 function ended(end: TokenEndReason): ServiceError {

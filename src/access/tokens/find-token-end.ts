@@ -35,7 +35,7 @@ const ends: Record<TokenEnd, TokenEndReason> = {
  */
 export function findTokenEnd(
   snapshot: OrgSnapshot,
-  { id, memberId, orgId, sessionId, clientId, clientOrgId, gen, impersonator, expireTime }: AccessToken,
+  { id, memberId, orgId, sessionId, clientId, clientOrgId, gen, impersonator, exchangedFrom, expireTime }: AccessToken,
   now: number,
 ): TokenEndReason | undefined {
   const { org, members, tokens } = snapshot;
@@ -49,7 +49,9 @@ export function findTokenEnd(
   const ofClient = clientOrgId === orgId ? tokens.endOf(clientId, now) : undefined;
   const ended = tokens.endOf(id, now) ?? tokens.endOf(sessionId, now) ?? ofClient;
   if (ended !== undefined) return ends[ended];
-  return impersonator === undefined || isStillThere(snapshot, impersonator, now) ? undefined : "IMPERSONATION_ENDED";
+  const isCutOff = exchangedFrom.some((each) => tokens.endOf(each, now) !== undefined);
+  if (impersonator === undefined) return isCutOff ? "TOKEN_REVOKED" : undefined;
+  return !isCutOff && isStillThere(snapshot, impersonator, now) ? undefined : "IMPERSONATION_ENDED";
 }
 
 /** Reports whether an impersonator is ACTIVE and nothing has ended its tokens. */

@@ -111,6 +111,7 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
       gen,
       credentialExpireTime: expireTime,
       impersonator: undefined,
+      exchangedFrom: [],
     };
     const issued = await accessTokens.issue(grant, now, lifeSeconds);
     return code.is_offline ? { ...issued, refreshToken: refreshTokens.format({ sessionId, number: 0n }) } : issued;

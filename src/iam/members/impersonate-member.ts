@@ -61,6 +61,7 @@ export function createImpersonateMember(dependencies: ImpersonationDependencies)
           credentialExpireTime: caller.credentialExpireTime?.getTime() ?? null,
           allowedAddresses,
           impersonator: { memberId, gen, tokenId: token?.id },
+          exchangedFrom: token?.exchangedFrom ?? [],
           ...narrowing,
         };
         const lifeSeconds = lifetime === undefined ? tokenLifeSeconds : Number(lifetime.seconds);

@@ -182,7 +182,8 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
     issueToken({ now }, { memberId, orgId, sessionId, gen, expireTime }) {
       const unlimited = { scopes: undefined, projectId: undefined, allowedAddresses: undefined };
       const client = { clientId, clientOrgId: undefined };
-      const grant = { memberId, orgId, sessionId, ...client, gen, ...unlimited, impersonator: undefined };
+      const alone = { impersonator: undefined, exchangedFrom: [] };
+      const grant = { memberId, orgId, sessionId, ...client, gen, ...unlimited, ...alone };
       const lifeSeconds = Math.min(tokenLifeSeconds, maxTokenLifeSeconds);
       // A person may make API keys that outlive the sign-in; the token itself does not.
       return accessTokens.issue({ ...grant, credentialExpireTime: null }, now, lifeSeconds, expireTime.getTime());

@@ -15,11 +15,16 @@ export interface IssuedTokens extends IssuedToken {
 }
 
 /**
- * Issues an access token in exchange for the API key of a call, or for its access token, which the new one does not outlive.
+ * Issues an access token in exchange for the API key of a call, or for its access token, with whose end or revocation the new one
+ * ends.
  *
- * @throws ServiceError PERMISSION_DENIED for a limited API key, and for a token with which a member is impersonated.
+ * @throws ServiceError PERMISSION_DENIED for a limited API key, for a token with which a member is impersonated, and for one that is
+ *   the last of too many exchanges.
  */
 export type IssueToken = (caller: Caller, request: TokenRequest) => Promise<IssuedToken>;
+
+/** How many tokens may be exchanged one for the other: the last one names all of them. */
+const maxExchanges = 4;
 
 export function createIssueToken(dependencies: TokenDependencies): IssueToken {
   const { accessTokens, viewCaller, tokenLifeSeconds } = dependencies;
@@ -30,6 +35,8 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
     if (caller.grantsUntil !== null) throw keyIsLimited();
     if (caller.impersonator !== undefined) throw isImpersonated();
     const { memberId, orgId, credentialId, clientId, credentialExpireTime, allowedAddresses, token } = caller;
+    const exchangedFrom = token === undefined ? [] : [...token.exchangedFrom, token.id];
+    if (exchangedFrom.length > maxExchanges) throw exchangedTooOften();
     const { snapshot } = await viewCaller(caller);
     const grant = {
       memberId,
@@ -41,6 +48,7 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
       credentialExpireTime: credentialExpireTime?.getTime() ?? null,
       allowedAddresses,
       impersonator: undefined,
+      exchangedFrom,
       ...(await readNarrowing(caller, request)),
     };
     return accessTokens.issue(grant, caller.time, lifeSeconds, token?.expireTime);
@@ -49,6 +57,11 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
 
 function isImpersonated(): ServiceError {
   const message = "a token with which a member is impersonated cannot be exchanged";
+  return new ServiceError("PERMISSION_DENIED", message);
+}
+
+function exchangedTooOften(): ServiceError {
+  const message = `a token that is the last of ${maxExchanges} exchanges cannot be exchanged: use an earlier token, or the API key`;
   return new ServiceError("PERMISSION_DENIED", message);
 }
 

@@ -82,7 +82,8 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
     const credentialExpireTime = session.expire_time.getTime();
     const limits = { credentialExpireTime, allowedAddresses: session.allowed_addresses ?? undefined, ...narrowing };
     const clientOrgId = session.client_org_id ?? undefined;
-    const grant = { memberId, orgId, sessionId, clientId, clientOrgId, gen, impersonator: undefined, ...limits };
+    const alone = { impersonator: undefined, exchangedFrom: [] };
+    const grant = { memberId, orgId, sessionId, clientId, clientOrgId, gen, ...alone, ...limits };
     const issued = await accessTokens.issue(grant, session.now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
   };

@@ -73,6 +73,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
       clientOrgId: undefined,
       gen,
       impersonator: undefined,
+      exchangedFrom: [],
       ...limits,
     };
     const issued = await accessTokens.issue(grant, now, lifeSeconds);

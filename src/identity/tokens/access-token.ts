@@ -34,6 +34,11 @@ interface TokenGrant {
   readonly allowedAddresses: readonly string[] | undefined;
   /** The member that acts as the one of the token, with its own session or API key; undefined for none. */
   readonly impersonator: Impersonator | undefined;
+  /**
+   * The tokens with whose revocation this one ends: the token that was exchanged for it, and those that had been exchanged for
+   * that one, the first one first. Those of the impersonator's token if there is one. Empty if it was issued for an API key or session.
+   */
+  readonly exchangedFrom: readonly string[];
   /** When the credential behind the token expires, in milliseconds; null if it does not. */
   readonly credentialExpireTime: number | null;
 }
@@ -182,6 +187,7 @@ function toClaims(token: AccessToken, issuer: string): Record<string, unknown> {
     ...(token.projectId !== undefined && { project: token.projectId }),
     ...(token.allowedAddresses !== undefined && { allowed_addresses: token.allowedAddresses }),
     ...(token.impersonator !== undefined && { act: toActClaim(token.impersonator) }),
+    ...(token.exchangedFrom.length > 0 && { exchanged_from: token.exchangedFrom }),
     jti: token.id,
     iat: token.issueTime / 1_000,
     exp: token.expireTime / 1_000,
@@ -209,6 +215,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
     cred_exp: credentialExpiry = null,
     allowed_addresses: allowedAddresses,
     act,
+    exchanged_from: exchangedFrom = [],
   } = claims;
   const impersonator = readActClaim(act);
   if (iss !== issuer || aud !== issuer) return undefined;
@@ -218,6 +225,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
   if (typeof scope !== "string" || (project !== undefined && !isUuid(project))) return undefined;
   if (allowedAddresses !== undefined && !isTextList(allowedAddresses)) return undefined;
   if (act !== undefined && impersonator === undefined) return undefined;
+  if (!isUuidList(exchangedFrom)) return undefined;
   if (!isTime(iat) || !isTime(exp) || exp <= iat || exp - iat > maxLifeSeconds) return undefined;
   if (credentialExpiry !== null && !isTime(credentialExpiry)) return undefined;
   return {
@@ -232,6 +240,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
     projectId: project,
     allowedAddresses,
     impersonator,
+    exchangedFrom,
     issueTime: iat * 1_000,
     expireTime: exp * 1_000,
     credentialExpireTime: credentialExpiry === null ? null : credentialExpiry * 1_000,
@@ -242,5 +251,7 @@ const isUuid = (value: unknown): value is string => typeof value === "string" &&
 
 const isTextList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === "string");
+
+const isUuidList = (value: unknown): value is string[] => Array.isArray(value) && value.every(isUuid);
 
 const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value > 0;

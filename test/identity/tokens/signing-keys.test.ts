@@ -19,6 +19,7 @@ const whole = {
   allowedAddresses: undefined,
   clientOrgId: undefined,
   impersonator: undefined,
+  exchangedFrom: [],
 };
 
 beforeAll(async () => {
