@@ -4,7 +4,7 @@ import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
-import { createApi } from "../support/api.ts";
+import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
@@ -13,6 +13,7 @@ import {
   type TokenMember,
   type TokenServers,
   createTokenMember,
+  exchangeKey,
   sendForm,
   startTokenServers,
   statusWith,
@@ -88,6 +89,41 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(await failureOf(anonymous.refreshToken({ refreshToken: second.refreshToken }))).toMatchObject({
       code: "Unauthenticated",
       reason: "GRANT_INVALID",
+    });
+  });
+});
+
+describe.each([false, true])("with validate_only %s, a session", (validateOnly) => {
+  const startWith = (credential: string) =>
+    createClient(TokensService, createTransport("gRPC", place.servers[0].url, credential)).issueToken({
+      startSession: true,
+      validateOnly,
+    });
+
+  test("is started with an API key", async () => {
+    const { key, path } = await createTokenMember(place.api, org);
+    expect((await startWith(key)).expireTime).toBeDefined();
+    expect((await sessions().listSessions({ parentPath: path })).sessions).toHaveLength(validateOnly ? 0 : 1);
+  });
+
+  test("is not started with an access token, and the error says so", async () => {
+    const { key } = await createTokenMember(place.api, org);
+    expect(await failureOf(startWith(await exchangeKey(place.servers[0], key)))).toMatchObject({
+      code: "PermissionDenied",
+      message: "a session is started with an API key: the credential of the call is an access token",
+    });
+  });
+
+  test("is not started with a limited API key, and the error says so", async () => {
+    const admin = await createTokenMember(place.api, org, "admin");
+    const member = { name: uniqueName("person") };
+    const { path: parentPath } = await place.api.members.createMember({ parentPath: org, member });
+    const { apiKeys } = createApi("gRPC", place.servers[0].url, admin.key);
+    const { secret = "" } = await apiKeys.createApiKey({ parentPath, apiKey: { name: "ci" } });
+    expect(await failureOf(startWith(secret))).toMatchObject({
+      code: "PermissionDenied",
+      message: "a limited API key cannot start a session: its member or an owner of the org must confirm the key first",
+      metadata: { limited: "true" },
     });
   });
 });

@@ -97,7 +97,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         origin: originOf(request, caller.credentialId),
         confirm: confirmOf(caller),
       };
-      return describeIssued(await startSession(caller, wanted, author));
+      return describeIssued(await startSession(caller, wanted, author, false));
     },
 
     async authorization_code(request, form) {

@@ -32,7 +32,7 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
   return async (caller, request) => {
     const { lifeSeconds = tokenLifeSeconds } = request;
     // What counts for a limited key is read from the key for each call.
-    if (caller.grantsUntil !== null) throw keyIsLimited();
+    if (caller.grantsUntil !== null) throw keyIsLimited("be exchanged for a token");
     if (caller.impersonator !== undefined) throw isImpersonated();
     const { memberId, orgId, credentialId, clientId, credentialExpireTime, allowedAddresses, token } = caller;
     const exchangedFrom = token === undefined ? [] : [...token.exchangedFrom, token.id];
@@ -65,8 +65,8 @@ function exchangedTooOften(): ServiceError {
   return new ServiceError("PERMISSION_DENIED", message);
 }
 
-function keyIsLimited(): ServiceError {
-  const message =
-    "a limited API key cannot be exchanged for a token: its member or an owner of the org must confirm the key first";
+/** Returns the error for what cannot be done with a limited API key, such as to `start a session`. */
+export function keyIsLimited(what: string): ServiceError {
+  const message = `a limited API key cannot ${what}: its member or an owner of the org must confirm the key first`;
   return new ServiceError("PERMISSION_DENIED", message, { metadata: { limited: "true" } });
 }

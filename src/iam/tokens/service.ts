@@ -30,8 +30,8 @@ export function createTokensService(
     async issueToken({ lifetime, validateOnly, startSession: starts, scopes, projectPath }, context) {
       const request = { lifeSeconds: secondsOf(lifetime), scopes, projectPath };
       const caller = callerOf(context);
-      const issued = await (starts && !validateOnly
-        ? startSession(caller, request, authorOf(context))
+      const issued = await (starts
+        ? startSession(caller, request, authorOf(context), validateOnly)
         : issueToken(caller, request));
       return create(IssueTokenResponseSchema, describe(issued, validateOnly));
     },

@@ -7,24 +7,32 @@ import type { Caller } from "../../identity/caller.ts";
 import { insertSession } from "../sessions/insert-session.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 import { createReadNarrowing } from "./read-narrowing.ts";
-import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
+import { type IssuedTokens, type TokenRequest, createIssueToken, keyIsLimited } from "./issue-token.ts";
 
 /**
  * Starts a session with the API key of a call, and issues its first tokens. Ends the oldest sessions of the member if it has
  * too many.
  *
+ * @param dryRun whether to check the request only, and to return an access token like that of the session.
  * @throws ServiceError PERMISSION_DENIED for a call with a token or a limited API key.
  */
-export type StartSession = (caller: Caller, request: TokenRequest, author: Author) => Promise<IssuedTokens>;
+export type StartSession = (
+  caller: Caller,
+  request: TokenRequest,
+  author: Author,
+  dryRun: boolean,
+) => Promise<IssuedTokens>;
 
 const dayMs = 86_400_000;
 
 export function createStartSession(dependencies: TokenDependencies): StartSession {
   const { database, registry, accessTokens, refreshTokens, sessionDays, tokenLifeSeconds } = dependencies;
   const readNarrowing = createReadNarrowing(dependencies);
-  return async (caller, request, author) => {
+  const issueToken = createIssueToken(dependencies);
+  return async (caller, request, author, dryRun) => {
     const { lifeSeconds = tokenLifeSeconds } = request;
-    if (caller.token !== undefined || caller.grantsUntil !== null) throw needsKey();
+    requireUnlimitedKey(caller);
+    if (dryRun) return issueToken(caller, request);
     const { memberId, orgId, clientId, credentialId, allowedAddresses } = caller;
     const narrowing = await readNarrowing(caller, request);
     const sessionId = uuidv7();
@@ -81,7 +89,13 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
   };
 }
 
-function needsKey(): ServiceError {
-  const message = "a session is started with an API key that is not limited";
-  return new ServiceError("PERMISSION_DENIED", message);
+/** @throws ServiceError PERMISSION_DENIED */
+function requireUnlimitedKey({ token, grantsUntil }: Caller): void {
+  if (token !== undefined) {
+    throw new ServiceError(
+      "PERMISSION_DENIED",
+      "a session is started with an API key: the credential of the call is an access token",
+    );
+  }
+  if (grantsUntil !== null) throw keyIsLimited("start a session");
 }
