@@ -179,7 +179,7 @@ export async function startServer(
     const heads = createOrgHeads(database, askedOrgs);
     const collections = conditionCollectionsOf(registry.definitions);
     requireAllCollections(collections, collectionsOf(table));
-    const evaluator = createAccessEvaluator({ database, heads, collections });
+    const evaluator = createAccessEvaluator({ database, collections });
     const engine = { predefinedRoles, compileCondition: compileWithinBudget };
     const runningSnapshots = startSnapshots(config, { database, sealer, installation, logger }, engine);
     started.push(() => runningSnapshots.close());

@@ -159,13 +159,17 @@ describe("a condition sees", () => {
     expect(decide("!context.vip", "/orgs/acme")).toBe(false);
   });
 
-  test("no labels outside of the org, and does not hold for what has no path", () => {
+  test("the labels of another org, none above orgs, and does not hold without a path or labels", () => {
     const elsewhere = {
       ...onPlatform,
       resource: { kind: "org", customerId: customer, orgId: idOf(99) },
       path: () => "/orgs/other",
+      labels: () => ({ tier: "silver" }),
     } as const;
-    expect(decide("resource.labels.size() == 0", elsewhere, onCustomer)).toBe(true);
+    const unknown = { ...everywhereIn(elsewhere.resource), path: elsewhere.path };
+    expect(decide('resource.labels.tier == "silver"', elsewhere, onCustomer)).toBe(true);
+    expect(decide('!("tier" in resource.labels)', elsewhere, onCustomer)).toBe(false);
+    expect(decide('!("tier" in resource.labels)', unknown, onCustomer)).toBe(false);
     expect(decide("resource.labels.size() == 0", onPlatform, boundOnPlatform)).toBe(true);
     expect(decide("resource.labels.size() == 0", everywhereIn({ kind: "platform" }), boundOnPlatform)).toBe(false);
     expect(decide("true", everywhereIn(elsewhere.resource), onCustomer)).toBe(false);

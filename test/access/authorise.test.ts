@@ -67,7 +67,7 @@ function createDeciding(turns = createTurns()) {
     predefinedRoles: roles,
     compileCondition: compileWithinBudget,
   });
-  const evaluator = createAccessEvaluator({ database, heads, ...names });
+  const evaluator = createAccessEvaluator({ database, ...names });
   const authorise = createAuthorise(createViewCaller(snapshots, database), evaluator, turns);
   return { heads, authorise, authorHolds: createAuthorHolds(createViewAuthor(snapshots, heads), evaluator) };
 }
@@ -113,6 +113,12 @@ const denied = { reason: "PERMISSION_DENIED" };
 const byId = (value: string, shown?: string) => ({ by: "id", value, ...(shown !== undefined && { shown }) }) as const;
 const suspend = (table: "orgs" | "projects", id: string) =>
   database.writes.updateTable(table).set({ state: "SUSPENDED" }).where("id", "=", id).execute();
+const label = (table: "orgs" | "projects", id: string, labels: Record<string, string>) =>
+  database.writes
+    .updateTable(table)
+    .set({ labels: JSON.stringify(labels) })
+    .where("id", "=", id)
+    .execute();
 const remove = (table: "orgs" | "projects" | "customers", id: string) =>
   database.writes
     .updateTable(table)
@@ -155,14 +161,16 @@ describe("a call on a resource of another org", () => {
   const allowedOn = (all: readonly string[]) => Promise.all(all.map((path) => allowed(path)));
   const all = (answer: boolean) => paths().map(() => answer);
 
-  test("is decided by grants on its customer, and hands over the id of the org", async () => {
+  test("is decided by grants on its customer, and hands over the ids of the org and the project", async () => {
     await give("starter", { on: customerOf(ours) });
     await give("starter", { on: { kind: "project", id: ours.web } });
     expect(await allowedOn(paths())).toEqual(all(false));
     await give("starter", { on: customerOf(theirs) });
     expect(await allowedOn(paths())).toEqual(all(true));
     const { target } = await decide(`/orgs/${theirs.orgName}/projects/web`);
-    expect(target.references).toEqual([byId(theirs.orgId, theirs.orgName), { by: "name", value: "web" }]);
+    expect(target.references).toEqual([byId(theirs.orgId, theirs.orgName), byId(theirs.web, "web")]);
+    const missing = await decide(`/orgs/${theirs.orgName}/projects/none`);
+    expect(missing.target.references[1]).toEqual({ by: "name", value: "none" });
     expect(target.resource).toEqual({ kind: "org", customerId: theirs.customerId, orgId: theirs.orgId });
     expect(await allowed("/orgs/nowhere")).toBe(false);
   });
@@ -197,7 +205,6 @@ describe("a call on a resource of another org", () => {
       theirs[permission === "iam.orgs.get" ? "orgId" : "web"],
     );
     const reading = { ...roles, starter: listed("iam.orgs.get", "iam.projects.get") };
-    const heads = createOrgHeads(database, createAskedOrgs());
     const snapshots = createSnapshots({
       database,
       readConnections: 4,
@@ -205,7 +212,7 @@ describe("a call on a resource of another org", () => {
       predefinedRoles: reading,
       compileCondition: compileWithinBudget,
     });
-    const evaluator = createAccessEvaluator({ database, heads, ...names });
+    const evaluator = createAccessEvaluator({ database, ...names });
     const { authoriserOf } = createAuthorise(createViewCaller(snapshots, database), evaluator, createTurns());
     const { decideQuietly } = await authoriserOf(await callerOf(ours));
     const may = async (path: string) =>
@@ -235,6 +242,55 @@ describe("a call on a resource of another org", () => {
     expect(await allowed(fill(text))).toBe(false);
     await give("starter", { on: customerOf(theirs), condition: fill(expression) });
     expect(await allowed(fill(text))).toBe(true);
+  });
+
+  test.each([
+    ["the labels of the org", "/orgs/ORG", "org"],
+    ["the labels of the org, for what is in it", "/orgs/@ORGID/members/bob", "org"],
+    ["the labels of the project, not of its org", "/orgs/ORG/projects/web", "web"],
+    ["the labels of the project, by its id", "/orgs/@ORGID/projects/@WEB", "web"],
+    ["the labels of the project, for what is in it", "/orgs/ORG/projects/@WEB/a/b", "web"],
+    ["no labels of a project without any", "/orgs/ORG/projects/shop", undefined],
+    ["the labels of the org, in a project that does not exist", "/orgs/ORG/projects/none", "org"],
+  ])("shows its conditions %s: %s", async (_title, text, expected) => {
+    await label("orgs", theirs.orgId, { of: "org" });
+    await label("projects", theirs.web, { of: "web" });
+    await label("orgs", ours.orgId, { of: "ours" });
+    const path = text
+      .replaceAll("@ORGID", `@${theirs.orgId}`)
+      .replaceAll("@WEB", `@${theirs.web}`)
+      .replaceAll("ORG", theirs.orgName);
+    const expression = expected === undefined ? "size(resource.labels) == 0" : `resource.labels.of == "${expected}"`;
+    await give("starter", { on: customerOf(theirs), condition: `!(${expression})` });
+    expect(await allowed(path)).toBe(false);
+    await give("starter", { on: customerOf(theirs), condition: expression });
+    expect(await allowed(path)).toBe(true);
+  });
+
+  test("shows its conditions the labels as they are now", async () => {
+    await give("starter", { on: customerOf(theirs), condition: '!("restricted" in resource.labels)' });
+    const { authorise } = createDeciding();
+    const path = parseTargetPath(`/orgs/${theirs.orgName}/projects/web`, "path");
+    const mayNow = async () =>
+      (await (await authorise.authoriserOf(await callerOf(ours))).decideQuietly(requirement(), path)) !== undefined;
+    expect(await mayNow()).toBe(true);
+    await label("projects", theirs.web, { restricted: "yes" });
+    expect(await mayNow()).toBe(false);
+    await label("projects", theirs.web, {});
+    expect(await mayNow()).toBe(true);
+  });
+
+  test("finds several orgs and projects at once, each with its labels", async () => {
+    await label("orgs", theirs.orgId, { restricted: "yes" });
+    await label("projects", theirs.shop, { restricted: "yes" });
+    await give("starter", { on: onPlatform, condition: '!("restricted" in resource.labels)' });
+    const org = `/orgs/${theirs.orgName}`;
+    const asked = [org, `${org}/projects/web`, `${org}/projects/shop`, `${org}/projects/none`, "/orgs/nowhere"];
+    const { authorise } = createDeciding();
+    const { decideQuietly } = await authorise.authoriserOf(await callerOf(ours));
+    const decided = asked.map((path) => decideQuietly(requirement(), parseTargetPath(path, "path")));
+    const found = (await Promise.all(decided)).map((answer) => answer !== undefined);
+    expect(found).toEqual([false, true, false, false, false]);
   });
 
   test("does not meet a condition where there is no path: an unknown id, a deleted org or project", async () => {

@@ -1,7 +1,6 @@
 import { type ConditionContext, compileCondition, costOfCondition } from "../conditions/compile-condition.ts";
 import { dependenciesOf } from "../conditions/condition-dependencies.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { subjectPathIn } from "../snapshots/snapshot-paths.ts";
 import type { CheckRequest } from "./check-request.ts";
 import type { DecisionBudget } from "./condition-budget.ts";
@@ -22,7 +21,7 @@ export interface ConditionInput {
 }
 
 interface OpenedInput {
-  /** Undefined if the target has no path; then no condition holds. */
+  /** Undefined if the target has no path, or its labels are not known; then no condition holds. */
   readonly context: ConditionContext | undefined;
   readonly budget: DecisionBudget;
   /** The results for the context, by expression. */
@@ -64,11 +63,11 @@ export function compileWithinBudget(expression: string): (input: unknown) => boo
 function open({ snapshot, check, target }: ConditionInput): OpenedInput {
   const { attributes, conditions, now, subject } = check;
   const budget = conditions.startDecision();
-  const path = pathOf(target);
-  if (path === undefined) return { context: undefined, budget, results: new Map(), resultsForAll: new Map() };
+  const resource = describe(target);
+  if (resource === undefined) return { context: undefined, budget, results: new Map(), resultsForAll: new Map() };
   const context = {
     request: { time: new Date(now) },
-    resource: { path, labels: labelsOf(snapshot, target.resource) },
+    resource,
     subject: { path: subjectPathIn(snapshot, subject), type: subject.kind },
     context: attributes,
   };
@@ -85,16 +84,10 @@ function evaluate(holds: (context: ConditionContext) => boolean, context: Condit
   }
 }
 
-function pathOf(target: ResolvedTarget): string | undefined {
+function describe(target: ResolvedTarget): ConditionContext["resource"] | undefined {
   try {
-    return target.path();
+    return { path: target.path(), labels: target.labels() };
   } catch {
     return undefined;
   }
-}
-
-/** Returns the labels of the project or org; empty for any other resource. */
-function labelsOf({ labels, org }: OrgSnapshot, resource: TargetScope): Readonly<Record<string, string>> {
-  if (resource.kind === "project") return labels.of(resource.projectId);
-  return resource.kind === "org" && resource.orgId === org.id ? labels.of(org.id) : {};
 }

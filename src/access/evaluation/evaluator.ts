@@ -3,7 +3,6 @@ import type { Database } from "../../database/database.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { ConditionNames } from "../conditions/condition-path.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { OrgHeads } from "../snapshots/org-heads.ts";
 import { allows, allowsEverywhere } from "./allows.ts";
 import { type CheckRequest, subjectById } from "./check-request.ts";
 import { createResolveElsewhere } from "./resolve-elsewhere.ts";
@@ -26,12 +25,11 @@ export interface AccessEvaluator {
 
 interface EvaluatorOptions extends ConditionNames {
   readonly database: Database;
-  readonly heads: OrgHeads;
 }
 
-export function createAccessEvaluator({ database, heads, collections }: EvaluatorOptions): AccessEvaluator {
+export function createAccessEvaluator({ database, collections }: EvaluatorOptions): AccessEvaluator {
   const names = { collections };
-  const resolveElsewhere = createResolveElsewhere(database, heads, names);
+  const resolveElsewhere = createResolveElsewhere(database, names);
 
   const resolveAllowedElsewhere = async (
     snapshot: OrgSnapshot,

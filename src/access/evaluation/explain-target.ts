@@ -47,11 +47,10 @@ function grantorContext(
   { now, conditions }: CheckRequest,
 ): ConditionInput {
   const check = { subject: { kind: "member", record: member }, attributes: {}, now, conditions } as const;
-  const target = { ...onPlatform, resource, path: () => pathInOrg(snapshot, resource) };
-  return conditionInputOf(snapshot, check, target);
+  return conditionInputOf(snapshot, check, bindableTarget(snapshot, resource));
 }
 
-function pathInOrg(snapshot: OrgSnapshot, resource: TargetScope): string {
-  if (resource.kind === "project") return resolveById(snapshot, resource.projectId).path();
-  return resource.kind === "org" ? resolveById(snapshot).path() : "";
+function bindableTarget(snapshot: OrgSnapshot, resource: TargetScope): ResolvedTarget {
+  if (resource.kind === "project") return resolveById(snapshot, resource.projectId);
+  return resource.kind === "org" ? resolveById(snapshot) : { ...onPlatform, resource, path: () => "" };
 }

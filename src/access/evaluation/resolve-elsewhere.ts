@@ -1,10 +1,10 @@
 import type { Database } from "../../database/database.ts";
-import { customerLevel, orgLevel, projectLevel, serviceLevel } from "../../database/match-reference.ts";
+import { customerLevel, serviceLevel } from "../../database/match-reference.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
 import { type ConditionNames, noPath } from "../conditions/condition-path.ts";
-import type { OrgHeads } from "../snapshots/org-heads.ts";
+import { createFindOtherOrg } from "./find-other-org.ts";
 import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, onPlatform, toIdReference } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -12,20 +12,13 @@ import type { TargetPath } from "./target-path.ts";
 /** Resolves a customer, a service with what is in it, or a resource in an org other than the snapshot's; undefined if it does not exist. */
 export type ResolveElsewhere = (path: TargetPath) => Promise<ResolvedTarget | undefined>;
 
-export function createResolveElsewhere(database: Database, heads: OrgHeads, names: ConditionNames): ResolveElsewhere {
+export function createResolveElsewhere(database: Database, names: ConditionNames): ResolveElsewhere {
+  const findOtherOrg = createFindOtherOrg(database);
+
   const customers = createPathLookup<{ id: string; name: string; delete_time: Date | null }>(database, {
     name: "customer_states",
     levels: [customerLevel],
     rows: database.reads.selectFrom("customers").select(["customers.id", "customers.name", "customers.delete_time"]),
-  });
-
-  const projects = createPathLookup<{ id: string; name: string; delete_time: Date | null; state: string }>(database, {
-    name: "project_states",
-    levels: [orgLevel, projectLevel],
-    rows: database.reads
-      .selectFrom("orgs")
-      .innerJoin("projects", "projects.org_id", "orgs.id")
-      .select(["projects.id", "projects.name", "projects.delete_time", "projects.state"]),
   });
 
   const services = createPathLookup<{ id: string; name: string }>(database, {
@@ -63,14 +56,12 @@ export function createResolveElsewhere(database: Database, heads: OrgHeads, name
   const resolveInOtherOrg: ResolveElsewhere = async (path) => {
     const { pattern, references, rest = "" } = path;
     const [orgReference, ...below] = references;
-    if (orgReference === undefined) return undefined;
+    if (orgReference === undefined || orgReference.by === "any") return undefined;
     const asked = projectIn(path);
-    const [org, project] = await Promise.all([
-      heads([orgReference]),
-      asked === undefined || asked.by === "any" ? undefined : projects([orgReference, asked]),
-    ]);
+    const org = await findOtherOrg(orgReference, asked?.by === "any" ? undefined : asked);
     if (org === undefined) return undefined;
-    const ofProject = project?.state === "SUSPENDED" ? "project" : undefined;
+    if (asked !== undefined && org.project_id !== null) below[0] = toIdReference(asked, org.project_id);
+    const ofProject = org.project_state === "SUSPENDED" ? "project" : undefined;
     return {
       pattern,
       references: [toIdReference(orgReference, org.id), ...below],
@@ -78,10 +69,11 @@ export function createResolveElsewhere(database: Database, heads: OrgHeads, name
       suspended: org.state === "SUSPENDED" ? "org" : ofProject,
       isItself: references.length === (asked === undefined ? 1 : 2) && rest === "",
       path() {
-        if (org.delete_time !== null || (project?.delete_time ?? null) !== null) throw noPath();
-        const projectName = project?.name ?? writtenName(asked);
+        if (org.delete_time !== null || org.project_delete_time !== null) throw noPath();
+        const projectName = org.project_name ?? writtenName(asked);
         return currentPath(names, undefined, formatPath(patterns.Org, org.name), projectName, path);
       },
+      labels: () => org.labels,
     };
   };
 

@@ -64,6 +64,7 @@ function resolveInOrg(names: ConditionNames, snapshot: OrgSnapshot, path: Target
       const projectName = projectId === undefined ? writtenName(asked) : nameById(projects, projectId);
       return currentPath(names, snapshot, orgPathIn(snapshot), projectName, path);
     },
+    labels: () => snapshot.labels.of(projectId ?? org.id),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
+import type { Labels } from "../engine/tables/label-table.ts";
 import { noPath } from "../conditions/condition-path.ts";
 
 /**
@@ -19,6 +20,13 @@ export interface ResolvedTarget extends AnyPath {
    * @throws Error when the target has several paths or none; conditions then do not hold.
    */
   readonly path: () => string;
+  /**
+   * Returns the labels that conditions see: those of the nearest project or org that is or contains the target, whatever org the
+   * subject is in. Above orgs, there are none.
+   *
+   * @throws Error when they are not known; conditions then do not hold.
+   */
+  readonly labels: () => Labels;
 }
 
 export const onPlatform: ResolvedTarget = {
@@ -28,19 +36,17 @@ export const onPlatform: ResolvedTarget = {
   suspended: undefined,
   isItself: false,
   path: () => "/",
+  labels: () => ({}),
 };
 
 /**
  * Returns the target that stands for everything in a resource. Conditional bindings do not count on it, because it has no path.
  */
 export function everywhereIn(resource: TargetScope): ResolvedTarget {
-  return {
-    ...onPlatform,
-    resource,
-    path() {
-      throw noPath();
-    },
+  const fail = (): never => {
+    throw noPath();
   };
+  return { ...onPlatform, resource, path: fail, labels: fail };
 }
 
 export const everywhere = everywhereIn(onPlatform.resource);

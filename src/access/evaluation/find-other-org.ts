@@ -1,0 +1,73 @@
+import { type RawBuilder, sql } from "kysely";
+import { type Lookup, createBatcher } from "../../database/batch.ts";
+import type { Database } from "../../database/database.ts";
+import { matchesReference, orgLevel, projectLevel } from "../../database/match-reference.ts";
+import type { Orgs, Projects } from "../../database/schema.ts";
+import type { OneReference } from "../../paths/parse-path.ts";
+import type { Labels } from "../engine/tables/label-table.ts";
+
+/** An org, and a project in it, whose columns are null if there is none. */
+export interface OtherOrg {
+  readonly id: string;
+  readonly name: string;
+  readonly customer_id: string;
+  readonly state: Orgs["state"];
+  readonly delete_time: Date | null;
+  readonly project_id: string | null;
+  readonly project_name: string | null;
+  readonly project_state: Projects["state"] | null;
+  readonly project_delete_time: Date | null;
+  /** The labels of the project; of the org if there is no project. */
+  readonly labels: Labels;
+}
+
+/**
+ * Finds an org, and a project in it, as they are in one moment: a name may be given to another org or project at any time. Lookups
+ * are batched. Returns undefined if there is no such org.
+ */
+export type FindOtherOrg = (org: OneReference, project: OneReference | undefined) => Promise<OtherOrg | undefined>;
+
+interface Asked {
+  readonly org: string;
+  readonly project: string | null;
+}
+
+type By = OneReference["by"];
+
+export function createFindOtherOrg(database: Database): FindOtherOrg {
+  const lookupsOf = (by: By) => ({
+    id: createLookup(database, by, "id"),
+    name: createLookup(database, by, "name"),
+  });
+  const lookups = { id: lookupsOf("id"), name: lookupsOf("name") };
+  // Without a project, the name is null, which no project has.
+  return (org, project) => lookups[org.by][project?.by ?? "name"]({ org: org.value, project: project?.value ?? null });
+}
+
+function createLookup(database: Database, orgBy: By, projectBy: By): Lookup<Asked, OtherOrg | undefined> {
+  const isProject = matchesReference(projectLevel, { by: projectBy }, sql.ref("given.project"));
+  const found = database.reads
+    .selectFrom("orgs")
+    .leftJoin("projects", (join) => join.onRef("projects.org_id", "=", "orgs.id").on(isProject))
+    .where(matchesReference(orgLevel, { by: orgBy }, sql.ref("given.org")))
+    .select(["orgs.id", "orgs.name", "orgs.customer_id", "orgs.state", "orgs.delete_time"])
+    .select(["projects.id as project_id", "projects.name as project_name", "projects.state as project_state"])
+    .select(["projects.delete_time as project_delete_time"])
+    .select(({ fn }) => fn.coalesce("projects.labels", "orgs.labels").as("labels"));
+  const { sql: text } = sql`
+    select given.position::int as given_position, found.*
+    from unnest(${arrayFor(orgBy)}, ${arrayFor(projectBy)}) with ordinality as given (org, project, position)
+    cross join lateral (${found} limit 1) as found`.compile(database.reads);
+  const name = `find_other_org_by_${orgBy}_${projectBy}`;
+
+  return createBatcher(async (all) => {
+    const values = [all.map(({ org }) => org), all.map(({ project }) => project)];
+    const rows = await database.readPrepared<OtherOrg & { readonly given_position: number }>(name, text, values);
+    const byPosition = new Map(rows.map((row) => [row.given_position, row]));
+    return all.map((_asked, index) => byPosition.get(index + 1));
+  });
+}
+
+function arrayFor(by: By): RawBuilder<unknown> {
+  return by === "id" ? sql`${null}::uuid[]` : sql`${null}::text[]`;
+}
