@@ -10,6 +10,7 @@ import { patterns } from "../paths/patterns.ts";
 import { type AnyPath, type Reference, parseResourcePath } from "../paths/parse-path.ts";
 import { stateOf } from "../standard-methods/definition/lifecycle.ts";
 import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
+import { readPriorState } from "./operations/store.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
 import { resourcePath } from "./resources/message.ts";
 import { resourceTypePath } from "./resource-types/message.ts";
@@ -90,9 +91,19 @@ async function readTarget(
   if (type !== typePath) return `must be a resource of the type ${typePath}, and is one of ${type}`;
   const state = stateOf(target);
   if (!usableStates.includes(state)) return `is ${state}: must be ${usableStates.join(", ")}`;
+  if (await isBeingUndeleted(db, target)) return "is being undeleted: must be ACTIVE, which it is when that succeeds";
   // It is to be deleted, which what uses it would prevent.
   if (target.project_delete_time !== null) return "is in a project that is DELETED";
   return (await depthProblem(db, org.id, resourceId, target.id)) ?? target;
+}
+
+/** Reports whether a resource is DELETED again if the operation that is changing it fails or is cancelled. */
+async function isBeingUndeleted(
+  db: Transaction<Schema>,
+  { org_id: orgId, state, operation_id: id }: InfrastructureRow,
+): Promise<boolean> {
+  if (state !== "UPDATING" || id === null) return false;
+  return (await readPriorState(db, { org_id: orgId, id })) === "DELETED";
 }
 
 /** Returns why a resource cannot use another one, because of what that one uses; undefined if it can. */

@@ -33,7 +33,9 @@ beforeAll(async () => {
   const named = { name: "disks", collection: "disks" };
   disks = (await cloud.types.createResourceType({ parentPath, resourceType: { ...named, operations } })).path;
   const [create, ...rest] = operations;
-  const withReferences = { operations: [{ ...create, references }, { verb: "resize" }, ...rest] };
+  const withReferences = {
+    operations: [{ ...create, references }, { verb: "resize" }, { verb: "attach", references }, ...rest],
+  };
   await cloud.types.updateResourceType({ path: disks, resourceType: withReferences });
 });
 afterAll(async () => {
@@ -181,6 +183,72 @@ test("a deleted resource is not changed, deleted or used, and one that is not is
   expect(reasons).toEqual(refused.map(() => "STATE_FORBIDS"));
   const run = resources.runResource({ path: byId, operation: "undelete" });
   expect(await failureOf(run)).toMatchObject({ fields: ["operation"] });
+});
+
+test("what is being undeleted or purged is not used before it is ACTIVE", async () => {
+  const { byId } = await createDeleted();
+  const live = await createDisk();
+  const { resources } = cloud;
+  const attempts = () => [
+    resources.createResource({
+      parentPath: cloud.project,
+      resource: { name: uniqueName("user"), typePath: disks, references: { disk: byId } },
+    }),
+    resources.runResource({ path: live.byId, operation: "attach", references: { disk: byId } }),
+  ];
+  const expectRefused = async (message: string): Promise<void> => {
+    const failures = await Promise.all(attempts().map(failureOf));
+    expect(failures).toMatchObject([
+      { code: "InvalidArgument", fields: ["resource.references[disk]"] },
+      { code: "InvalidArgument", fields: ["references[disk]"] },
+    ]);
+    for (const failure of failures) expect(failure.message).toContain(message);
+  };
+  const undelete = () => resources.undeleteResource({ path: byId });
+
+  await undelete();
+  await expectRefused("is being undeleted: must be ACTIVE");
+  await finish("undelete", "the disk does not spin");
+  const { path } = await undelete();
+  await expectRefused("is being undeleted: must be ACTIVE");
+  await cloud.operations.cancelOperation({ path });
+  const purging = await purge(byId);
+  await expectRefused("is DELETED");
+  await cloud.operations.cancelOperation({ path: purging.path });
+
+  await undelete();
+  await finish("undelete");
+  await resources.runResource({ path: byId, operation: "resize" });
+  await resources.runResource({ path: live.byId, operation: "attach", references: { disk: byId } });
+  await finish("resize");
+  await finish("attach");
+  expect(await failureOf(resources.deleteResource({ path: byId }))).toMatchObject({ reason: "RESOURCE_IN_USE" });
+});
+
+test("a deleted resource that another one uses is not purged", async () => {
+  const { byId } = await createDeleted();
+  const user = await createDisk();
+  const [usedId, userId] = [byId, user.byId].map((path) => required(path.split("/@").at(-1)));
+  // As earlier versions of the service could leave it.
+  await sql.query(
+    `insert into resource_references (org_id, resource_id, target_id)
+     select org_id, $1, id from resources where id = $2`,
+    [userId, usedId],
+  );
+  const refused = await failureOf(purge(byId));
+  expect(refused).toMatchObject({ reason: "RESOURCE_IN_USE", metadata: { used_by: cloud.pathOf(user.name) } });
+  await sql.query("update resources set purge_time = now() where id = $1", [usedId]);
+  const rounds = () =>
+    sql.query(
+      "select rounds > 0 as waits from sweeps where scope_id = (select project_id from resources where id = $1)",
+      [usedId],
+    );
+  await expect.poll(rounds, { timeout: 20_000 }).toEqual([{ waits: true }]);
+  expect(await read(byId)).toMatchObject({ state: DELETED, operationPath: "" });
+
+  await sql.query("delete from resource_references where target_id = $1", [usedId]);
+  await finish("purge");
+  expect(await failureOf(read(byId))).toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
 });
 
 test("what a deleted resource refers to is kept until it is purged", async () => {

@@ -76,7 +76,7 @@ export async function startCreation(
  * Starts an operation on a resource.
  *
  * @throws ServiceError STATE_FORBIDS when the resource is DELETED or while another operation is changing it, unless both are
- *   concurrent; RESOURCE_IN_USE when it is to be deleted and another one uses it; FIELD_INVALID, QUOTA_EXCEEDED or LIMIT_EXCEEDED.
+ *   concurrent; RESOURCE_IN_USE when it is to be deleted or purged and another one uses it; FIELD_INVALID, QUOTA_EXCEEDED or LIMIT_EXCEEDED.
  */
 export async function startChange(
   transaction: OrgTransaction,
@@ -89,7 +89,7 @@ export async function startChange(
   const definition = type.operations.find((each) => each.verb === verb) ?? { verb };
   requireStartable(row, definition);
   requireState(row, verb);
-  if (verb === "delete") await requireUnreferenced(transaction, authorHolds, row);
+  if (takesAway.has(verb)) await requireUnreferenced(transaction, authorHolds, row);
   requireOperation(type, verb, field);
   const wanted = readVariables(await readKinds(db, definition), definition, variables, variableFields);
   const references = await readReferences(transaction, authorHolds, row.id, definition, given, "references");
@@ -119,13 +119,13 @@ function requireState(row: InfrastructureRow, verb: string): void {
   else if (row.delete_time !== null) throw deleted("resource", resourcePath(row));
 }
 
-/** The operations after which a resource has no more than before. */
-const keepsGiven: ReadonlySet<string> = new Set(["delete", "purge"]);
+/** The operations that take a resource away, after which it has no more than before. */
+const takesAway: ReadonlySet<string> = new Set(["delete", "purge"]);
 
 /** Reserves what the resource needs, and queues the operation. */
 export async function start(transaction: OrgTransaction, operation: NewOperation): Promise<Started> {
   const { verb, resource, type, wanted } = operation;
-  const has = keepsGiven.has(verb) ? resource : givenWith(resource, wanted);
+  const has = takesAway.has(verb) ? resource : givenWith(resource, wanted);
   const held = countedAmounts(type.operations, { ...has.given_quantities, ...wanted.quantities });
   await reserve(transaction, placeOf(transaction, resource), resource.id, held);
   return queue(transaction, operation, held);

@@ -69,7 +69,7 @@ function needOf(resource: SweptResource): Need {
   const { container, state, operations, verbs, isUsed, isDeleted, isDue } = resource;
   const isIdle = operations.length === 0;
   // It is purged with its project.
-  if (isDeleted && (isDue || container === "DELETED")) return isIdle ? { verb: "purge" } : "wait";
+  if (isDeleted && (isDue || container === "DELETED")) return isIdle && !isUsed ? { verb: "purge" } : "wait";
   if (isDeleted) return "nothing";
   switch (container) {
     case "DELETED": {
