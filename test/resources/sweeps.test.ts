@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Operation, Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { Resource_State, Resource_StateSchema } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { openDatabase } from "../../src/database/database.ts";
+import { required } from "../../src/errors/required.ts";
 import { createPurgeJob } from "../../src/jobs/purge/purge-job.ts";
 import { registry } from "../../src/catalog.ts";
 import pino from "pino";
@@ -119,6 +120,31 @@ describe("when a project is suspended", () => {
     expect(await stateOf(path)).toBe("ACTIVE");
   });
 
+  test("callers cancel no operations in it until it is activated", async () => {
+    const { api, project, operations } = cloud;
+    const path = await createMachine("db-1");
+    const { path: creating } = await cloud.create("db-2");
+    await api.projects.suspendProject({ path: project });
+    const listOpen = async () =>
+      (await operations.listOperations({ parentPath: project, filter: "state = PENDING" })).operations;
+    await expect.poll(async () => (await listOpen()).map(({ verb }) => verb), patience).toEqual(["create", "suspend"]);
+    for (const open of await listOpen()) {
+      for (const validateOnly of [true, false]) {
+        const refused = await failureOf(operations.cancelOperation({ path: open.path, validateOnly }));
+        expect(refused).toMatchObject({
+          code: "FailedPrecondition",
+          reason: "STATE_FORBIDS",
+          metadata: { resource: project, state: "SUSPENDED" },
+        });
+      }
+    }
+    expect(await completeAll(1)).toEqual(["create"]);
+    await api.projects.activateProject({ path: project });
+    await operations.cancelOperation({ path: required((await listOpen())[0]).path });
+    expect(await stateOf(path)).toBe("ACTIVE");
+    expect(await operations.getOperation({ path: creating })).toMatchObject({ state: Operation_State.SUCCEEDED });
+  });
+
   test("resources of a type without these operations stay as they are", async () => {
     const { api, project, resources } = cloud;
     await cloud.create("plain");
@@ -221,6 +247,19 @@ describe("a deletion with force", () => {
     await provider.completeOperation(cloud.present(claim));
     expect(await completeAll(1)).toEqual(["delete"]);
     expect(await namesIn(deleted.path)).toEqual([]);
+  });
+
+  test("is not cancelled by callers, one resource at a time", async () => {
+    const { api, project, operations } = cloud;
+    await createMachine("db-1");
+    const deleted = await api.projects.deleteProject({ path: project, force: true });
+    const find = async () =>
+      (await operations.listOperations({ parentPath: deleted.path, filter: 'verb = "delete"' })).operations;
+    await expect.poll(find, patience).toHaveLength(1);
+    const { path } = required((await find())[0]);
+    const refused = await failureOf(operations.cancelOperation({ path }));
+    expect(refused).toMatchObject({ reason: "STATE_FORBIDS", metadata: { resource: deleted.path, state: "DELETED" } });
+    expect(await completeAll(1)).toEqual(["delete"]);
   });
 
   test("tries again what could not be deleted", async () => {
