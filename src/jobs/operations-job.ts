@@ -7,7 +7,7 @@ import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Schema } from "../database/schema.ts";
 import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
 import { operationDefinition } from "../resources/operations/definition.ts";
-import { endOperation } from "../resources/operations/end-operation.ts";
+import { endOperation, readResourceOf } from "../resources/operations/end-operation.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
 import { maxAttempts } from "../resources/providers/claims.ts";
 import { readByKeys } from "../standard-methods/read/row-reader.ts";
@@ -46,7 +46,8 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
           const [operation] = await readByKeys(db, operationDefinition, [place]);
           if (operation === undefined) return false;
           const message = `the provider did not carry it out in ${maxAttempts} attempts`;
-          await endOperation(transaction, dependencies, operation, {
+          const resource = await readResourceOf(transaction, operation);
+          await endOperation(transaction, dependencies, operation, resource, {
             state: "FAILED",
             reason: "ATTEMPTS_EXHAUSTED",
             message,

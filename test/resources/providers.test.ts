@@ -1,6 +1,7 @@
 // Tests what providers do: claims as leases, attempts, failures, and providers and servers that stop in between.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
+import type { Claim } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
@@ -163,6 +164,56 @@ describe("the given amounts", () => {
       givenQuantities: { [cores]: 2.01, [ram]: 1024 },
       givenQualities: { [certificate]: 2 },
     });
+  });
+
+  test("are never less than the resource wants, also of an operation without a request for them", async () => {
+    const { cores, certificate, servicePath, provider, resources } = cloud;
+    const counted = { kind: cores, counted: true };
+    const given = { givenQuantities: [counted], givenQualities: [{ kind: certificate }] };
+    const operations = [
+      { verb: "create", quantities: [counted], qualities: [{ kind: certificate }] },
+      { verb: "compact", ...given },
+      { verb: "resize", quantities: [counted], qualities: [{ kind: certificate }], ...given },
+      { verb: "delete", ...given },
+    ];
+    const resourceType = { name: "clusters", collection: "clusters", operations };
+    const { path: typePath } = await cloud.types.createResourceType({ parentPath: servicePath, resourceType });
+    const { resourcePath: path } = await cloud.create(uniqueName("cluster"), 4, {
+      typePath,
+      qualities: { [certificate]: 2 },
+    });
+    await cloud.complete();
+    const has = async () => {
+      const { quantities, givenQuantities, qualities, givenQualities } = await resources.getResource({ path });
+      return [quantities[cores], givenQuantities[cores], qualities[certificate], givenQualities[certificate]];
+    };
+    const complete = (claim: Claim, amount: number, grade: number) =>
+      provider.completeOperation({
+        ...cloud.present(claim),
+        givenQuantities: { [cores]: amount },
+        givenQualities: { [certificate]: grade },
+      });
+
+    for (const operation of ["compact", "resize"]) {
+      await resources.runResource({ path, operation });
+      const claim = await cloud.claim();
+      const failure = await failureOf(complete(claim, 3.9, 1));
+      expect(failure).toMatchObject({
+        code: "InvalidArgument",
+        fields: [`given_quantities[${cores}]`, `given_qualities[${certificate}]`],
+      });
+      expect(failure.message).toContain("must be at least 4, which was wanted, got 3.9");
+      expect((await complete(claim, 4, 2)).givenQuantities).toEqual({ [cores]: 4 });
+      expect(await has()).toEqual([4, 4, 2, 2]);
+    }
+
+    // What the operation itself wants replaces that.
+    await resources.runResource({ path, operation: "resize", quantities: { [cores]: 1 } });
+    await complete(await cloud.claim(), 1.5, 2);
+    expect(await has()).toEqual([1, 1.5, 2, 2]);
+
+    await resources.deleteResource({ path });
+    expect(await complete(await cloud.claim(), 0, 0)).toMatchObject({ done: true });
   });
 
   test("are never so large that sums become infinite, and grades are whole", async () => {

@@ -274,7 +274,7 @@ export type CompleteOperationRequest = Message<"resources.v1alpha.CompleteOperat
 
   /**
    * What was given of each Quantity of the operation: at least what was wanted. What is not listed was given as it was
-   * wanted.
+   * wanted. Of a Quantity that the request for the operation did not give, at least what the Resource has in `quantities`.
    *
    * @generated from field: map<string, double> given_quantities = 4;
    */
@@ -282,7 +282,8 @@ export type CompleteOperationRequest = Message<"resources.v1alpha.CompleteOperat
 
   /**
    * The grade that was given of each Quality of the operation: at least what was wanted, and at most the `highest_grade` of
-   * the QualityKind. What is not listed was given as it was wanted.
+   * the QualityKind. What is not listed was given as it was wanted. Of a Quality that the request for the operation did not
+   * give, at least what the Resource has in `qualities`.
    *
    * @generated from field: map<string, double> given_qualities = 5;
    */

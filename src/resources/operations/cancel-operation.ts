@@ -6,7 +6,7 @@ import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { operationDefinition } from "./definition.ts";
-import { type EndDependencies, endOperation } from "./end-operation.ts";
+import { type EndDependencies, endOperation, readResourceOf } from "./end-operation.ts";
 import type { OperationRow } from "./store.ts";
 
 /**
@@ -22,7 +22,10 @@ export async function cancelOpenOperation(
   const attempts = await lockAgainstClaims(db, key);
   const row = required((await readByKeys(db, operationDefinition, [key]))[0]);
   if (row.end_time !== null || row.cancel_requested) return row;
-  if (attempts === 0) return endOperation(transaction, dependencies, row, { state: "CANCELLED" });
+  if (attempts === 0) {
+    const resource = await readResourceOf(transaction, row);
+    return endOperation(transaction, dependencies, row, resource, { state: "CANCELLED" });
+  }
   const target = { db, orgId: org.id, revision, time };
   const columns = { cancel_requested: true };
   const after = { ...row, ...(await updateRow(target, operationDefinition, row, { columns })) };

@@ -10,7 +10,13 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { release } from "../../iam/quotas/ledger.ts";
 import { placeOf } from "../counted-amounts.ts";
 import { mergeReferences, releaseReferences } from "../references.ts";
-import { type ResourceChange, changeDeletion, changeResource, givenWith } from "../resources/change-resource.ts";
+import {
+  type ResourceChange,
+  changeDeletion,
+  changeResource,
+  givenWith,
+  wantedAfter,
+} from "../resources/change-resource.ts";
 import { allowsUndelete, readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
@@ -36,21 +42,27 @@ export interface EndDependencies {
   readonly retentionDays: number;
 }
 
-/** @throws ServiceError QUOTA_EXCEEDED when more was given than was wanted, and there is no room for it. */
+/** Reads the resource that an operation is changing. */
+export async function readResourceOf(
+  { db, org }: OrgTransaction,
+  { project_id: projectId, resource_id: id }: OperationRow,
+): Promise<InfrastructureRow> {
+  const path = [org.id, projectId, id].map((value) => ({ by: "id", value }) as const);
+  return required(await findRow(db, infrastructureDefinition, path));
+}
+
+/**
+ * @param resource the one that the operation is changing.
+ * @throws ServiceError QUOTA_EXCEEDED when more was given than was wanted, and there is no room for it.
+ */
 export async function endOperation(
   transaction: OrgTransaction,
   dependencies: EndDependencies,
   operation: OperationRow,
+  resource: InfrastructureRow,
   outcome: Outcome,
 ): Promise<OperationRow> {
   const { db, org, time } = transaction;
-  const path = [
-    { by: "id", value: org.id },
-    { by: "id", value: operation.project_id },
-  ] as const;
-  const resource = required(
-    await findRow(db, infrastructureDefinition, [...path, { by: "id", value: operation.resource_id }]),
-  );
   await applyToResource(transaction, dependencies, resource, operation, outcome);
   // After a failure, the sweep would only repeat what failed.
   if (outcome.state !== "FAILED") await hastenSweeps(db, org.id);
@@ -83,9 +95,10 @@ async function applyToResource(
   transaction: OrgTransaction,
   dependencies: EndDependencies,
   resource: InfrastructureRow,
-  { id, verb, prior_state: priorState, quantities, qualities, reference_ids: referenceIds }: OperationRow,
+  operation: OperationRow,
   outcome: Outcome,
 ): Promise<void> {
+  const { id, verb, prior_state: priorState, reference_ids: referenceIds } = operation;
   const running = resource.concurrent_ids.filter((each) => each !== id);
   const change = async (columns: ResourceChange): Promise<void> => {
     const { reference_ids: kept } = await changeResource(transaction, resource, columns, running);
@@ -114,8 +127,7 @@ async function applyToResource(
       return change({
         state,
         state_reason: "",
-        quantities: { ...resource.quantities, ...quantities },
-        qualities: { ...resource.qualities, ...qualities },
+        ...wantedAfter(resource, operation),
         ...givenWith(resource, given),
         reference_ids: mergeReferences(resource.reference_ids, referenceIds),
         ...(outputs !== undefined && { outputs }),

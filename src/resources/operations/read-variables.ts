@@ -133,6 +133,7 @@ function violation(field: string, kind: string, description: string): FieldViola
  * Checks what a provider gave: each wanted Quantity and Quality, at least as much as was wanted. What it does not mention was
  * given as it was wanted.
  *
+ * @param least what the resource must have afterwards.
  * @returns what was given of everything that was wanted or is mentioned.
  * @throws ServiceError FIELD_INVALID with a violation for each.
  */
@@ -140,17 +141,19 @@ export function readGiven(
   { givenQuantities = [], givenQualities = [] }: StoredOperationType,
   wanted: Variables,
   given: Variables,
+  least: Variables = wanted,
 ): Variables {
   const check = (
     field: string,
     returned: readonly { readonly kind: string }[],
     amounts: ByKind,
-    least: ByKind,
+    known: ByKind,
+    minimums: ByKind,
   ): FieldViolation[] =>
     Object.entries(amounts).flatMap(([kind, amount]) => {
-      const isKnown = Object.hasOwn(least, kind) || returned.some((each) => each.kind === kind);
+      const isKnown = Object.hasOwn(known, kind) || returned.some((each) => each.kind === kind);
       if (!isKnown) return [violation(field, kind, "is not among the variables that the operation returns")];
-      const minimum = amountOf(least, kind) ?? 0;
+      const minimum = amountOf(minimums, kind) ?? 0;
       if (!(amount >= minimum)) {
         return [violation(field, kind, `must be at least ${minimum}, which was wanted, got ${amount}`)];
       }
@@ -160,8 +163,8 @@ export function readGiven(
     .filter(([, grade]) => !Number.isInteger(grade))
     .map(([kind, grade]) => violation("given_qualities", kind, `must be a whole number, got ${grade}`));
   const violations = [
-    ...check("given_quantities", givenQuantities, given.quantities, wanted.quantities),
-    ...check("given_qualities", givenQualities, given.qualities, wanted.qualities),
+    ...check("given_quantities", givenQuantities, given.quantities, wanted.quantities, least.quantities),
+    ...check("given_qualities", givenQualities, given.qualities, wanted.qualities, least.qualities),
     ...fractions,
   ];
   if (violations.length > 0) throw invalidFields(violations);

@@ -26,7 +26,7 @@ import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { closeScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { operationDefinition } from "../operations/definition.ts";
-import { type Outcome, endOperation } from "../operations/end-operation.ts";
+import { type Outcome, endOperation, readResourceOf } from "../operations/end-operation.ts";
 import { toOperation } from "../operations/message.ts";
 import { readGiven, requireGrades } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
@@ -35,6 +35,7 @@ import { requireStorable } from "../require-storable.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { resourceTypeDefinition } from "../resource-types/definition.ts";
 import { readType } from "../resource-types/find-type.ts";
+import { wantedAfter } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import { requireOperation } from "../resources/rules.ts";
 import { serviceDefinition } from "../services/definition.ts";
@@ -176,9 +177,11 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       return writeClaimed(method, request, context, async ({ transaction, operation }) => {
         const type = await readType(transaction.db, operation.type_id);
         const definition = requireOperation(type, operation.verb, "operation_path");
-        const given = readGiven(definition, operation, { quantities: givenQuantities, qualities: givenQualities });
+        const resource = await readResourceOf(transaction, operation);
+        const returned = { quantities: givenQuantities, qualities: givenQualities };
+        const given = readGiven(definition, operation, returned, wantedAfter(resource, operation));
         await requireGrades(transaction.db, givenQualities);
-        return endOperation(transaction, dependencies, operation, { state: "SUCCEEDED", given, outputs });
+        return endOperation(transaction, dependencies, operation, resource, { state: "SUCCEEDED", given, outputs });
       });
     },
 
@@ -210,12 +213,9 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
           return { ...operation, state: "PENDING" };
         }
         const failed: Outcome = { state: "FAILED", reason, message };
-        return endOperation(
-          transaction,
-          dependencies,
-          operation,
-          operation.cancel_requested ? { state: "CANCELLED" } : failed,
-        );
+        const outcome: Outcome = operation.cancel_requested ? { state: "CANCELLED" } : failed;
+        const resource = await readResourceOf(transaction, operation);
+        return endOperation(transaction, dependencies, operation, resource, outcome);
       });
     },
   };

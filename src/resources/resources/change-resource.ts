@@ -6,6 +6,7 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { settle } from "../../iam/quotas/ledger.ts";
 import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import type { Variables } from "../operations/read-variables.ts";
+import type { OperationRow } from "../operations/store.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
@@ -33,6 +34,21 @@ const jsonColumns: ReadonlySet<string> = new Set([
   "outputs",
   "reference_ids",
 ]);
+
+/** The operations that take a resource away, after which it has no more than before. */
+export const takesAway: ReadonlySet<string> = new Set(["delete", "purge"]);
+
+/** Returns what is wanted of a resource when an operation has succeeded: what it is given must be at least that. */
+export function wantedAfter(
+  resource: InfrastructureRow,
+  { verb, quantities, qualities }: Pick<OperationRow, "verb" | "quantities" | "qualities">,
+): Variables {
+  if (takesAway.has(verb)) return { quantities, qualities };
+  return {
+    quantities: { ...resource.quantities, ...quantities },
+    qualities: { ...resource.qualities, ...qualities },
+  };
+}
 
 /**
  * Returns what a working resource was given. What it has not been given so far, because its creation failed, was given as it

@@ -15,7 +15,7 @@ import { type NewOperation, startOperation } from "../operations/start-operation
 import { type OperationRow, readPriorState } from "../operations/store.ts";
 import { holdReferences, readReferences, requireUnreferenced } from "../references.ts";
 import { readType } from "../resource-types/find-type.ts";
-import { givenWith } from "./change-resource.ts";
+import { givenWith, takesAway } from "./change-resource.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath, toResource } from "./message.ts";
 import { requireStartable } from "./require-idle.ts";
@@ -118,9 +118,6 @@ function requireState(row: InfrastructureRow, verb: string): void {
   if (verb === "purge") checkTransition(row, "purge", "resource", resourcePath(row));
   else if (row.delete_time !== null) throw deleted("resource", resourcePath(row));
 }
-
-/** The operations that take a resource away, after which it has no more than before. */
-const takesAway: ReadonlySet<string> = new Set(["delete", "purge"]);
 
 /** Reserves what the resource needs, and queues the operation. */
 export async function start(transaction: OrgTransaction, operation: NewOperation): Promise<Started> {
