@@ -1,8 +1,10 @@
-// Tests that who waits for an operation gets it only with the permission to read it then.
+// Tests how long calls wait for operations, and that who waits for one gets it only with the permission to read it then.
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { required } from "../../src/errors/required.ts";
+import { poll } from "../../src/resources/poll.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
@@ -54,4 +56,49 @@ test.each<[string, () => Promise<unknown>]>([
 test("an operation in a project that is suspended meanwhile is returned to a caller who may lift that", async () => {
   const suspend = () => cloud.api.projects.suspendProject({ path: cloud.project });
   expect(await waitDuring(suspend, cloud)).toMatchObject({ path: operation.path, done: true });
+});
+
+const passedMs = async (wait: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now();
+  await wait();
+  return performance.now() - start;
+};
+
+describe.each<[string, (waitMs: number) => Promise<unknown>]>([
+  [
+    "WaitOperation",
+    (waitMs) => cloud.operations.waitOperation({ path: operation.path, timeout: durationFromMs(waitMs) }),
+  ],
+  [
+    "ClaimOperations",
+    (waitMs) => {
+      const { servicePath, provider } = cloud;
+      return provider.claimOperations({ servicePath, verbs: ["start"], wait: durationFromMs(waitMs) });
+    },
+  ],
+])("%s waits in vain", (_method, wait) => {
+  test.each([300, 1_200])("for as long as the request asks: %i ms", async (waitMs) => {
+    const passed = await passedMs(() => wait(waitMs));
+    expect(passed).toBeGreaterThanOrEqual(waitMs - 5);
+    expect(passed).toBeLessThan(waitMs + 5_000);
+  });
+
+  test("not at all if the request asks for nothing", async () => {
+    expect(await passedMs(() => wait(0))).toBeLessThan(5_000);
+  });
+});
+
+test("a wait ends before the deadline of its call", async () => {
+  const limits = { waitMs: 60_000, callMs: 2_000 };
+  const { signal } = new AbortController();
+  const passed = await passedMs(() =>
+    poll(
+      () => Promise.resolve("PENDING"),
+      (state) => state === "SUCCEEDED",
+      limits,
+      signal,
+    ),
+  );
+  expect(passed).toBeGreaterThanOrEqual(1_495);
+  expect(passed).toBeLessThan(2_000);
 });

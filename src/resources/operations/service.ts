@@ -45,9 +45,11 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
   const own: Partial<ServiceImpl<typeof OperationsService>> = {
     async waitOperation({ timeout }, context) {
       const path = targetOf(context, patterns.Operation);
-      const given = timeout === undefined ? Infinity : durationMs(timeout);
       const visible = visibleOf(context);
-      const until = Math.min(given, context.timeoutMs() ?? Infinity, requestTimeoutMs);
+      const limits = {
+        waitMs: timeout === undefined ? Infinity : durationMs(timeout),
+        callMs: Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs),
+      };
       let reads = 0;
       const read = async (): Promise<OperationRow> => {
         reads++;
@@ -55,7 +57,7 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
         if (row === undefined) throw notFound("operation", formatReferences(patterns.Operation, path));
         return row;
       };
-      const row = await poll(read, (found) => found.end_time !== null, until, context.signal);
+      const row = await poll(read, (found) => found.end_time !== null, limits, context.signal);
       // Meanwhile the caller may have lost the permission, or the org or project may have been suspended.
       if (reads > 1) await confirmOf(context)(database.reads, undefined);
       return toOperation(row);

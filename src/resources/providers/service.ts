@@ -152,9 +152,11 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
         (await isAnyDue(database, claimable))
           ? claimOperations(database, claimable, maxOperations || 1, secondsOf(claimDuration))
           : [];
-      const given = wait === undefined ? 0 : durationMs(wait);
-      const until = Math.min(given, context.timeoutMs() ?? Infinity, requestTimeoutMs);
-      const claimed = await poll(claim, (rows) => rows.length > 0, until, context.signal);
+      const limits = {
+        waitMs: wait === undefined ? 0 : durationMs(wait),
+        callMs: Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs),
+      };
+      const claimed = await poll(claim, (rows) => rows.length > 0, limits, context.signal);
       return create(ClaimOperationsResponseSchema, { claims: await toClaims(claimed) });
     },
 
