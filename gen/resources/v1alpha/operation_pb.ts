@@ -149,8 +149,9 @@ export type Operation = Message<"resources.v1alpha.Operation"> & {
   memberPath: string;
 
   /**
-   * The version of the Operation, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes when the
-   * Operation starts, ends or is cancelled, but not with its progress.
+   * The version of the Operation, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes when
+   * the cancellation of the Operation is requested and when it ends. It stays the same when a provider claims the Operation or
+   * gives it back, which changes `state`, and with its progress.
    *
    * @generated from field: string etag = 18;
    */
@@ -164,7 +165,7 @@ export type Operation = Message<"resources.v1alpha.Operation"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * When its state last changed.
+   * When `etag` last changed: when the Operation was started, its cancellation was requested, or it ended.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 20;
    */
