@@ -1,5 +1,6 @@
 // References between resources: an instance uses a volume. What is used is not deleted. That is exact because resources refer
 // only to others in their org, under whose lock operations start and end.
+import { mapEntry } from "../errors/map-entry.ts";
 import { type Transaction, sql } from "kysely";
 import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
@@ -33,7 +34,7 @@ const usableStates: readonly string[] = ["ACTIVE", "UPDATING", "SUSPENDED"];
  *
  * @param given paths by the name of the reference; an empty one removes the reference.
  * @param field the field of the request, for errors: `references`.
- * @throws ServiceError FIELD_INVALID with a violation for each: `references[volume]`.
+ * @throws ServiceError FIELD_INVALID with a violation for each: `references["volume"]`.
  */
 export async function readReferences(
   transaction: OrgTransaction,
@@ -46,13 +47,13 @@ export async function readReferences(
   const violations: FieldViolation[] = [];
   const found: [string, ReferencedId | null][] = [];
   const fail = (name: string, description: string): void => {
-    violations.push({ field: `${field}[${name}]`, description, rule: "references" });
+    violations.push({ field: mapEntry(field, name), description, rule: "references" });
   };
   for (const [name, path] of Object.entries(given)) {
     const definition = references.find((each) => each.name === name);
     if (definition === undefined) fail(name, `is not among the references of the operation; ${accepted(references)}`);
     else if (path !== "") {
-      const target = await readTarget(transaction, authorHolds, resourceId, definition, path, `${field}[${name}]`);
+      const target = await readTarget(transaction, authorHolds, resourceId, definition, path, mapEntry(field, name));
       if (typeof target === "string") fail(name, target);
       else found.push([name, { project_id: target.project_id, id: target.id }]);
     } else if (definition.required === true) fail(name, "is required by the operation");

@@ -128,7 +128,7 @@ describe("a batch", () => {
     const variable = await failureOf(
       cloud.resources.batchCreateResources({ parentPath, requests: [instance(1), wrong] }),
     );
-    expect(variable).toMatchObject({ fields: [`requests[1].resource.quantities[${cloud.cores}]`] });
+    expect(variable).toMatchObject({ fields: [`requests[1].resource.quantities["${cloud.cores}"]`] });
     const untyped = { resource: { name: "vm" } };
     const missing = await failureOf(
       cloud.resources.batchCreateResources({ parentPath, requests: [instance(1), untyped] }),

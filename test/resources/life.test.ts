@@ -151,11 +151,11 @@ describe("a request is refused", () => {
     expect(failure).toMatchObject({ code: "InvalidArgument", reason: "FIELD_INVALID" });
     expect(failure.fields.toSorted()).toEqual(
       [
-        `resource.quantities[${cores}]`,
-        `resource.quantities[${ram}]`,
-        "resource.quantities[disks]",
-        `resource.qualities[${certificate}]`,
-        "resource.qualities[soc_2]",
+        `resource.quantities["${cores}"]`,
+        `resource.quantities["${ram}"]`,
+        'resource.quantities["disks"]',
+        `resource.qualities["${certificate}"]`,
+        'resource.qualities["soc_2"]',
       ].toSorted(),
     );
     expect(failure.message).toContain("is required by the operation");
@@ -176,7 +176,7 @@ describe("a request is refused", () => {
     "with an amount that is not a finite number, also without a maximum: %d",
     async (amount) => {
       const failure = await failureWith({ [cloud.cores]: 1, [cloud.ram]: amount });
-      expect(failure).toMatchObject({ code: "InvalidArgument", fields: [`resource.quantities[${cloud.ram}]`] });
+      expect(failure).toMatchObject({ code: "InvalidArgument", fields: [`resource.quantities["${cloud.ram}"]`] });
     },
   );
 

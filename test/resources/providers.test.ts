@@ -156,7 +156,7 @@ describe("the given amounts", () => {
     const failure = await failureOf(complete({ [cores]: 1.9, disks: 1 }, { [certificate]: 1 }));
     expect(failure).toMatchObject({ code: "InvalidArgument" });
     expect(failure.fields.toSorted()).toEqual(
-      [`given_quantities[${cores}]`, "given_quantities[disks]", `given_qualities[${certificate}]`].toSorted(),
+      [`given_quantities["${cores}"]`, 'given_quantities["disks"]', `given_qualities["${certificate}"]`].toSorted(),
     );
     expect(failure.message).toContain("must be at least 2, which was wanted, got 1.9");
     const done = await complete({ [cores]: 2.01 });
@@ -200,7 +200,7 @@ describe("the given amounts", () => {
       const failure = await failureOf(complete(claim, 3.9, 1));
       expect(failure).toMatchObject({
         code: "InvalidArgument",
-        fields: [`given_quantities[${cores}]`, `given_qualities[${certificate}]`],
+        fields: [`given_quantities["${cores}"]`, `given_qualities["${certificate}"]`],
       });
       expect(failure.message).toContain("must be at least 4, which was wanted, got 3.9");
       expect((await complete(claim, 4, 2)).givenQuantities).toEqual({ [cores]: 4 });
@@ -219,7 +219,7 @@ describe("the given amounts", () => {
   test("are never so large that sums become infinite, and grades are whole", async () => {
     const { cores, ram, certificate } = cloud;
     const huge = cloud.create(uniqueName("huge"), 2, { quantities: { [cores]: 2, [ram]: 1.024e300 } });
-    expect(await failureOf(huge)).toMatchObject({ fields: [`resource.quantities[${ram}]`] });
+    expect(await failureOf(huge)).toMatchObject({ fields: [`resource.quantities["${ram}"]`] });
     await cloud.create(uniqueName("huge"), 2, { qualities: { [certificate]: 1 } });
     const claim = await cloud.claim();
     for (const amount of [1e300, Infinity, Number.NaN, -1]) {
@@ -227,10 +227,10 @@ describe("the given amounts", () => {
         ...cloud.present(claim),
         givenQuantities: { [cores]: amount },
       });
-      expect(await failureOf(complete)).toMatchObject({ fields: [`given_quantities[${cores}]`] });
+      expect(await failureOf(complete)).toMatchObject({ fields: [`given_quantities["${cores}"]`] });
     }
     const half = cloud.provider.completeOperation({ ...cloud.present(claim), givenQualities: { [certificate]: 1.5 } });
-    expect(await failureOf(half)).toMatchObject({ fields: [`given_qualities[${certificate}]`] });
+    expect(await failureOf(half)).toMatchObject({ fields: [`given_qualities["${certificate}"]`] });
     await cloud.provider.completeOperation(cloud.present(claim));
   });
 
@@ -402,7 +402,7 @@ describe("a report", () => {
     expect(await failureOf(report(name, { state: Resource_State.FAILED }))).toMatchObject({ reason: "STATE_FORBIDS" });
     await cloud.complete();
     const less = await failureOf(report(name, { givenQuantities: { [cloud.cores]: 1 } }));
-    expect(less).toMatchObject({ fields: [`given_quantities[${cloud.cores}]`] });
+    expect(less).toMatchObject({ fields: [`given_quantities["${cloud.cores}"]`] });
     expect(await failureOf(report(name, { state: Resource_State.DELETING }))).toMatchObject({ fields: ["state"] });
   });
 
@@ -460,7 +460,7 @@ test("a given grade is not above the highest one of its kind", async () => {
   const claim = await cloud.claim();
   const give = (grade: number) =>
     provider.completeOperation({ ...cloud.present(claim), givenQualities: { [certificate]: grade } });
-  expect(await failureOf(give(3))).toMatchObject({ fields: [`given_qualities[${certificate}]`] });
+  expect(await failureOf(give(3))).toMatchObject({ fields: [`given_qualities["${certificate}"]`] });
   expect((await give(2)).givenQualities).toEqual({ [certificate]: 2 });
 });
 

@@ -201,25 +201,25 @@ describe("a reference is refused", () => {
   test("if the operation has none of its name, or needs one that is missing", async () => {
     const disk = await create("disk", volumes);
     const creation = begin("vm", machines, { disc: disk });
-    await refused(creation, "resource.references[disc]", "the operation takes volume");
-    await refused(begin("other", volumes, { volume: disk }), "resource.references[volume]", "takes none");
+    await refused(creation, 'resource.references["disc"]', "the operation takes volume");
+    await refused(begin("other", volumes, { volume: disk }), 'resource.references["volume"]', "takes none");
     const vm = await create("vm", machines);
-    await refused(run(vm, "attach"), "references[volume]", "is required");
-    await refused(run(vm, "attach", { volume: "" }), "references[volume]", "is required");
-    await refused(run(vm, "attach", { volume: "disk" }), "references[volume]", "must have the form");
+    await refused(run(vm, "attach"), 'references["volume"]', "is required");
+    await refused(run(vm, "attach", { volume: "" }), 'references["volume"]', "is required");
+    await refused(run(vm, "attach", { volume: "disk" }), 'references["volume"]', "must have the form");
   });
 
   test("if there is no such resource, it has another type, or it cannot be used", async () => {
     const vm = await create("vm", machines);
     const other = await create("other", machines);
     const attach = (volume: string) => run(vm, "attach", { volume });
-    await refused(attach(cloud.pathOf("missing")), "references[volume]", "there is no resource");
-    await refused(attach(other), "references[volume]", `must be a resource of the type ${volumes}`);
+    await refused(attach(cloud.pathOf("missing")), 'references["volume"]', "there is no resource");
+    await refused(attach(other), 'references["volume"]', `must be a resource of the type ${volumes}`);
     const { resourcePath: fresh } = await begin("fresh", volumes);
-    await refused(attach(fresh), "references[volume]", "is CREATING");
+    await refused(attach(fresh), 'references["volume"]', "is CREATING");
     await cloud.complete();
     await cloud.resources.deleteResource({ path: fresh });
-    await refused(attach(fresh), "references[volume]", "is DELETING");
+    await refused(attach(fresh), 'references["volume"]', "is DELETING");
     await cloud.complete();
   });
 
@@ -232,7 +232,7 @@ describe("a reference is refused", () => {
     await api.projects.deleteProject({ path: parentPath, force: true });
     expect(await failureOf(begin("other", machines, { volume }))).toMatchObject({
       code: "InvalidArgument",
-      fields: ["resource.references[volume]"],
+      fields: ['resource.references["volume"]'],
     });
   });
 
@@ -242,7 +242,7 @@ describe("a reference is refused", () => {
     const { path: parentPath } = await api.projects.createProject({ parentPath: elsewhere, project: { name: "web" } });
     const foreign = await create("disk", volumes, {}, parentPath);
     const vm = await create("vm", machines);
-    await refused(run(vm, "attach", { volume: foreign }), "references[volume]", "must be in the same org");
+    await refused(run(vm, "attach", { volume: foreign }), 'references["volume"]', "must be in the same org");
 
     const { path: hidden } = await api.projects.createProject({ parentPath: org, project: { name: "hidden" } });
     const secret = await create("disk", volumes, {}, hidden);
@@ -257,7 +257,7 @@ describe("a reference is refused", () => {
     const attach = (volume: string) =>
       bob.resources.runResource({ path: vm, operation: "attach", references: { volume } });
     for (const path of [secret, foreign, `${hidden}/resources/missing`]) {
-      await refused(attach(path), "references[volume]", "there is no resource");
+      await refused(attach(path), 'references["volume"]', "there is no resource");
     }
   });
 
@@ -286,13 +286,13 @@ describe("a reference is refused", () => {
     const attach = ({ resources }: Pick<typeof bob, "resources">, volume: string) =>
       resources.runResource({ path: vm, operation: "attach", references: { volume }, validateOnly: true });
     for (const path of [disk, wild]) expect((await attach(bob, path)).references).toBeDefined();
-    await refused(attach(editor, wildForeign), "references[volume]", "must be in the same org");
+    await refused(attach(editor, wildForeign), 'references["volume"]', "must be in the same org");
 
     await api.projects.suspendProject({ path: paused });
     await api.orgs.suspendOrg({ path: other.path });
-    for (const path of [disk, wild]) await refused(attach(bob, path), "references[volume]", "there is no resource");
+    for (const path of [disk, wild]) await refused(attach(bob, path), 'references["volume"]', "there is no resource");
     for (const path of [foreign, wildForeign]) {
-      await refused(attach(editor, path), "references[volume]", "there is no resource");
+      await refused(attach(editor, path), 'references["volume"]', "there is no resource");
     }
   });
 
@@ -300,15 +300,15 @@ describe("a reference is refused", () => {
     const disks: string[] = [];
     for (let index = 0; index < 6; index++) disks.push(await create(`disk-${index}`, volumes));
     const clone = (index: number, source: number) => run(disks[index]!, "clone", { source: disks[source]! });
-    await refused(clone(0, 0), "references[source]", "uses the resource itself");
+    await refused(clone(0, 0), 'references["source"]', "uses the resource itself");
     for (const index of [1, 2, 3]) {
       await clone(index, index - 1);
       await cloud.complete();
     }
-    await refused(clone(0, 3), "references[source]", "uses the resource itself");
+    await refused(clone(0, 3), 'references["source"]', "uses the resource itself");
     await clone(4, 3);
     await cloud.complete();
-    await refused(clone(5, 4), "references[source]", "at most 4 references deep");
+    await refused(clone(5, 4), 'references["source"]', "at most 4 references deep");
   });
 });
 

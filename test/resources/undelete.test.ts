@@ -167,7 +167,7 @@ test("a deleted resource is not changed, deleted or used, and one that is not is
   const { resources, provider, servicePath } = cloud;
   const resource = { name: uniqueName("user"), typePath: disks, references: { disk: byId } };
   const using = await failureOf(resources.createResource({ parentPath: cloud.project, resource }));
-  expect(using).toMatchObject({ fields: ["resource.references[disk]"] });
+  expect(using).toMatchObject({ fields: ['resource.references["disk"]'] });
   expect(using.message).toContain("is DELETED");
   const live = await createDisk();
   const refused = [
@@ -199,8 +199,8 @@ test("what is being undeleted or purged is not used before it is ACTIVE", async 
   const expectRefused = async (message: string): Promise<void> => {
     const failures = await Promise.all(attempts().map(failureOf));
     expect(failures).toMatchObject([
-      { code: "InvalidArgument", fields: ["resource.references[disk]"] },
-      { code: "InvalidArgument", fields: ["references[disk]"] },
+      { code: "InvalidArgument", fields: ['resource.references["disk"]'] },
+      { code: "InvalidArgument", fields: ['references["disk"]'] },
     ]);
     for (const failure of failures) expect(failure.message).toContain(message);
   };

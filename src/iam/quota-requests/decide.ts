@@ -1,4 +1,5 @@
 // Approves and rejects quota requests, under the lock of their org, under which the limits of its quotas change as well.
+import { mapEntry } from "../../errors/map-entry.ts";
 import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
@@ -92,7 +93,7 @@ function requireAskedFor({ limits }: QuotaRequestRow, instead: WantedLimits): vo
   const violations = Object.keys(instead)
     .filter((kind) => !kinds.includes(kind))
     .map((kind): FieldViolation => ({
-      field: `limits[${JSON.stringify(kind)}]`,
+      field: mapEntry("limits", kind),
       description: `is not asked for; the quota request asks for ${kinds.toSorted().join(", ")}`,
       rule: "quota_request.kind",
     }));

@@ -1,3 +1,4 @@
+import { mapEntry } from "../../errors/map-entry.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { singletonPath } from "../../paths/patterns.ts";
@@ -20,7 +21,7 @@ export async function requireRaises({ db }: OrgTransaction, level: LevelRow, lim
   const violations = wantedLimits(level, limits)
     .filter((limit) => !isRaised(limit))
     .map(({ kind, before }): FieldViolation => ({
-      field: `${field}[${JSON.stringify(kind)}]`,
+      field: mapEntry(field, kind),
       description:
         before === undefined
           ? `must be left out: ${path} has no limit for it, so there is nothing to ask for`

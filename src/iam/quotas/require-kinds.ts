@@ -1,3 +1,4 @@
+import { mapEntry } from "../../errors/map-entry.ts";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
@@ -14,7 +15,7 @@ export async function requireKinds(db: Transaction<Schema>, kinds: readonly stri
   const known = new Set((await lockQuantityKinds(db, kinds)).map(({ name }) => name));
   const missing = kinds.filter((kind) => !known.has(kind));
   const violations = missing.map((kind): FieldViolation => ({
-    field: `${field}[${JSON.stringify(kind)}]`,
+    field: mapEntry(field, kind),
     description:
       "must be the limit of a QuantityKind, but none has this name; /resources/v1alpha/quantityKinds has all",
     rule: "quota.kind",

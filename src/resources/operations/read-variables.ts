@@ -1,4 +1,5 @@
 // Reads the Quantities and Qualities of a request, as the definition of its operation demands.
+import { mapEntry } from "../../errors/map-entry.ts";
 import type { Transaction } from "kysely";
 import type { Schema, StoredOperationType, StoredQuality, StoredQuantity } from "../../database/schema.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
@@ -46,7 +47,7 @@ export async function readKinds(
 /**
  * Checks the variables that a request gives for an operation, and adds the defaults.
  *
- * @throws ServiceError FIELD_INVALID with a violation for each: `resource.quantities[cpu_cores]`.
+ * @throws ServiceError FIELD_INVALID with a violation for each: `resource.quantities["cpu_cores"]`.
  */
 export function readVariables(
   { steps, grades }: VariableKinds,
@@ -126,7 +127,7 @@ export async function requireGrades(db: Transaction<Schema>, given: ByKind): Pro
 }
 
 function violation(field: string, kind: string, description: string): FieldViolation {
-  return { field: `${field}[${kind}]`, description, rule: "variables" };
+  return { field: mapEntry(field, kind), description, rule: "variables" };
 }
 
 /**
