@@ -7,7 +7,7 @@ import type { OneReference } from "../../paths/parse-path.ts";
 import type { Labels } from "../engine/tables/label-table.ts";
 
 /** An org, and a project in it, whose columns are null if there is none. */
-export interface OtherOrg {
+interface OtherOrg {
   readonly id: string;
   readonly name: string;
   readonly customer_id: string;
