@@ -107,7 +107,7 @@ async function readErrors(): Promise<void> {
   assert.equal(badName.code, Code.InvalidArgument);
   assert.equal(badName.findDetails(ErrorInfoSchema)[0]?.reason, "FIELD_INVALID");
   assert.equal(badName.findDetails(BadRequestSchema)[0]?.fieldViolations[0]?.field, "member.name");
-  const late = await failureOf(members.getMember({ path: `${org}/members/alice` }, { timeoutMs: 0.001 }));
+  const late = await failureOf(members.getMember({ path: `${org}/members/alice` }, { timeoutMs: 1 }));
   assert.equal(late.code, Code.DeadlineExceeded);
 }
 
