@@ -14,7 +14,7 @@ export type ConnectionSettings =
   | { host: string; port: number; user: string; database: string };
 
 export interface Database {
-  /** For all statements of a connection. Transactions can have others. */
+  /** For statements outside of transactions. */
   readonly reads: Kysely<Schema>;
   /**
    * Runs statements in a transaction of their own, on the connections of `reads`, and returns the rows of each. Where statements are
@@ -69,7 +69,7 @@ const maintenanceDeadlineMs = analysisLimits.statementMs + 10_000;
 const lookupDeadlineMs = 10_000;
 
 const settings = settingsOf(transactionLimits);
-/** For statements outside of transactions. */
+/** For all statements of a connection. Transactions can have others. */
 const timeouts = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
 /**
  * Statements that look up rows by their keys are planned once. PostgreSQL would plan those with an array of keys each time, which

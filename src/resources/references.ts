@@ -1,10 +1,10 @@
 // References between resources: an instance uses a volume. What is used is not deleted. That is exact because resources refer
 // only to others in their org, under whose lock operations start and end.
-import { mapEntry } from "../errors/map-entry.ts";
 import { type Transaction, sql } from "kysely";
 import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { ReferencedId, Schema, StoredOperationType, StoredReference } from "../database/schema.ts";
+import { mapEntry } from "../errors/map-entry.ts";
 import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { patterns } from "../paths/patterns.ts";

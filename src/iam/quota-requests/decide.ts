@@ -1,7 +1,7 @@
 // Approves and rejects quota requests, under the lock of their org, under which the limits of its quotas change as well.
-import { mapEntry } from "../../errors/map-entry.ts";
 import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { mapEntry } from "../../errors/map-entry.ts";
 import { required } from "../../errors/required.ts";
 import { type FieldViolation, ServiceError, deleted, invalidFields } from "../../errors/service-error.ts";
 import type { Reference } from "../../paths/parse-path.ts";

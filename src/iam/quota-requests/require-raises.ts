@@ -1,5 +1,5 @@
-import { mapEntry } from "../../errors/map-entry.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { mapEntry } from "../../errors/map-entry.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { singletonPath } from "../../paths/patterns.ts";
 import { maxViolations } from "../../standard-methods/write/validate-message.ts";

@@ -1,6 +1,6 @@
-import { mapEntry } from "../../errors/map-entry.ts";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
+import { mapEntry } from "../../errors/map-entry.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { lockQuantityKinds } from "../../resources/quantity-kinds/store.ts";
 import { maxViolations } from "../../standard-methods/write/validate-message.ts";

@@ -1,7 +1,7 @@
 // Reads the Quantities and Qualities of a request, as the definition of its operation demands.
-import { mapEntry } from "../../errors/map-entry.ts";
 import type { Transaction } from "kysely";
 import type { Schema, StoredOperationType, StoredQuality, StoredQuantity } from "../../database/schema.ts";
+import { mapEntry } from "../../errors/map-entry.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { isMultipleOf, maxAmount } from "../amounts.ts";
 import { findQualityKinds } from "../quality-kinds/store.ts";
