@@ -8,8 +8,10 @@ export interface Line {
   readonly bytes: Buffer;
 }
 
+const tab = 0x09;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const space = 0x20;
 
 /**
  * Splits bytes into lines that end with LF or CRLF. The line ending is optional for the last line. Lines that contain only
@@ -40,7 +42,14 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number
 
   for await (const chunk of chunks) {
     let start = 0;
-    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+    for (;;) {
+      if (length === 0) {
+        const blank = findBlankLines(chunk, start, maxBytes);
+        number += blank.count;
+        start = blank.end;
+      }
+      const end = chunk.indexOf(lineFeed, start);
+      if (end === -1) break;
       add(chunk.subarray(start, end));
       start = end + 1;
       const line = takeLine();
@@ -52,6 +61,24 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number
   if (!isBlank(last.bytes)) yield last;
 }
 
+/**
+ * Returns how many blank lines there are from `start` on before the first other one, and where they end. A compressed body can
+ * have millions of them, so they are only counted. Lines that are longer than `maxBytes`, or whose CRLF is split, are left.
+ */
+function findBlankLines(chunk: Buffer, start: number, maxBytes: number): { count: number; end: number } {
+  let [count, end] = [0, start];
+  for (let index = start; index < chunk.length && index - end <= maxBytes; index++) {
+    const byte = chunk[index];
+    if (byte === lineFeed) {
+      count++;
+      end = index + 1;
+    } else if (byte === carriageReturn) {
+      if (chunk[index + 1] !== lineFeed) break;
+    } else if (byte !== space && byte !== tab) break;
+  }
+  return { count, end };
+}
+
 function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09);
+  return bytes.every((byte) => byte === space || byte === tab);
 }

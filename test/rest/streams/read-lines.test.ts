@@ -35,6 +35,8 @@ test.each([
   ["in one chunk", ["abc\nabcd\n"]],
   ["in several chunks", ["abc\n", "ab", "c", "d"]],
   ["before its end", ["abc\nabcd"]],
+  ["though it is blank", ["   \n    \n"]],
+  ["though it is blank, with CRLF", ["  \r\n   \r\n"]],
 ])("rejects a line that is too long, %s", async (_case, chunks) => {
   await expect(
     linesOf(
