@@ -7,18 +7,30 @@ const testDatabase = join(import.meta.dirname, "test-database.ts");
 
 /** Returns their paths below the root of the project. */
 export function databaseTests(): string[] {
-  return globSync("test/**/*.test.ts", { cwd: root }).filter((file) => imports(join(root, file)).has(testDatabase));
+  const imported = new Map<string, readonly string[]>();
+  return globSync("test/**/*.test.ts", { cwd: root }).filter((file) =>
+    reaches(testDatabase, join(root, file), imported, new Set()),
+  );
 }
 
-/** Returns all files that a file imports, directly or indirectly. */
-function imports(file: string, found = new Set<string>()): Set<string> {
-  for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(/\bfrom "(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/g)) {
-    const imported = join(dirname(file), specifier);
-    if (found.has(imported) || !isFile(imported)) continue;
-    found.add(imported);
-    imports(imported, found);
-  }
-  return found;
+/**
+ * Reports whether a file is another one, or imports it, directly or indirectly.
+ *
+ * @param imported what each file imports, as far as it was read.
+ * @param seen the files that do not lead there, or are being followed.
+ */
+function reaches(wanted: string, file: string, imported: Map<string, readonly string[]>, seen: Set<string>): boolean {
+  if (file === wanted) return true;
+  if (seen.has(file)) return false;
+  seen.add(file);
+  const imports = imported.get(file) ?? importsOf(file);
+  imported.set(file, imports);
+  return imports.some((each) => reaches(wanted, each, imported, seen));
+}
+
+function importsOf(file: string): readonly string[] {
+  const specifiers = readFileSync(file, "utf8").matchAll(/\bfrom "(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/g);
+  return [...specifiers].map(([, from, dynamic]) => join(dirname(file), from ?? dynamic ?? "")).filter(isFile);
 }
 
 /** What looks like an import may be a text in a test. */
