@@ -172,7 +172,8 @@ test(
       },
     );
     await fc.assert(property, fuzzParameters(8));
-    expect(counts.refused).toBeGreaterThan(counts.made / 20);
+    // About an eighth is refused. Eight sequences can have half of that, and a change that is refused has many that follow it.
+    expect(counts.refused).toBeGreaterThan(counts.made / 100);
     expect(counts.made).toBeGreaterThan(counts.refused / 20);
   },
   soakTimeoutMs,

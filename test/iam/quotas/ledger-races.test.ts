@@ -56,7 +56,7 @@ test.each(cases)(
     const place = at(places, 0);
     await makeKinds(first, place.orgId, ["cpu_cores", "ram"]);
     await setLimit(first, place, level, "cpu_cores", "2");
-    for (let round = 0; round < rounds(2, 200); round++) {
+    for (let round = 0; round < rounds(1, 200); round++) {
       const ids = Array.from({ length: 64 }, () => uuid());
       const reserveAt = (index: number) =>
         ledgerOn(at(servers, index)).reserve(at(places, index), at(ids, index), { ram: 1, cpu_cores: 0.1 });

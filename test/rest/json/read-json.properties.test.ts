@@ -40,7 +40,7 @@ const descs: readonly DescMessage[] = [
   UInt64ValueSchema,
   ValueSchema,
 ];
-const run = fuzzParameters(200);
+const run = fuzzParameters(100);
 vi.setConfig({ testTimeout: fuzzTimeout(run) });
 
 /**
@@ -71,7 +71,7 @@ test.each(
     }),
     run,
   );
-  expect(seen.read).toBeGreaterThan(run.numRuns / 4);
+  expect(seen.read).toBeGreaterThan(run.numRuns / 8);
 });
 
 /** Reports whether `Date` rolls the time over to another day. */

@@ -53,7 +53,7 @@ const wellKnown: readonly DescMessage[] = [
   ValueSchema,
 ];
 const registry = createRegistry(TimestampSchema);
-const run = fuzzParameters(100);
+const run = fuzzParameters(50);
 vi.setConfig({ testTimeout: fuzzTimeout(run) });
 
 /** Fails unless both threw, or both wrote the same, but for differences that are intended. */
