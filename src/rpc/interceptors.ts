@@ -6,6 +6,7 @@ import type { Authorise, Authorised, Requirement } from "../access/evaluation/au
 import { setCall } from "../access/evaluation/call.ts";
 import type { ConfirmOf, Decision } from "../access/evaluation/confirm-author.ts";
 import type { TypePermissions } from "../resources/type-permissions.ts";
+import { type PermissionOfItem, authoriseItems } from "./authorisation/authorise-items.ts";
 import { authoriseParents, isOverParents } from "./authorisation/authorise-parents.ts";
 import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
@@ -52,12 +53,19 @@ export function createCallInterceptor(
     }
     const caller = callerAtGate(request.contextValues);
     const message = request.message as unknown as RequestFields;
-    const { permission, typedPermission, createPermission, listVisibility, target, anyPath } = rules;
+    const { permission, typedPermission, createPermission, listVisibility, target, itemPatterns, anyPath } = rules;
     const decisions: Decision[] = [];
+    const ofItems = itemPatterns && (await authorise.authoriserOf(caller, request.signal));
     const decide = async (requirement: Requirement, path: AnyPath): Promise<Authorised> => {
-      const decided = await authorise(caller, requirement, path, request.signal);
+      const decided = await (ofItems?.decide(requirement, path) ??
+        authorise(caller, requirement, path, request.signal));
       decisions.push({ requirement, path: decided.target });
       return decided;
+    };
+    const decideItems = async (permissionOf: PermissionOfItem, parent: ResolvedTarget): Promise<void> => {
+      if (ofItems === undefined || itemPatterns === undefined) return;
+      const items = { patterns: itemPatterns, paths: message["paths"] as readonly string[] };
+      decisions.push(...(await authoriseItems(ofItems, permissionOf, parent, items)));
     };
     let authorised = untargeted;
     if (permission !== undefined && anyPath !== undefined) {
@@ -77,10 +85,11 @@ export function createCallInterceptor(
         decisions.push(...onParents.decisions);
       } else {
         authorised = await decide({ permission, listVisibility }, path);
+        await decideItems(() => permission, authorised.target);
       }
     } else if (typedPermission !== undefined) {
       const visibility = (path: AnyPath) => authorise.visibility(caller, path);
-      authorised = await authoriseTyped(typePermissions, { decide, visibility }, rules, message);
+      authorised = await authoriseTyped(typePermissions, { decide, decideItems, visibility }, rules, message);
     } else if (target !== undefined) {
       authorised = { ...untargeted, target: { ...onPlatform, ...readTarget(target, message) } };
     }

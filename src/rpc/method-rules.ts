@@ -2,7 +2,14 @@ import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import type { ListVisibility } from "../access/evaluation/authorise.ts";
 import { findAuthorizationProblem, isTyped } from "./authorisation/find-authorization-problem.ts";
-import { type AnyPathField, type TargetField, readAnyPathField, readTargetField } from "./authorisation/path-fields.ts";
+import type { PathPattern } from "../paths/patterns.ts";
+import {
+  type AnyPathField,
+  type TargetField,
+  readAnyPathField,
+  readItemPatterns,
+  readTargetField,
+} from "./authorisation/path-fields.ts";
 import { type MethodDeprecation, readDeprecation } from "./read-deprecation.ts";
 import { takesField } from "./takes-field.ts";
 
@@ -22,6 +29,8 @@ export interface MethodRules {
   readonly unauthenticated: boolean;
   /** The field with the path of the resource; undefined for methods on the platform as a whole. */
   readonly target: TargetField | undefined;
+  /** The patterns of what `paths` names, in the parent that is the target; undefined for methods other than BatchGet and BatchDelete. */
+  readonly itemPatterns: readonly PathPattern[] | undefined;
   /** The field with the path of any resource, of this or another service, for access questions. */
   readonly anyPath: AnyPathField | undefined;
   /** Which List calls are restricted to the orgs in which the caller may list, if it may not list in all orgs. */
@@ -57,6 +66,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
     unauthenticated,
     createPermission: createPermission === "" ? undefined : createPermission,
     target,
+    itemPatterns: readItemPatterns(method, name),
     anyPath,
     listVisibility: listVisibilityOf(listsAllOrgs, isPaged && target !== undefined),
     deprecation: readDeprecation(method),

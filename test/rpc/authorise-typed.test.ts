@@ -24,7 +24,11 @@ function list(orgsOf: Readonly<Record<string, OrgSet>>): Promise<Authorised> {
   };
   return authoriseTyped(
     { all: () => Promise.resolve(types) } as TypePermissions,
-    { decide: ({ permission }) => decide(permission), visibility: () => unlimited },
+    {
+      decide: ({ permission }) => decide(permission),
+      decideItems: () => Promise.resolve(),
+      visibility: () => unlimited,
+    },
     rules as unknown as MethodRules,
     { parentPath: "/orgs/-/projects/-" },
   );

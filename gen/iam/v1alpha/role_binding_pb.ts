@@ -114,6 +114,9 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
    * - `subject.path`, `subject.type` (`member` or `group`): the Member or Group whose access is checked;
    * - `context`: the attributes in the request of a check: `has(context.amount) && context.amount < 100`.
    *
+   * A BatchGet or BatchDelete requires that the condition is true for its parent and for each of its `paths`. A List is decided
+   * on its parent alone.
+   *
    * Names and labels that a condition reads can be changed only by callers who hold the permissions of its Role there without
    * a condition and without an end.
    *

@@ -12,7 +12,7 @@ import { readInSteps } from "./read-in-steps.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { whenReady } from "../../turns/when-ready.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
+import { type ResolvedTarget, everywhere, hasPath, withoutPath } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 import {
   type SomeOrgs,
@@ -64,6 +64,8 @@ export interface CallerAuthoriser {
   readonly decide: (requirement: Requirement, path: TargetPath) => Promise<Authorised>;
   /** Returns undefined if the call is denied. An explanation takes long. */
   readonly decideQuietly: (requirement: Requirement, path: TargetPath) => Promise<Authorised | undefined>;
+  /** Reports whether only role bindings with conditions give the permission on a target, which may not hold for what is in it. */
+  readonly isConditional: (permission: string, target: ResolvedTarget) => boolean;
 }
 
 export interface Authorise {
@@ -153,6 +155,8 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
         await renew();
         return decideQuietly(view, requirement, path);
       },
+      isConditional: (permission, target) =>
+        hasPath(target) && !allows(view.snapshot, view.check, permission, withoutPath(target)),
     };
   };
 

@@ -39,14 +39,27 @@ export const onPlatform: ResolvedTarget = {
   labels: () => ({}),
 };
 
-/**
- * Returns the target that stands for everything in a resource. Conditional bindings do not count on it, because it has no path.
- */
-export function everywhereIn(resource: TargetScope): ResolvedTarget {
+/** Returns a target on which conditional bindings do not count, because it has no path. */
+export function withoutPath(target: ResolvedTarget): ResolvedTarget {
   const fail = (): never => {
     throw noPath();
   };
-  return { ...onPlatform, resource, path: fail, labels: fail };
+  return { ...target, path: fail, labels: fail };
+}
+
+/** Reports whether conditional bindings can count on a target. */
+export function hasPath(target: ResolvedTarget): boolean {
+  try {
+    target.path();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the target that stands for everything in a resource. */
+export function everywhereIn(resource: TargetScope): ResolvedTarget {
+  return withoutPath({ ...onPlatform, resource });
 }
 
 export const everywhere = everywhereIn(onPlatform.resource);

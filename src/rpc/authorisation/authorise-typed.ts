@@ -1,6 +1,7 @@
 // Authorises calls on resources, whose types define the permissions.
 import { isDeepStrictEqual } from "node:util";
 import type { Authorised, Requirement } from "../../access/evaluation/authorise.ts";
+import type { ResolvedTarget } from "../../access/evaluation/resolved-target.ts";
 import type { Visibility } from "../../access/evaluation/visibility.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
@@ -9,11 +10,13 @@ import type { PermissionType, TypePermissions } from "../../resources/type-permi
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
 import { whenReady } from "../../turns/when-ready.ts";
 import type { MethodRules } from "../method-rules.ts";
+import type { PermissionOfItem } from "./authorise-items.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";
 
 /** Decides about the caller. */
 interface OfCaller {
   readonly decide: (requirement: Requirement, path: AnyPath) => Promise<Authorised>;
+  readonly decideItems: (permissionOf: PermissionOfItem, parent: ResolvedTarget) => Promise<void>;
   readonly visibility: (path: AnyPath) => Visibility | Promise<Visibility>;
 }
 
@@ -32,7 +35,7 @@ const ofAnyType = "resources.resources";
  */
 export async function authoriseTyped(
   types: TypePermissions,
-  { decide, visibility }: OfCaller,
+  { decide, decideItems, visibility }: OfCaller,
   { typedPermission, target, listVisibility }: MethodRules,
   message: RequestFields,
 ): Promise<Authorised> {
@@ -59,7 +62,9 @@ export async function authoriseTyped(
   }
   if (paths !== undefined) {
     const found = await types.ofResourcesIn(path, (paths as readonly string[]).slice(0, maxItems));
-    return onEach(found, requireOnResource);
+    const authorised = await onEach(found, requireOnResource);
+    await decideItems((index) => found[index] && `${found[index].prefix}.${verb}`, authorised.target);
+    return authorised;
   }
   if (message["parentPath"] !== undefined) return requireOnType(await typeOfNew(types, message, ""));
   // Through `-`, a resource that the caller does not see is like one that does not exist, also in which permission is required.

@@ -62,6 +62,17 @@ export function readTargetField(
 }
 
 /**
+ * Returns the patterns of what the field `paths` of a batch names; undefined for requests without it.
+ *
+ * @param method the name of the method, for errors.
+ * @throws Error when the field refers to no resource.
+ */
+export function readItemPatterns({ input }: DescMethod, method: string): readonly PathPattern[] | undefined {
+  const field = input.fields.find(({ name, fieldKind }) => name === "paths" && fieldKind === "list");
+  return field && patternsOfField(field, method);
+}
+
+/**
  * Returns the patterns of the resource in the field's `google.api.resource_reference`, or of its parents for a `child_type`.
  */
 function patternsOfField(field: DescField, method: string): readonly PathPattern[] {

@@ -1,0 +1,163 @@
+// A condition that leaves out a resource keeps it from batches, as it keeps it from single requests.
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { required } from "../../src/errors/required.ts";
+import { createMethodTable } from "../../src/rpc/method-table.ts";
+import { services } from "../../src/rpc/services.ts";
+import { type Api, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { createTransport } from "../support/transports.ts";
+import { callMethod } from "./every-call.ts";
+import { type FurnishedOrg, furnishOrg } from "./furnish-org.ts";
+import { type OrgCast, createOrgCast } from "./org-cast.ts";
+
+const batches = [...createMethodTable(services)]
+  .filter(([, { itemPatterns }]) => itemPatterns !== undefined)
+  .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
+
+let server: TestServer;
+let sql: SqlClient;
+let cast: OrgCast;
+let furnished: FurnishedOrg;
+beforeAll(async () => {
+  server = await startTestServer();
+  sql = await openSqlClient(server.databaseUrl);
+  cast = await createOrgCast("gRPC", server);
+  furnished = await furnishOrg(cast.api, cast.org);
+});
+afterAll(async () => {
+  await sql.close();
+  await server.close();
+});
+
+/** Creates a member of the org `system` who is an owner of the platform on a condition. */
+async function createSupporter(condition: string): Promise<{ path: string; key: string }> {
+  const { path } = await cast.api.members.createMember({
+    parentPath: "/orgs/system",
+    member: { name: uniqueName("supporter") },
+  });
+  await cast.grant("", path, "/roles/owner", { condition });
+  const key = await cast.api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "key" } });
+  return { path, key: required(key.secret) };
+}
+
+const parentOf = (path: string): string => path.split("/").slice(0, -2).join("/");
+
+describe.each(batches)("$name", ({ method, rules }) => {
+  const items = () => required(rules.itemPatterns).flatMap((pattern) => furnished.names[pattern.join("/")] ?? []);
+
+  /** Returns the code and the index in the error; undefined for a batch that may be carried out. */
+  async function denialOf(key: string, path: string): Promise<string | undefined> {
+    const parentPath = rules.target === undefined ? {} : { [rules.target.localName]: parentOf(path) };
+    const validateOnly = rules.reads ? {} : { validateOnly: true };
+    const call = callMethod(createTransport("gRPC", server.url, key), method, {
+      ...parentPath,
+      ...validateOnly,
+      paths: [path],
+    });
+    const failure = await call.then(
+      () => undefined,
+      (error: unknown) => failureOf(Promise.reject(error)),
+    );
+    return failure?.reason === "PERMISSION_DENIED" ? `${failure.code} ${failure.metadata["index"]}` : undefined;
+  }
+
+  /** Reports whether a single request about a path would be allowed. Everybody may read the catalog, whose parts have no paths. */
+  const maySingle = async (subject: string, path: string): Promise<boolean> =>
+    rules.permission === undefined ? rules.typedPermission === undefined : cast.may(subject, rules.permission, path);
+
+  test("is denied about what a condition leaves out, as a single request is", async () => {
+    expect(items()).not.toEqual([]);
+    for (const path of items()) {
+      const without = await createSupporter(`resource.path != "${path}"`);
+      const expected = (await maySingle(without.path, path)) ? undefined : "PermissionDenied 0";
+      expect([path, await denialOf(without.key, path)]).toEqual([path, expected]);
+      const other = await createSupporter(`resource.path != "${path}x"`);
+      expect([path, await denialOf(other.key, path)]).toEqual([path, undefined]);
+    }
+  });
+});
+
+describe("a member with a role on a condition", () => {
+  let name: string;
+  let api: Api;
+  beforeAll(async () => {
+    name = uniqueName("kept");
+    const { path, api: own } = await cast.member(uniqueName("mostly"));
+    await cast.grant(cast.org.path, path, "/roles/admin", {
+      condition: `!("keep" in resource.labels) && !resource.path.endsWith("/${name}")`,
+    });
+    api = own;
+  });
+
+  const createProject = (project: object): Promise<{ path: string }> =>
+    cast.api.projects.createProject({ parentPath: cast.org.path, project: { name: uniqueName("web"), ...project } });
+  const deleteAll = (...paths: string[]) => api.projects.batchDeleteProjects({ parentPath: cast.org.path, paths });
+
+  test("deletes nothing with a batch that names what the labels of the condition leave out", async () => {
+    const [plain, labelled] = [await createProject({}), await createProject({ labels: { keep: "yes" } })];
+    expect(await failureOf(deleteAll(plain.path, labelled.path))).toMatchObject({
+      code: "PermissionDenied",
+      metadata: { permission: "iam.projects.delete", index: "1" },
+    });
+    expect(await cast.api.projects.getProject({ path: plain.path })).toMatchObject({ state: 1 });
+    await deleteAll(plain.path);
+  });
+
+  test("reads and deletes no member that the condition leaves out, by name or by id", async () => {
+    const parentPath = cast.org.path;
+    const member = await cast.api.members.createMember({ parentPath, member: { name } });
+    const denied = { code: "PermissionDenied", metadata: { index: "0" } };
+    for (const path of [member.path, `${parentPath}/members/@${member.id}`]) {
+      const paths = [path];
+      expect(await failureOf(api.members.batchGetMembers({ parentPath, paths }))).toMatchObject(denied);
+      expect(await failureOf(api.members.batchDeleteMembers({ parentPath, paths }))).toMatchObject(denied);
+    }
+  });
+
+  test("may name in a batch what another binding gives, as on a project", async () => {
+    const { path } = await createProject({ labels: { keep: "yes" } });
+    const subject = await cast.member(uniqueName("both"));
+    await cast.grant(cast.org.path, subject.path, "/roles/admin", { condition: '!("keep" in resource.labels)' });
+    const batch = () => subject.api.projects.batchGetProjects({ parentPath: cast.org.path, paths: [path] });
+    expect(await failureOf(batch())).toMatchObject({ code: "PermissionDenied" });
+    await cast.grant(path, subject.path, "/roles/viewer");
+    expect((await batch()).projects).toHaveLength(1);
+  });
+
+  test("is told which paths are invalid, and about paths in other orgs no more than that they are", async () => {
+    const paths = [`${cast.org.path}/members/A`, `${cast.org.path}/projects/web`];
+    expect(await failureOf(api.members.batchGetMembers({ parentPath: cast.org.path, paths }))).toMatchObject({
+      reason: "FIELD_INVALID",
+      fields: ["paths[0]", "paths[1]"],
+    });
+    const [there, nowhere] = await Promise.all(
+      ["/orgs/system/members/operator", "/orgs/system/members/nobody"].map(async (path) =>
+        failureOf(api.members.batchGetMembers({ parentPath: cast.org.path, paths: [path] })),
+      ),
+    );
+    expect(there).toMatchObject({ reason: "FIELD_INVALID", fields: ["paths[0]"] });
+    expect({ ...there, requestId: "" }).toEqual({ ...nowhere, requestId: "" });
+  });
+
+  test("deletes no project that takes the name in its batch while the batch waits", async () => {
+    const [plain, labelled] = [await createProject({}), await createProject({ labels: { keep: "yes" } })];
+    const projectName = required(plain.path.split("/").at(-1));
+    await sql.query("begin");
+    await sql.query("select from orgs where id = $1 for update", [cast.org.id]);
+    const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    const renamed = cast.api.projects.updateProject({ path: plain.path, project: { name: uniqueName("away") } });
+    await expect.poll(() => sql.query(waiting)).toHaveLength(1);
+    const taken = cast.api.projects.updateProject({ path: labelled.path, project: { name: projectName } });
+    await expect.poll(async () => (await sql.query(waiting)).length).toBeGreaterThanOrEqual(1);
+    const batch = failureOf(deleteAll(plain.path));
+    await expect.poll(async () => (await sql.query(waiting)).length).toBeGreaterThanOrEqual(2);
+    await sql.query("commit");
+    await renamed;
+    expect(await taken).toMatchObject({ path: plain.path });
+    expect(await batch).toMatchObject({ code: "PermissionDenied" });
+    expect(await cast.api.projects.getProject({ path: plain.path })).toMatchObject({ labels: { keep: "yes" } });
+  });
+});
