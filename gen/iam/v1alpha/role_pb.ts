@@ -74,8 +74,9 @@ export type Role = Message<"iam.v1alpha.Role"> & {
 
   /**
    * The permissions, each as `<area>.<collection>.<verb>`, for example `iam.members.get` or `compute.instances.start`;
-   * at most 1000. Their order is kept. Permissions of other services need not be registered. To create a Role or to add
-   * permissions to one, the caller must hold these permissions on the Org.
+   * at most 1000. Their order is kept. Those in the areas `iam` and `resources` must be permissions of this service; those of
+   * other services need not be registered. To create a Role or to add permissions to one, the caller must hold these
+   * permissions on the Org.
    *
    * Predefined Roles can have wildcards, which custom Roles cannot:
    *

@@ -15,6 +15,8 @@ import { createRoleRules } from "./role-rules.ts";
 
 export interface RoleDependencies extends ResourceDependencies {
   readonly predefinedRoles: readonly PredefinedRole[];
+  /** All permissions of this service. */
+  readonly knownPermissions: readonly string[];
 }
 
 export function createRolesService(dependencies: RoleDependencies): ServiceImpl<typeof RolesService> {

@@ -98,6 +98,7 @@ const dependencies = () => ({
   keptRows: createKeptRows(0),
   askedOrgs: createAskedOrgs(),
   predefinedRoles: createPredefinedRoles([], []),
+  knownPermissions: [],
   installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },
   pageTokens: createPageTokens(Buffer.alloc(32)),
   registry,

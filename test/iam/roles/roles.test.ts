@@ -56,6 +56,32 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
       expect(await failureOf(update)).toMatchObject({ code: "InvalidArgument", fields: [field] });
     });
 
+    test.each([
+      ["iam.members.gett", /of iam.members there are .*iam.members.get,/],
+      ["iam.memberz.get", /the collections of iam are .*members/],
+      ["resources.instances.get", /the collections of resources are .*resources/],
+    ])("has no permission %s, which this service does not have", async (unknown, offer) => {
+      const refused = {
+        code: "InvalidArgument",
+        message: expect.stringMatching(offer),
+        fields: ["role.permissions[1]"],
+      };
+      expect(await failureOf(create(["compute.instances.gett", unknown]))).toMatchObject(refused);
+      const { path } = await create(["a.b.c"]);
+      const permissions = ["a.b.c", unknown];
+      expect(await failureOf(api.roles.updateRole({ path, role: { permissions } }))).toMatchObject(refused);
+    });
+
+    test("keeps a permission that only a newer version of the service has", async () => {
+      const { path, id } = await create(["iam.members.get"]);
+      await sql.query("update roles set permissions = array['iam.members.get', 'iam.members.fold'] where id = $1", [
+        id,
+      ]);
+      const permissions = ["iam.members.fold", "iam.members.list"];
+      const changed = await api.roles.updateRole({ path, role: { permissions } });
+      expect(changed.permissions).toEqual(permissions);
+    });
+
     test("can have a thousand permissions", async () => {
       const permissions = Array.from({ length: 1000 }, (_, index) => `a.b.c${index}`);
       expect((await create(permissions)).permissions).toEqual(permissions);
