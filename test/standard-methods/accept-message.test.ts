@@ -43,7 +43,7 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom(...Array.from(letters), ".", "_", "A", "é"), maxLength: 70 }),
 );
 
-const run = fuzzParameters(30);
+const run = fuzzParameters(10);
 vi.setConfig({ testTimeout: fuzzTimeout(run) * 5 });
 
 const inputs = [

@@ -23,6 +23,7 @@ import {
 } from "../../src/standard-methods/write/validate-message.ts";
 import { outcomeOf, thrownBy } from "../paths/service-failure.ts";
 import { cpuTimeOf } from "../support/cpu-time.ts";
+import { rounds } from "../support/rounds.ts";
 
 const lengthRule = { rule: "display_name.length", description: "must be at most 512 Unicode characters" };
 const charactersRule = {
@@ -101,6 +102,7 @@ describe("a name", () => {
       fc.property(text, (name) => {
         expect(rules({ name }).length === 0).toBe(isName(name));
       }),
+      { numRuns: rounds(40, 4_000) },
     );
   });
 });
