@@ -1,6 +1,6 @@
 // Tests two servers whose database fails over to a physical copy of an earlier state: writes since then are lost, and the
 // next writes have the same numbers.
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { numberOf } from "../../src/changes/revision.ts";
 import {
   type AccessClient,
@@ -11,21 +11,28 @@ import {
 } from "../support/access-place.ts";
 import { type FailingDatabase, startFailingDatabase } from "../support/failing-database.ts";
 import { failureOf } from "../support/failure.ts";
-import { startTestServer } from "../support/test-server.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 let database: FailingDatabase;
-let place: AccessPlace;
-/** The clients of two servers. */
+let server: TestServer;
+let other: TestServer;
+/** The clients of both servers. */
 let clients: readonly AccessClient[];
-beforeEach(async () => {
+/** A new one for each test. */
+let place: AccessPlace;
+beforeAll(async () => {
   database = await startFailingDatabase();
-  onTestFinished(() => database.stop());
-  const server = await startTestServer({ databaseUrl: database.url });
-  onTestFinished(() => server.close());
-  const other = await startTestServer({ databaseUrl: database.url });
-  onTestFinished(() => other.close());
-  place = await createAccessPlace("Connect", server.url, server.operatorKey);
+  server = await startTestServer({ databaseUrl: database.url });
+  other = await startTestServer({ databaseUrl: database.url });
   clients = [server, other].map(({ url }) => createAccessClient("Connect", url, server.operatorKey));
+});
+afterAll(async () => {
+  await other.close();
+  await server.close();
+  await database.stop();
+});
+beforeEach(async () => {
+  place = await createAccessPlace("Connect", server.url, server.operatorKey);
 });
 
 const check = (client: AccessClient, subjectPath: string, more: object = {}) =>

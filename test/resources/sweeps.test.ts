@@ -52,15 +52,20 @@ async function createMachine(name: string, parentPath = cloud.project): Promise<
 /** Completes operations, and returns their verbs, until there were so many. */
 async function completeAll(count: number): Promise<string[]> {
   const verbs: string[] = [];
-  while (verbs.length < count) verbs.push((await nextOperation()).verb);
+  while (verbs.length < count) verbs.push(...(await completeSome(count - verbs.length)).map(({ verb }) => verb));
   return verbs;
 }
 
 /** Waits for an operation and completes it. */
 async function nextOperation(): Promise<Operation> {
+  return required((await completeSome(1))[0]);
+}
+
+/** Waits for operations and completes them. */
+async function completeSome(maxOperations: number): Promise<Operation[]> {
   const { servicePath, provider } = cloud;
-  const { claims } = await provider.claimOperations({ servicePath, wait: { seconds: 20n } });
-  return provider.completeOperation(cloud.present(claims[0]!));
+  const { claims } = await provider.claimOperations({ servicePath, maxOperations, wait: { seconds: 20n } });
+  return Promise.all(claims.map((claim) => provider.completeOperation(cloud.present(claim))));
 }
 
 async function stateOf(path: string): Promise<unknown> {
@@ -175,8 +180,14 @@ test("the resources in all projects of an org follow it, more than a step change
   const { api, org, resources } = cloud;
   const { path: other } = await api.projects.createProject({ parentPath: org, project: { name: "other" } });
   const count = 22;
-  for (let index = 0; index < count; index++)
-    await createMachine(`m-${index}`, index % 3 === 0 ? other : cloud.project);
+  for (const [parentPath, size] of [
+    [other, 7],
+    [cloud.project, count - 7],
+  ] as const) {
+    const named = Array.from({ length: size }, (_, index) => ({ name: `m-${index}`, typePath: machines }));
+    await resources.batchCreateResources({ parentPath, requests: named.map((resource) => ({ resource })) });
+  }
+  await completeAll(count);
   await api.orgs.suspendOrg({ path: org });
   expect(await completeAll(count)).toEqual(Array.from({ length: count }, () => "suspend"));
   const parentPath = `${org}/projects/-`;
