@@ -13,7 +13,7 @@ afterAll(() => server.close());
 
 const permission = startInstance;
 
-describe.each(protocolsInTurn(["Connect", "gRPC", "REST"]))("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

@@ -89,7 +89,7 @@ const kinds = {
 
 test.each(Object.entries(kinds))("an answer about an %s", async (_kind, watch) => {
   const { writeOwn, writeSystem, read } = await watch();
-  const count = rounds(10, 2_000);
+  const count = rounds(4, 2_000);
   const written = { own: 0, system: 0 };
   const state = { isOver: false };
   const write = async (which: "own" | "system", run: (number: number) => Promise<unknown>): Promise<void> => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocolsInTurn } from "../support/transports.ts";
@@ -242,7 +243,7 @@ describe("orgs", () => {
   });
 
   test("of a customer are deleted concurrently in any order, and one always remains", async () => {
-    for (let turn = 0; turn < 5; turn++) {
+    for (let turn = 0; turn < rounds(2, 50); turn++) {
       const { customerPath, paths } = await createPair();
       const third = await api.orgs.createOrg({ org: { name: uniqueName("acme"), customerPath } });
       const all = [...paths, third.path];
@@ -285,7 +286,7 @@ describe("orgs", () => {
 
   test("with the same names, requested concurrently in opposite order, are created once", async () => {
     const places = await Promise.all(Array.from({ length: 2 }, createOrg));
-    for (let turn = 0; turn < 5; turn++) {
+    for (let turn = 0; turn < rounds(2, 50); turn++) {
       const names = uniqueNames(2);
       const requestsIn = (customers: readonly string[], all: readonly string[]) => ({
         requests: all.map((name, index) => ({ org: { name, customerPath: customers[index] ?? "" } })),

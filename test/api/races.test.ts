@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import pg from "pg";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
+import { rounds } from "../support/rounds.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { numberOf } from "../../src/changes/revision.ts";
 
@@ -64,7 +65,7 @@ test("of many concurrent renames to the same name, one succeeds", async () => {
 });
 
 test("concurrent subgroups never close a cycle", async () => {
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < rounds(3, 100); round++) {
     const { path: parentPath } = await createOrg();
     const names = ["a", "b", "c"];
     await Promise.all(names.map((name) => api(0).groups.createGroup({ parentPath, group: { name } })));
@@ -81,7 +82,7 @@ test("concurrent subgroups never close a cycle", async () => {
 
 test("a member that is deleted while joining groups is in none afterwards", async () => {
   const { path: parentPath } = await createOrg();
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < rounds(3, 100); round++) {
     const name = `m${round}`;
     const { path: memberPath } = await api(0).members.createMember({ parentPath, member: { name } });
     const { path: group } = await api(0).groups.createGroup({ parentPath, group: { name: `g${round}` } });
@@ -94,7 +95,7 @@ test("a member that is deleted while joining groups is in none afterwards", asyn
 });
 
 test("nothing is added to an org after its deletion has returned", async () => {
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < rounds(2, 50); round++) {
     const { path: parentPath, id, customerPath } = await createOrg();
     await api(0).orgs.createOrg({ org: { name: uniqueName("sibling"), customerPath } });
     let deleted = false;
@@ -120,7 +121,7 @@ test("nothing is added to an org after its deletion has returned", async () => {
 });
 
 test("a customer keeps one org when all are deleted concurrently", async () => {
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < rounds(3, 100); round++) {
     const { path, customerPath } = await createOrg();
     const other = await api(1).orgs.createOrg({ org: { name: uniqueName("race"), customerPath } });
     const { succeeded, failures } = await outcomes([
@@ -133,7 +134,7 @@ test("a customer keeps one org when all are deleted concurrently", async () => {
 });
 
 test("a customer that is deleted while it gets an org has no org left that is not deleted", async () => {
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < rounds(3, 100); round++) {
     const { customerPath } = await createOrg();
     await outcomes([
       api(0).customers.deleteCustomer({ path: customerPath }),

@@ -86,8 +86,13 @@ async function errorOf(call: Promise<unknown>): Promise<ConnectError> {
   throw new Error("the call did not fail as calls do", { cause: thrown });
 }
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol: Protocol) => {
-  const connect = (key: string | undefined, server = limited) => createApi(protocol, server.url, key);
+const connectOver =
+  (protocol: Protocol) =>
+  (key: string | undefined, server = limited): Api =>
+    createApi(protocol, server.url, key);
+
+describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+  const connect = connectOver(protocol);
 
   test("an error says which limit was exceeded, when to try again and what remains of the others", async () => {
     const api = connect(await newKey());
@@ -113,6 +118,40 @@ describe.each(protocolsInTurn(protocols))("over %s", (protocol: Protocol) => {
     expect(error.metadata.get("ratelimit-policy")).toBe('"caller-reads";q=3;w=60, "org-reads";q=5;w=60');
     expect(error.metadata.get("ratelimit")).toMatch(/^"caller-reads";r=0;t=[3-6]\d, "org-reads";r=2;t=[3-6]\d$/);
   });
+
+  test("a response says what remains of the limits that apply, and only of those", async () => {
+    const server = await startTestServer({
+      databaseUrl: unlimited.databaseUrl,
+      rateReadsPerCaller: 10,
+      rateReadsPerOrg: 20,
+      rateWritesPerOrg: 30,
+    });
+    onTestFinished(() => server.close());
+    const api = connect(unlimited.operatorKey, server);
+    const seen: (string | undefined)[] = [];
+    const onHeader = (header: Headers): void => {
+      // The minute may have advanced between two calls.
+      const left = header.get("ratelimit")?.replaceAll(/t=(60|5\d)\b/g, "t=60");
+      seen.push(header.get("ratelimit-policy") ?? undefined, left);
+    };
+    const { orgs } = await api.orgs.listOrgs({}, { onHeader });
+    await api.orgs.getOrg({ path: orgs[0]?.path ?? "" }, { onHeader });
+    await api.orgs.createOrg({ org: { name: uniqueName("acme") } }, { onHeader });
+    const reads = '"caller-reads";q=10;w=60, "org-reads";q=20;w=60';
+    expect(seen).toEqual([
+      reads,
+      '"caller-reads";r=9;t=60, "org-reads";r=19;t=60',
+      reads,
+      '"caller-reads";r=8;t=60, "org-reads";r=18;t=60',
+      '"org-writes";q=30;w=60',
+      '"org-writes";r=29;t=60',
+    ]);
+  });
+});
+
+// Calls are counted before the protocol matters.
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+  const connect = connectOver(protocol);
 
   test("reads and writes are counted separately", async () => {
     const api = connect(await newKey());
@@ -155,35 +194,6 @@ describe.each(protocolsInTurn(protocols))("over %s", (protocol: Protocol) => {
     }
     const error = await errorOf(connect("tenantry_x").orgs.listOrgs({}));
     expect([error.metadata.get("ratelimit"), error.metadata.get("ratelimit-policy")]).toEqual([null, null]);
-  });
-
-  test("a response says what remains of the limits that apply, and only of those", async () => {
-    const server = await startTestServer({
-      databaseUrl: unlimited.databaseUrl,
-      rateReadsPerCaller: 10,
-      rateReadsPerOrg: 20,
-      rateWritesPerOrg: 30,
-    });
-    onTestFinished(() => server.close());
-    const api = connect(unlimited.operatorKey, server);
-    const seen: (string | undefined)[] = [];
-    const onHeader = (header: Headers): void => {
-      // The minute may have advanced between two calls.
-      const left = header.get("ratelimit")?.replaceAll(/t=(60|5\d)\b/g, "t=60");
-      seen.push(header.get("ratelimit-policy") ?? undefined, left);
-    };
-    const { orgs } = await api.orgs.listOrgs({}, { onHeader });
-    await api.orgs.getOrg({ path: orgs[0]?.path ?? "" }, { onHeader });
-    await api.orgs.createOrg({ org: { name: uniqueName("acme") } }, { onHeader });
-    const reads = '"caller-reads";q=10;w=60, "org-reads";q=20;w=60';
-    expect(seen).toEqual([
-      reads,
-      '"caller-reads";r=9;t=60, "org-reads";r=19;t=60',
-      reads,
-      '"caller-reads";r=8;t=60, "org-reads";r=18;t=60',
-      '"org-writes";q=30;w=60',
-      '"org-writes";r=29;t=60',
-    ]);
   });
 
   test("calls of a kind without a limit are not counted and have no rate limit headers", async () => {

@@ -28,7 +28,8 @@ test("a server continues to work while a newer one adds columns, and fields of o
   }
   const readAll = () => Promise.all(reads.map((read) => read()));
   // Reads on every connection, so that each has prepared statements.
-  const before = (await Promise.all(Array.from({ length: rounds(8, 20) }, readAll)))[0];
+  const readOften = () => Promise.all(Array.from({ length: rounds(2, 20) }, readAll));
+  const before = (await readOften())[0];
   const client = new pg.Client({ connectionString: server.databaseUrl });
   await client.connect();
   for (const table of tables) await client.query(`alter table ${table} add column later text not null default 'x'`);
@@ -38,6 +39,6 @@ test("a server continues to work while a newer one adds columns, and fields of o
       (select jsonb_agg(operation || '{"later": true}') from jsonb_array_elements(operations) as operation)`,
   );
   await client.end();
-  for (const after of await Promise.all(Array.from({ length: rounds(8, 20) }, readAll))) expect(after).toEqual(before);
+  for (const after of await readOften()) expect(after).toEqual(before);
   await server.close();
 });

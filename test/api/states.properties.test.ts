@@ -167,7 +167,7 @@ async function readStates({ ids }: World): Promise<Record<string, string>> {
 }
 
 const settings = (): fc.Parameters<unknown> => ({
-  numRuns: Number(process.env["TENANTRY_STATE_RUNS"] ?? rounds(6, 1_000)),
+  numRuns: Number(process.env["TENANTRY_STATE_RUNS"] ?? rounds(3, 1_000)),
   ...(process.env["TENANTRY_STATE_SEED"] !== undefined && { seed: Number(process.env["TENANTRY_STATE_SEED"]) }),
 });
 

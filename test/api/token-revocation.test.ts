@@ -60,7 +60,7 @@ const ways: Readonly<Record<string, Way>> = {
 
 test.each(Object.keys(ways))("%s", async (name) => {
   const way = ways[name] as Way;
-  for (let round = 0; round < rounds(5, 1_430); round++) {
+  for (let round = 0; round < rounds(2, 1_430); round++) {
     const member = await createTokenMember(place.api, org);
     const scope = name === "the session" ? { scope: "offline_access" } : {};
     const token = await exchangeKey(place.servers[0], member.key, scope);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { IntrospectTokenResponse_End as End, TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { rounds } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
 import {
   type TokenMember,
@@ -15,7 +16,7 @@ import {
   startTokenServers,
   statusWith,
 } from "../support/token-servers.ts";
-import { createTransport, protocols } from "../support/transports.ts";
+import { createTransport, protocols, protocolsInTurn } from "../support/transports.ts";
 
 let place: TokenServers;
 let org: string;
@@ -37,7 +38,7 @@ async function introspect(token: string, key: string): Promise<Readonly<Record<s
   return (await sendForm(place.servers[1], "introspect", { token, client_secret: key })).body;
 }
 
-describe.each(protocols)("over %s", (protocol) => {
+describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
   const clientOf = (credential: string) =>
     createClient(TokensService, createTransport(protocol, place.servers[0].url, credential));
 
@@ -269,7 +270,7 @@ describe("tokens that were exchanged one for the other", () => {
     return tokens;
   };
 
-  test.each([0, 1, 2, 3, 4])("end with the revocation of an earlier one, %i", async (revoked) => {
+  test.each(rounds([0, 2, 4], [0, 1, 2, 3, 4]))("end with the revocation of an earlier one, %i", async (revoked) => {
     const member = await newMember();
     const tokens = await exchangeAll(member.key, 5);
     await sendForm(place.servers[0], "revoke", { token: tokens[revoked] ?? "" });

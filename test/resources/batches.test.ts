@@ -239,7 +239,7 @@ describe("on two servers at the same time", () => {
   });
 
   test("a batch and the deletion of its project leave no resource in a deleted project", async () => {
-    for (let round = 0; round < rounds(4, 30); round++) {
+    for (let round = 0; round < rounds(2, 30); round++) {
       const parentPath = await newProject();
       const force = round % 2 === 0;
       const requests = Array.from({ length: 5 }, () => instance(1));

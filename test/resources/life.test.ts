@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe.each(protocolsInTurn(["REST", "Connect", "gRPC"]))("over %s", (protocol) => {
+describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   let cloud: Cloud;
   beforeAll(async () => {
     cloud = await openCloud(protocol, server.url, server.operatorKey);

@@ -11,7 +11,7 @@ import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { fuzzParameters } from "../support/fuzz-parameters.ts";
-import { soakTimeoutMs } from "../support/rounds.ts";
+import { rounds, soakTimeoutMs } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const stepsPerRun = 100;
+const stepsPerRun = rounds(40, 100);
 
 const kinds = [
   "create",

@@ -7,6 +7,7 @@ import { type Resource, Resource_State } from "../../gen/resources/v1alpha/resou
 import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
@@ -238,12 +239,12 @@ test("a deleted resource that another one uses is not purged", async () => {
   const refused = await failureOf(purge(byId));
   expect(refused).toMatchObject({ reason: "RESOURCE_IN_USE", metadata: { used_by: cloud.pathOf(user.name) } });
   await sql.query("update resources set purge_time = now() where id = $1", [usedId]);
-  const rounds = () =>
+  const waits = () =>
     sql.query(
       "select rounds > 0 as waits from sweeps where scope_id = (select project_id from resources where id = $1)",
       [usedId],
     );
-  await expect.poll(rounds, { timeout: 20_000 }).toEqual([{ waits: true }]);
+  await expect.poll(waits, { timeout: 20_000 }).toEqual([{ waits: true }]);
   expect(await read(byId)).toMatchObject({ state: DELETED, operationPath: "" });
 
   await sql.query("delete from resource_references where target_id = $1", [usedId]);
@@ -331,7 +332,7 @@ test("an undelete that is running when the project is deleted is cancelled, and 
 
 test("of an undelete and a purge at the same time on two servers, one wins", async () => {
   const other = createResourcesApi("gRPC", second.url, server.operatorKey);
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < rounds(2, 200); round++) {
     const { name, byId } = await createDeleted();
     const calls = [
       cloud.resources.undeleteResource({ path: byId }),

@@ -74,9 +74,9 @@ const forEach = async <Item>(items: readonly Item[], run: (item: Item) => Promis
   await pLimit(4).map(items, run);
 };
 
-/** Returns a random fourth of some items; in `npm run soak`, all of them. */
+/** Returns a random tenth of some items; in `npm run soak`, all of them. */
 function sampleOf<Item>(items: readonly Item[]): Item[] {
-  const step = rounds(4, 1);
+  const step = rounds(10, 1);
   const first = Math.floor(Math.random() * step);
   return items.filter((_, index) => index % step === first);
 }

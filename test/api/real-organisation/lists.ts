@@ -135,7 +135,7 @@ export function testLists(imported: () => ImportedOrganisation): void {
             else expect(listed.toSorted()).toEqual(expected.toSorted());
           },
         ),
-        { numRuns: rounds(6, 600) },
+        { numRuns: rounds(3, 600) },
       );
     },
   );
