@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type BatchPlace, batchPlaceOf } from "../support/batch-place.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInQuarters } from "../support/in-quarters.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocolsInTurn } from "../support/transports.ts";
@@ -43,7 +43,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
-    runInQuarters(writtenResources.indexOf(resource));
+    runInTurn(writtenResources.indexOf(resource), 4);
     let place: Workplace;
     let batch: BatchPlace;
     beforeAll(async () => {
@@ -250,7 +250,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   });
 
   describe.each(casesOver(protocol, created))("BatchCreate of $name", ({ resource }) => {
-    runInQuarters(writtenResources.indexOf(resource));
+    runInTurn(writtenResources.indexOf(resource), 4);
     const { type, brokenField, broken } = resource;
     let place: Workplace;
     let batch: BatchPlace;

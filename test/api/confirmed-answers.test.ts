@@ -7,7 +7,7 @@ import {
   keepsDeleted,
 } from "../../src/standard-methods/definition/definition.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
-import { runInQuarters } from "../support/in-quarters.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -96,7 +96,7 @@ test("the answers of these resources are not used again", () => {
 });
 
 describe.each(cases)("$name", (each) => {
-  runInQuarters(cases.indexOf(each));
+  runInTurn(cases.indexOf(each), 4);
   test("what one server has written, another one returns at once", async () => {
     const { writing, readers } = await openPlace(each);
     for (let round = 0; round < rounds(1, 300); round++) {
@@ -153,7 +153,7 @@ const unkept: readonly Case[] = writtenResources
   .map((resource) => ({ name: resource.place.pattern.join("/"), resource, place: resource.place }));
 
 describe.each(unkept)("a list of $name that is read each time", (each) => {
-  runInQuarters(unkept.indexOf(each));
+  runInTurn(unkept.indexOf(each), 4);
   test("has what the database has", async () => {
     const { definition } = each.resource;
     const { table, id } = definition.storage;

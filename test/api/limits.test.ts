@@ -6,7 +6,7 @@ import { registry } from "../../src/catalog.ts";
 import type { Limits } from "../../src/standard-methods/definition/limits.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInQuarters } from "../support/in-quarters.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocolsInTurn } from "../support/transports.ts";
@@ -55,7 +55,7 @@ test("every resource that is created in another one has a limit", () => {
 
 describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   describe.each(casesOver(protocol, limited))("$name", ({ resource }) => {
-    runInQuarters(writtenResources.indexOf(resource));
+    runInTurn(writtenResources.indexOf(resource), 4);
     const { type, nouns, definition } = resource;
     const { countedBy, expireField } = definition.storage;
     let place: Workplace;

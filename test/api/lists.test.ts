@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isNamed } from "../../src/standard-methods/definition/definition.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInQuarters } from "../support/in-quarters.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocolsInTurn } from "../support/transports.ts";
@@ -25,7 +25,7 @@ const suffixes = ["delta", "alpha", "echo", "bravo", "charlie"];
 
 describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
-    runInQuarters(writtenResources.indexOf(resource));
+    runInTurn(writtenResources.indexOf(resource), 4);
     /** The field that lists can be ordered by, besides times. */
     const textOrder = isNamed(resource.definition) ? "name" : undefined;
     let place: Workplace;

@@ -5,7 +5,7 @@ import { registry } from "../../src/catalog.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInQuarters } from "../support/in-quarters.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocolsInTurn } from "../support/transports.ts";
 import { type Item, type Workplace, callMethod, openWorkplace } from "../support/workplace.ts";
@@ -108,7 +108,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   };
 
   describe.each(cases)("$name, in the $around", ({ resource, around, level }) => {
-    runInQuarters(writtenResources.indexOf(resource));
+    runInTurn(writtenResources.indexOf(resource), 4);
     test("while that is suspended, everything can be read and nothing changed", async () => {
       const { place, item, change, writes } = await open(resource, around, level);
       await change("Suspend");

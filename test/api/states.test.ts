@@ -9,7 +9,7 @@ import { keepsDeleted } from "../../src/standard-methods/definition/definition.t
 import { services } from "../../src/rpc/services.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInQuarters } from "../support/in-quarters.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocolsInTurn } from "../support/transports.ts";
@@ -62,7 +62,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   const connect = (): Api => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(cases)("$name", ({ resource, verbs }) => {
-    runInQuarters(writtenResources.indexOf(resource));
+    runInTurn(writtenResources.indexOf(resource), 4);
     let place: Workplace;
     let dir: string;
     beforeAll(async () => {

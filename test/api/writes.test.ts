@@ -10,7 +10,7 @@ import { keepsDeleted } from "../../src/standard-methods/definition/definition.t
 import { services } from "../../src/rpc/services.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
-import { runInQuarters } from "../support/in-quarters.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -168,7 +168,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   });
 
   describe.each(casesOver(protocol, cases))("$name", ({ resource, verbs }) => {
-    runInQuarters(writtenResources.indexOf(resource));
+    runInTurn(writtenResources.indexOf(resource), 4);
     let place: Workplace;
     beforeAll(async () => {
       place = await openWorkplace(resource, createApi(protocol, first.url, first.operatorKey));

@@ -25,7 +25,6 @@ import { readByKeys, uniqueKeyOf } from "../../src/standard-methods/read/row-rea
 import { keyOf } from "../../src/standard-methods/rows/row-key.ts";
 import { services } from "../../src/rpc/services.ts";
 import { rebuild } from "../database/sample-rows.ts";
-import { runInQuarters } from "../support/in-quarters.ts";
 import { runInTurn } from "../support/in-turn.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
@@ -208,7 +207,7 @@ const long = Object.entries(lists).filter(([, list]) => !isFew(list));
 describe.each(long.map(([name, list], row) => ({ name, list, row })))(
   "a page of $name reads what is on it and little more",
   ({ list, row }) => {
-    runInQuarters(row);
+    runInTurn(row, 4);
     const fields = listFieldsOf(list.definition, list.definition.places[0]);
     test("in the default order", () => expectCheapPages(list, {}));
 

@@ -10,11 +10,12 @@ import { rounds } from "./rounds.ts";
  * table must not depend on the server, but for the protocol.
  *
  * @param row the number of the row in the table; any, if the rows have tests of different names.
+ * @param every for a long table, that a run on the embedded server has one of so many tests, and one on a named server the others.
  */
-export function runInTurn(row: number): void {
+export function runInTurn(row: number, every = 2): void {
   if (rounds(false, true)) return;
   beforeEach(({ task, skip }) => {
-    const half = (row + hash("sha1", task.name, "buffer").readUInt8()) % 2;
-    skip(half === (isOnNamedServer ? 1 : 0), "in turn: it runs on the other PostgreSQL");
+    const isFirst = (row + hash("sha1", task.name, "buffer").readUInt8()) % every === 0;
+    skip(isFirst === isOnNamedServer, "in turn: it runs on the other PostgreSQL");
   });
 }
