@@ -5,9 +5,11 @@ import path from "node:path";
 
 import { describe, expect } from "vitest";
 
-import { eventually, query, test, users } from "./harness.ts";
+import { eventually, query, takeTurns, test, users } from "./harness.ts";
 
 describe.each(users)("creating the cluster, as $name", (user) => {
+  takeTurns(user);
+
   test("starts over after an interruption", async ({ scratch }) => {
     const directory = await scratch.make("data", user);
     const interrupted = scratch.start({ directory, user });
@@ -31,25 +33,19 @@ describe.each(users)("creating the cluster, as $name", (user) => {
     });
   });
 
-  test("keeps the unfinished cluster of another running process", async ({ scratch }) => {
+  test("keeps the unfinished cluster of another running process, and other files, as of a mounted volume", async ({
+    scratch,
+  }) => {
     const directory = await scratch.make("data", user);
     const other = spawn("sleep", ["30"], { stdio: "ignore" });
     await once(other, "spawn");
     const theirs = `cluster.new-${other.pid}-1-abcdef`;
     const abandoned = "cluster.new-2147483646-1-abcdef";
     for (const name of [theirs, abandoned]) await scratch.make(path.join("data", name), user);
-    await mkdir(path.join(directory, abandoned, "base")).catch(() => {});
-    await (await scratch.start({ directory, user })).stop();
-    expect(await readdir(directory)).toEqual(["cluster", theirs].toSorted());
-    other.kill();
-  });
-});
-
-describe("a mounted volume", () => {
-  test("can be the directory, even if it contains other files", async ({ scratch }) => {
-    const directory = await scratch.make("volume");
+    await mkdir(path.join(directory, abandoned, "base"));
     await mkdir(path.join(directory, "lost+found"));
-    await (await scratch.start({ directory })).stop();
-    expect((await readdir(directory)).toSorted()).toEqual(["cluster", "lost+found"]);
+    await (await scratch.start({ directory, user })).stop();
+    expect((await readdir(directory)).toSorted()).toEqual(["cluster", theirs, "lost+found"]);
+    other.kill();
   });
 });

@@ -84,7 +84,7 @@ describe("the embedded PostgreSQL reports what to do", () => {
     await expect(scratch.start({ directory, user: nameless })).rejects.toMatchObject(refusal);
     expect(await readdir(directory)).toEqual([]);
     // The same with a database that another user has created.
-    await (await scratch.start({ directory, user: currentUser })).stop();
+    await scratch.makeDatabase("data");
     execFileSync("chown", ["-R", "12345:12345", directory]);
     await expect(scratch.start({ directory, user: nameless })).rejects.toMatchObject(refusal);
     // Only clients need a user name, the server does not.
@@ -112,8 +112,7 @@ describe("the embedded PostgreSQL reports what to do", () => {
       expect(await readdir(directory)).toEqual([]);
       // There is room for the cluster, but not for the files of a running server.
       spawnSync("mount", ["-o", "remount,size=100m", directory]);
-      await (await scratch.start({ directory })).stop();
-      await rm(path.join(directory, "cluster", "postmaster.pid"), { force: true });
+      await scratch.makeDatabase("data");
       execFileSync("dd", ["if=/dev/zero", `of=${directory}/filler`, "bs=1M"], { stdio: "ignore", timeout: 60_000 });
     } catch (error) {
       // dd fails when the disk is full, as intended.

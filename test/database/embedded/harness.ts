@@ -8,11 +8,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
 import { Client } from "pg";
-import { test as base, inject } from "vitest";
+import { test as base, beforeEach, inject } from "vitest";
 
 import { copyCluster } from "../../support/copy-cluster.ts";
+import { rounds } from "../../support/rounds.ts";
 import { locateBinaries } from "../../../src/database/embedded/locate-binaries.ts";
 import { findServerProcess } from "../../../src/database/embedded/server-process.ts";
+import { required } from "../../../src/errors/required.ts";
 import type {
   EmbeddedPostgres,
   EmbeddedPostgresOptions,
@@ -32,6 +34,18 @@ export const daemon: User = { name: "daemon", uid: 1, gid: 1 };
 export const nobody: User = { name: "nobody", uid: 65534, gid: 65534 };
 /** The users as whom the tests can start processes. */
 export const users = isRoot ? [{ ...currentUser, name: "root" }, daemon] : [currentUser];
+
+/**
+ * Runs each test of a `describe` of all users for one of them: the first test for the first user, the second test for the second
+ * one, and so on. `npm run soak` runs each test for all users.
+ */
+export function takeTurns(user: User): void {
+  if (rounds(false, true)) return;
+  beforeEach(({ task, skip }) => {
+    const number = required(task.suite).tasks.indexOf(task);
+    skip(users[number % users.length] !== user, "in turn: it runs for another user");
+  });
+}
 
 type Connection = EmbeddedPostgres["connection"];
 type Event = { event: string; level?: string; message?: string; reason?: string; connection?: Connection };

@@ -13,6 +13,7 @@ import {
   currentUser,
   query,
   serverPid,
+  takeTurns,
   test,
   type User,
   users,
@@ -84,12 +85,7 @@ test("a user name can require quotes in PostgreSQL's files", async ({ scratch, s
 });
 
 describe.each(users)("the embedded PostgreSQL, started by $name", (user) => {
-  test("accepts only this user and root, with peer authentication", async ({ scratch }) => {
-    const { connection } = await scratch.start({ directory: await scratch.makeDatabase("data", user), user });
-    await connectAs(user, connection);
-    await connectAs(currentUser, connection);
-    await expectPeerOnly(connection, user);
-  });
+  takeTurns(user);
 
   test("restores the rules of a database of an earlier version, and rules that an operator has changed", async ({
     scratch,
@@ -112,6 +108,13 @@ describe.each(users)("the embedded PostgreSQL, started by $name", (user) => {
     }
     expect((await readdir(cluster)).filter((name) => /^pg_(hba|ident)\.conf./.test(name))).toEqual([]);
     await owner.stop();
+  });
+
+  test("accepts only this user and root, with peer authentication", async ({ scratch }) => {
+    const { connection } = await scratch.start({ directory: await scratch.makeDatabase("data", user), user });
+    await connectAs(user, connection);
+    await connectAs(currentUser, connection);
+    await expectPeerOnly(connection, user);
   });
 });
 

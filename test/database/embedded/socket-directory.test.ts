@@ -3,11 +3,13 @@ import path from "node:path";
 
 import { describe, expect } from "vitest";
 
-import { query, test, users } from "./harness.ts";
+import { query, takeTurns, test, users } from "./harness.ts";
 
 describe.each(users)("the socket, as $name", (user) => {
+  takeTurns(user);
+
   test("has a short path even if the path of the directory is long", async ({ scratch }) => {
-    const directory = path.join(await scratch.make("data", user), "d".repeat(90), "e".repeat(90), "postgres");
+    const directory = await scratch.makeDatabase(path.join("d".repeat(90), "e".repeat(90), "postgres"), user);
     const first = await scratch.start({ directory, user });
     const { host } = first.connection;
     expect(Buffer.byteLength(host)).toBeLessThan(85);

@@ -3,9 +3,11 @@ import path from "node:path";
 
 import { describe, expect } from "vitest";
 
-import { isRunning, query, serverPid, test, users } from "./harness.ts";
+import { isRunning, query, serverPid, takeTurns, test, users } from "./harness.ts";
 
 describe.each(users)("the embedded PostgreSQL, started by $name", (user) => {
+  takeTurns(user);
+
   test("keeps its data between runs, and lets Node exit", async ({ scratch }) => {
     const directory = path.join(await scratch.make("data", user), "deep", "postgres");
 
