@@ -12,6 +12,8 @@ import { type Operation, OperationsService, Operation_State } from "../../gen/re
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { ResourcesService, Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
+import { isOnNamedServer } from "../support/named-server.ts";
+import { rounds } from "../support/rounds.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
 
@@ -23,6 +25,11 @@ beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server.close());
+
+// The tests start many processes, and do not depend on the PostgreSQL: `.ci/run` runs some on the embedded one and the others on
+// the other one; `TENANTRY_SOAK=1` runs all.
+const testOnEmbedded = test.skipIf(rounds(isOnNamedServer, false));
+const testOnNamed = test.skipIf(rounds(!isOnNamedServer, false));
 
 interface Provider {
   readonly process: ChildProcess;
@@ -133,7 +140,7 @@ function countProcesses(...of: (string | number)[]): number {
   return lines.filter((line) => line.includes("instance-program.ts") && isOf(line)).length;
 }
 
-test("a volume is a file of the size that was given, at least what was wanted", async () => {
+testOnNamed("a volume is a file of the size that was given, at least what was wanted", async () => {
   const directory = await makeDirectory();
   const provider = await startProvider(directory);
   const project = await openProject();
@@ -168,7 +175,7 @@ test("a volume is a file of the size that was given, at least what was wanted", 
   await stopProvider(provider);
 });
 
-test("an instance is a process with the cores and the memory that were wanted", async () => {
+testOnNamed("an instance is a process with the cores and the memory that were wanted", async () => {
   const directory = await makeDirectory();
   const provider = await startProvider(directory);
   const project = await openProject();
@@ -193,7 +200,7 @@ test("an instance is a process with the cores and the memory that were wanted", 
   await stopProvider(provider);
 });
 
-test("an instance is suspended and resumed with its project, across a restart of the provider", async () => {
+testOnNamed("an instance is suspended and resumed with its project, across a restart of the provider", async () => {
   const directory = await makeDirectory();
   const first = await startProvider(directory);
   const project = await openProject();
@@ -226,33 +233,36 @@ test("an instance is suspended and resumed with its project, across a restart of
   await stopProvider(second);
 });
 
-test("a stopped provider leaves no process and no port, and the next one brings everything back", async () => {
-  const directory = await makeDirectory();
-  const first = await startProvider(directory);
-  const project = await openProject();
-  await project.create("disk", volumes, { instance_storage: mebibyte });
-  const created = await project.create("vm", instances, { cpu_cores: 1, ram: 128 * mebibyte });
-  const network = await project.create("net", networks);
-  const { id } = await project.get("vm");
-  expect(await echo(network, "hello")).toBe("hello");
+testOnEmbedded(
+  "a stopped provider leaves no process and no port, and the next one brings everything back",
+  async () => {
+    const directory = await makeDirectory();
+    const first = await startProvider(directory);
+    const project = await openProject();
+    await project.create("disk", volumes, { instance_storage: mebibyte });
+    const created = await project.create("vm", instances, { cpu_cores: 1, ram: 128 * mebibyte });
+    const network = await project.create("net", networks);
+    const { id } = await project.get("vm");
+    expect(await echo(network, "hello")).toBe("hello");
 
-  await stopProvider(first);
-  expect(countProcesses(id)).toBe(0);
-  await expect(ask(created)).rejects.toThrow("fetch failed");
-  await expect(echo(network, "hello")).rejects.toThrow("ECONNREFUSED");
+    await stopProvider(first);
+    expect(countProcesses(id)).toBe(0);
+    await expect(ask(created)).rejects.toThrow("fetch failed");
+    await expect(echo(network, "hello")).rejects.toThrow("ECONNREFUSED");
 
-  const second = await startProvider(directory);
-  expect(await ask(created)).toMatchObject({ heap_bytes: 128 * mebibyte });
-  expect(await echo(network, "again")).toBe("again");
-  expect(await project.run("disk", "resize", { instance_storage: 2 * mebibyte })).toMatchObject(succeeded);
-  const { id: disk } = await project.get("disk");
-  for (const name of ["disk", "vm", "net"]) expect(await project.delete(name)).toMatchObject(succeeded);
-  expect(await project.run(`@${disk}`, "purge")).toMatchObject(succeeded);
-  expect(filesIn(directory)).toEqual([]);
-  await stopProvider(second);
-});
+    const second = await startProvider(directory);
+    expect(await ask(created)).toMatchObject({ heap_bytes: 128 * mebibyte });
+    expect(await echo(network, "again")).toBe("again");
+    expect(await project.run("disk", "resize", { instance_storage: 2 * mebibyte })).toMatchObject(succeeded);
+    const { id: disk } = await project.get("disk");
+    for (const name of ["disk", "vm", "net"]) expect(await project.delete(name)).toMatchObject(succeeded);
+    expect(await project.run(`@${disk}`, "purge")).toMatchObject(succeeded);
+    expect(filesIn(directory)).toEqual([]);
+    await stopProvider(second);
+  },
+);
 
-test("an operation whose provider was killed is carried out by the next one, and ends once", async () => {
+testOnEmbedded("an operation whose provider was killed is carried out by the next one, and ends once", async () => {
   const directory = await makeDirectory();
   const first = await startProvider(directory, { PROVIDER_CLAIM_MS: "2000" });
   const project = await openProject();
@@ -293,7 +303,7 @@ test("an operation whose provider was killed is carried out by the next one, and
   expect(filesIn(directory)).toEqual([]);
 });
 
-test("a creation that was cancelled after its provider had died is undone", async () => {
+testOnEmbedded("a creation that was cancelled after its provider had died is undone", async () => {
   const directory = await makeDirectory();
   await stopProvider(await startProvider(directory));
   const project = await openProject();
@@ -312,7 +322,7 @@ test("a creation that was cancelled after its provider had died is undone", asyn
   await stopProvider(provider);
 });
 
-test.for([
+testOnNamed.for([
   ["a wrong key", { TENANTRY_API_KEY: "wrong" }, "The service refuses the API key: the bearer token is not valid"],
   [
     "no service",
