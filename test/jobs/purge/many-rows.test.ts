@@ -65,7 +65,7 @@ test("a member with thousands of keys, memberships and requests is removed in tr
   expect(lines.at(-1)).toMatchObject({ resource_type: "Member", after: null });
 });
 
-describe.each([2, 3])("%i concurrent jobs", (count) => {
+describe.each(rounds([3], [2, 3]))("%i concurrent jobs", (count) => {
   test("remove each of thousands of resources of one org once, with one change each", async () => {
     const [invitations, projects, groups] = [500 / share, 1_500 / share, 30 / share];
     const memberships = 50 * groups;
