@@ -6,6 +6,7 @@ import { resource, resource_reference } from "../../gen/google/api/resource_pb.t
 import { required } from "../../src/errors/required.ts";
 import { type PathPattern, parentPatternsOf, patternsOf } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
+import { rounds } from "../support/rounds.ts";
 import { type EveryCall, type Request, callsOf, fillRequired } from "./every-call.ts";
 import type { FurnishedOrg } from "./furnish-org.ts";
 
@@ -30,6 +31,8 @@ interface Worlds {
   readonly foreign: readonly FurnishedOrg[];
   /** Page tokens of others. */
   readonly tokens: readonly string[];
+  /** The number of the method, by which methods take turns. */
+  readonly turn: number;
 }
 
 /** Predefined roles are the same for all, and known to all. */
@@ -83,15 +86,24 @@ const plainFields = new Set([
 export function probesOf(method: DescMethodUnary, rules: MethodRules, worlds: Worlds): Probe[] {
   const bases = callsOf(method, rules, worlds.own.names).filter(({ about }) => about === "present");
   const places = placesIn(method.input);
-  const probes = bases.flatMap((base) =>
-    places.flatMap((place) =>
-      textsFor(method, place, worlds).flatMap(({ title, texts }) =>
-        probesAt(method, place, base, title, texts, worlds),
-      ),
+  const probes = places.flatMap((place) =>
+    pairsOf(bases, textsFor(method, place, worlds)).flatMap(([base, { title, texts }]) =>
+      probesAt(method, place, base, title, texts, worlds),
     ),
   );
   // Requests that differ only in the path of their target are the same when another path is put there.
   return [...new Map(probes.map((probe) => [JSON.stringify(probe.variants), probe])).values()];
+}
+
+/** Returns pairs in which each one and each other occurs, and in `npm run soak` all pairs. */
+function pairsOf<One, Other>(ones: readonly One[], others: readonly Other[]): [One, Other][] {
+  const all = ones.flatMap((one) => others.map((other): [One, Other] => [one, other]));
+  const count = all.length === 0 ? 0 : Math.max(ones.length, others.length);
+  const some = Array.from({ length: count }, (_, index): [One, Other] => [
+    required(ones[index % ones.length]),
+    required(others[index % others.length]),
+  ]);
+  return rounds(some, all);
 }
 
 /** A field of a request, and the way to it. */
@@ -128,7 +140,7 @@ function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[
   if (name === "quota_path") return [];
   // Refers to a ResourceType, which every caller may read.
   if (name === "type_path") return [];
-  if (isPath(field)) return pathsFor(patternsOfField(field, worlds), worlds);
+  if (isPath(field)) return pathsOfField(field, worlds);
   if (name === "name") return namesFor(field.parent, worlds);
   if (plainFields.has(name)) return [];
   throw new Error(`say in existence-probes.ts what ${field.toString()} can refer to`);
@@ -141,14 +153,28 @@ function isPath(field: DescField): boolean {
   return type !== "" || childType !== "" || /(^|_)paths?$/.test(field.name);
 }
 
-function patternsOfField(field: DescField, { own }: Worlds): readonly PathPattern[] {
+function pathsOfField(field: DescField, worlds: Worlds): Texts[] {
   const { type, childType } = getOption(field, resource_reference);
-  if (childType !== "") return required(parentPatternsOf(typeIn(childType)));
-  if (type !== "" && type !== "*") return required(patternsOf(typeIn(type)));
-  return (severalTypes[field.name] ?? Object.keys(own.names)).map((key) => key.split("/"));
+  if (childType !== "") return pathsFor(required(parentPatternsOf(typeIn(childType))), worlds);
+  if (type !== "" && type !== "*") return pathsFor(required(patternsOf(typeIn(type))), worlds);
+  const several = severalTypes[field.name];
+  if (several === undefined) return pathsOfAnything(worlds);
+  return pathsFor(
+    several.map((key) => key.split("/")),
+    worlds,
+  );
 }
 
 const typeIn = (text: string): string => text.slice(text.indexOf("/") + 1);
+
+/** Paths of resources of all types. Each method meets each type in one form, by turns, and in `npm run soak` in all. */
+function pathsOfAnything(worlds: Worlds): Texts[] {
+  return Object.keys(worlds.own.names).flatMap((key, index) => {
+    const all = pathsFor([key.split("/")], worlds);
+    const one = all.filter((_, form) => form === (worlds.turn + index) % all.length);
+    return rounds(one, all);
+  });
+}
 
 function pathsFor(patterns: readonly PathPattern[], { foreign }: Worlds): Texts[] {
   return patterns
@@ -210,7 +236,7 @@ function filtersFor({ output }: DescMethodUnary, worlds: Worlds): Texts[] {
   return listed.fields
     .filter((field) => isPath(field) && field.name !== "quota_path")
     .flatMap((field) =>
-      pathsFor(field.name === "path" ? own : patternsOfField(field, worlds), worlds).map(({ title, texts }) => ({
+      (field.name === "path" ? pathsFor(own, worlds) : pathsOfField(field, worlds)).map(({ title, texts }) => ({
         title: `${field.name} = ${title}`,
         texts: texts.map(({ given }) => ({ given, value: `${field.name} = "${given}"` })),
       })),

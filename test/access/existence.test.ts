@@ -207,6 +207,7 @@ describe.each(cases)("over $protocol", ({ protocol, asking, states, asks }) => {
           own,
           foreign: states.map((state) => foreign[state]),
           tokens: isPaged(method) ? [required(tokens[name])] : [],
+          turn: methods.findIndex((each) => each.name === name),
         })
           .map(({ title, variants }) => ({ title, variants: variants.filter(({ path }) => isPossible(path)) }))
           .filter(({ variants }) => variants.length > 0));
@@ -248,7 +249,7 @@ test("a field of which it is not known what it can refer to is refused", () => {
   const service = describeService({ option, resourceType: "iam.tenantry.dev/Org", fields: ["owner"] });
   const [method] = service.methods as [DescMethodUnary];
   const rules = required(createMethodTable([service]).get(method));
-  const worlds = { own, foreign: [foreign["in use"]], tokens: [] };
+  const worlds = { own, foreign: [foreign["in use"]], tokens: [], turn: 0 };
   expect(() => probesOf(method, rules, worlds)).toThrow(
     "say in existence-probes.ts what field test.GetThingRequest.owner",
   );
