@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocolsInTurn } from "../support/transports.ts";
 import { openWorkplace } from "../support/workplace.ts";
@@ -409,6 +410,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   });
 
   describe("an update with allow_missing", () => {
+    runInTurn(0);
     const resources = writtenResources
       // Permissions on the service catalog are held on the platform, where no custom role is bound.
       .filter((resource) => verbsOf(resource).includes("Create") && resource.place.parents[0]?.type === "Org")
