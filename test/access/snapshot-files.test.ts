@@ -23,6 +23,7 @@ import { createSnapshotFilesJob } from "../../src/jobs/snapshot-files-job.ts";
 import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { startFailingDatabase } from "../support/failing-database.ts";
 import { sampleRevision } from "../support/revisions.ts";
+import { rounds } from "../support/rounds.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 import { startTestServer } from "../support/test-server.ts";
 import { compareVariables } from "./engine/compare-variables.ts";
@@ -256,7 +257,7 @@ describe("a file that is not what was written", () => {
   });
 
   test("is removed when any of its bits is another one", async () => {
-    const random = Array.from({ length: 150 }, () => Math.floor(Math.random() * written.length));
+    const random = Array.from({ length: rounds(40, 1_500) }, () => Math.floor(Math.random() * written.length));
     for (const at of [...Array(60).keys(), ...random, written.length - 1]) {
       const content = Buffer.from(written);
       content[at] = (content[at] as number) ^ (1 << (at % 8));
@@ -265,7 +266,7 @@ describe("a file that is not what was written", () => {
   });
 
   test("is removed when it ends too early, or too late", async () => {
-    const lengths = Array.from({ length: 60 }, () => Math.floor(Math.random() * written.length));
+    const lengths = Array.from({ length: rounds(15, 600) }, () => Math.floor(Math.random() * written.length));
     for (const length of [0, 1, 40, 41, 45, written.length - 1, ...lengths])
       await damage(written.subarray(0, length), `${length} bytes`);
     await damage(Buffer.concat([written, Buffer.of(0)]), "a byte more");
@@ -411,7 +412,7 @@ describe("writing", () => {
     const snapshots = await Promise.all(
       servers.map(async (files) => ({ files, snapshot: required(await readSnapshot(database, orgId, engine)) })),
     );
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < rounds(3, 100); round++) {
       await Promise.all([
         ...snapshots.map(({ files, snapshot }) => files.save(snapshot)),
         ...snapshots.map(({ files }) => files.load(orgId)),

@@ -30,7 +30,7 @@ import {
   projectOf,
 } from "./naive-model.ts";
 
-const parameters = fuzzParameters(300);
+const parameters = fuzzParameters(150);
 const noiseLength = 1200;
 
 test(
@@ -67,15 +67,15 @@ test(
       }
     });
     fc.assert(property, parameters);
-    // Sequences without permissions would make a weak test.
+    // Sequences without permissions would make a weak test. By chance, there are never so few.
     const { numRuns } = parameters;
-    expect(counts.allowed).toBeGreaterThan(numRuns);
+    expect(counts.allowed).toBeGreaterThan(numRuns / 2);
     expect(counts.denied).toBeGreaterThan(numRuns);
-    expect(counts.listed).toBeGreaterThan(numRuns);
-    expect(counts.allowedLimited).toBeGreaterThan(numRuns / 5);
-    expect(counts.deniedLimited).toBeGreaterThan(numRuns / 8);
-    expect(counts.throughGroups).toBeGreaterThan(numRuns / 4);
-    expect(counts.grantors).toBeGreaterThan(numRuns / 4);
+    expect(counts.listed).toBeGreaterThan(numRuns / 2);
+    expect(counts.allowedLimited).toBeGreaterThan(numRuns / 30);
+    expect(counts.deniedLimited).toBeGreaterThan(numRuns / 30);
+    expect(counts.throughGroups).toBeGreaterThan(numRuns / 8);
+    expect(counts.grantors).toBeGreaterThan(numRuns / 8);
 
     function check(rows: ModelRows, snapshots: readonly OrgSnapshot[], query: ModelQuestion, random: Draw): void {
       const page = { limit: 1 + random(3), skip: random(3) };

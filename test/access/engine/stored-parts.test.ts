@@ -14,7 +14,7 @@ import { type SnapshotCopy, fromCopy, leftOut, takeCopy } from "./copy-snapshot.
 import { type ChangeMaker, createChangeMaker, emptyRows } from "./draw-changes.ts";
 import { type ModelRows, compileCondition, predefinedRoles } from "./naive-model.ts";
 
-const parameters = fuzzParameters(2);
+const parameters = fuzzParameters(1);
 const options = { predefinedRoles, compileCondition };
 
 function createDrawn(draw: Draw, rows: ModelRows, maker: ChangeMaker): OrgSnapshot {
