@@ -130,12 +130,12 @@ const ways: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
   },
 };
 
-const numbered = Object.entries(ways).map(([name, prepare], index) => ({ name, prepare, index }));
 const confirming: readonly ("she" | "an owner")[] = ["she", "an owner"];
 
-describe.each(numbered)("what she gets later by $name", ({ prepare, index }) => {
+describe.each(Object.entries(ways))("what she gets later by %s", (way, prepare) => {
   // They take turns, and in `npm run soak` both confirm.
-  const inTurn = required(confirming[(index + (isOnNamedServer ? 1 : 0)) % 2]);
+  const turn = Object.keys(ways).indexOf(way) + (isOnNamedServer ? 1 : 0);
+  const inTurn = required(confirming[turn % 2]);
 
   test.each(rounds([inTurn], confirming))("counts when %s has confirmed the key", async (who) => {
     const grant = await prepare();
