@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
-import { type Api, uniqueName } from "../support/api.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { runInTurn } from "../support/in-turn.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
@@ -18,17 +19,20 @@ const batches = [...createMethodTable(services)]
   .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
 
 let server: TestServer;
+let second: TestServer;
 let sql: SqlClient;
 let cast: OrgCast;
 let furnished: FurnishedOrg;
 beforeAll(async () => {
   server = await startTestServer();
+  second = await startTestServer({ databaseUrl: server.databaseUrl });
   sql = await openSqlClient(server.databaseUrl);
   cast = await createOrgCast("gRPC", server);
   furnished = await furnishOrg(cast.api, cast.org);
 });
 afterAll(async () => {
   await sql.close();
+  await second.close();
   await server.close();
 });
 
@@ -45,7 +49,8 @@ async function createSupporter(condition: string): Promise<{ path: string; key: 
 
 const parentOf = (path: string): string => path.split("/").slice(0, -2).join("/");
 
-describe.each(batches)("$name", ({ method, rules }) => {
+describe.each(batches.map((batch, row) => ({ ...batch, row })))("$name", ({ method, rules, row }) => {
+  runInTurn(row);
   const items = () => required(rules.itemPatterns).flatMap((pattern) => furnished.names[pattern.join("/")] ?? []);
 
   /** Returns the code and the index in the error; undefined for a batch that may be carried out. */
@@ -82,14 +87,19 @@ describe.each(batches)("$name", ({ method, rules }) => {
 
 describe("a member with a role on a condition", () => {
   let name: string;
+  let key: string;
   let api: Api;
   beforeAll(async () => {
     name = uniqueName("kept");
-    const { path, api: own } = await cast.member(uniqueName("mostly"));
+    const { path } = await cast.api.members.createMember({
+      parentPath: cast.org.path,
+      member: { name: uniqueName("mostly") },
+    });
+    key = required((await cast.api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "key" } })).secret);
     await cast.grant(cast.org.path, path, "/roles/admin", {
       condition: `!("keep" in resource.labels) && !resource.path.endsWith("/${name}")`,
     });
-    api = own;
+    api = createApi("gRPC", server.url, key);
   });
 
   const createProject = (project: object): Promise<{ path: string }> =>
@@ -142,22 +152,18 @@ describe("a member with a role on a condition", () => {
     expect({ ...there, requestId: "" }).toEqual({ ...nowhere, requestId: "" });
   });
 
-  test("deletes no project that takes the name in its batch while the batch waits", async () => {
-    const [plain, labelled] = [await createProject({}), await createProject({ labels: { keep: "yes" } })];
-    const projectName = required(plain.path.split("/").at(-1));
+  test("deletes no project that gets what the condition leaves out while the batch waits", async () => {
+    const { path } = await createProject({});
     await sql.query("begin");
     await sql.query("select from orgs where id = $1 for update", [cast.org.id]);
     const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    const renamed = cast.api.projects.updateProject({ path: plain.path, project: { name: uniqueName("away") } });
+    const labelled = cast.api.projects.updateProject({ path, project: { labels: { keep: "yes" } } });
     await expect.poll(() => sql.query(waiting)).toHaveLength(1);
-    const taken = cast.api.projects.updateProject({ path: labelled.path, project: { name: projectName } });
-    await expect.poll(async () => (await sql.query(waiting)).length).toBeGreaterThanOrEqual(1);
-    const batch = failureOf(deleteAll(plain.path));
-    await expect.poll(async () => (await sql.query(waiting)).length).toBeGreaterThanOrEqual(2);
+    const there = createApi("gRPC", second.url, key);
+    const batch = failureOf(there.projects.batchDeleteProjects({ parentPath: cast.org.path, paths: [path] }));
+    await expect.poll(() => sql.query(waiting)).toHaveLength(2);
     await sql.query("commit");
-    await renamed;
-    expect(await taken).toMatchObject({ path: plain.path });
-    expect(await batch).toMatchObject({ code: "PermissionDenied" });
-    expect(await cast.api.projects.getProject({ path: plain.path })).toMatchObject({ labels: { keep: "yes" } });
+    await labelled;
+    expect(await batch).toMatchObject({ code: "PermissionDenied", metadata: { permission: "iam.projects.delete" } });
   });
 });
