@@ -1,13 +1,13 @@
 import { defineConfig } from "vitest/config";
-import { databaseTests } from "./test/support/database-tests.ts";
+import { namedServerTests } from "./test/support/database-tests.ts";
 import { FileOrder } from "./test/support/file-order.ts";
 import { isOnNamedServer } from "./test/support/named-server.ts";
 import { rounds, soakTimeoutMs } from "./test/support/rounds.ts";
 
 export default defineConfig({
   test: {
-    // Another PostgreSQL than the embedded one changes nothing for tests that do not use it.
-    include: isOnNamedServer ? databaseTests() : ["test/**/*.test.ts"],
+    // Another PostgreSQL than the embedded one changes nothing for tests that do not use it, or only as others do.
+    include: isOnNamedServer ? namedServerTests() : ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/bounded-shrinking.ts"],
     // Test files run in parallel, each with its own database. Four keep two cores busy, since many wait for other processes. Fewer

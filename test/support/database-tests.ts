@@ -1,12 +1,32 @@
-// Finds the test files that use the shared PostgreSQL server: those that import `test-database.ts`, directly or indirectly.
+// Finds the test files that a run on a named server has.
 import { globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 const testDatabase = join(import.meta.dirname, "test-database.ts");
 
-/** Returns their paths below the root of the project. */
-export function databaseTests(): string[] {
+/** Folders of tests whose statements the tests of other folders send, too, or those that run in turn. */
+const alike = ["test/access/", "test/api/", "test/cli/", "test/docs/", "test/rest/"];
+
+/** Files in these folders with statements of their own, or about what statements do to each other. */
+export const different = ["test/api/authorize.test.ts", "test/api/races.test.ts"];
+
+/**
+ * Returns the paths below the root of the project: files that use the shared PostgreSQL server, because they import
+ * `test-database.ts`, directly or indirectly, and whose statements no other file sends, or whose tests run in turn.
+ */
+export function namedServerTests(): string[] {
+  return databaseTests().filter(
+    (file) => different.includes(file) || !alike.some((folder) => file.startsWith(folder)) || runsInTurn(file),
+  );
+}
+
+/** Reports whether a run on the embedded server leaves out tests of the file. */
+export function runsInTurn(file: string): boolean {
+  return /\b(?:(?:run|protocols)InTurn\(|isOnNamedServer\b)/.test(readFileSync(join(root, file), "utf8"));
+}
+
+function databaseTests(): string[] {
   const imported = new Map<string, readonly string[]>();
   return globSync("test/**/*.test.ts", { cwd: root }).filter((file) =>
     reaches(testDatabase, join(root, file), imported, new Set()),

@@ -3,10 +3,11 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { inject } from "vitest";
 import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import { copyCluster } from "./copy-cluster.ts";
 
-/** A database that can be set back to an earlier state. */
+/** A database, migrated or not, that can be set back to an earlier state. */
 export interface FailingDatabase {
   readonly url: string;
   /** Copies the database. */
@@ -18,6 +19,8 @@ export interface FailingDatabase {
 
 export async function startFailingDatabase(): Promise<FailingDatabase> {
   const directory = await mkdtemp(join(tmpdir(), "tenantry-failover-"));
+  const migrated = inject("migratedCluster");
+  if (migrated !== "") await copyCluster(migrated, join(directory, "postgres"));
   const cluster = join(directory, "postgres", "cluster");
   const start = () =>
     startEmbeddedPostgres({ directory: join(directory, "postgres"), settings: { fsync: "off" }, log: () => {} });
