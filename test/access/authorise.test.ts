@@ -17,10 +17,11 @@ import type { Database } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
 import { createAskedOrgs } from "../../src/identity/asked-orgs.ts";
 import type { Caller } from "../../src/identity/caller.ts";
+import { formatReferences } from "../../src/paths/format-path.ts";
 import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
 import type { Reference } from "../../src/paths/parse-path.ts";
 import { createTurns } from "../../src/turns/turns.ts";
-import { sampleAuthor } from "../database/sample-rows.ts";
+import { addApiKey, sampleAuthor } from "../database/sample-rows.ts";
 import { openOwnDatabase } from "../support/test-database.ts";
 import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-place.ts";
 import { names } from "./sample-snapshot.ts";
@@ -560,6 +561,39 @@ test("a write is confirmed while its author holds what it requires, and who impe
   await expect(confirmed({ impersonator })).rejects.toMatchObject(mayNot);
   await give("impersonator", { to: { member: ours.bob } });
   await confirmed({ impersonator });
+});
+
+test("the items of a batch are confirmed under its first lock, and each under the lock of its org", async () => {
+  await give("starter", { on: onPlatform, condition: 'resource.path != ""' });
+  const { authorise } = createDeciding();
+  const decided: string[] = [];
+  const authoriserOf: typeof authorise.authoriserOf = async (...given) => {
+    const authoriser = await authorise.authoriserOf(...given);
+    const decideItem: typeof authoriser.decide = (asked, path) => {
+      decided.push(asked.permission === start ? formatReferences(path.pattern, path.references) : "");
+      return authoriser.decide(asked, path);
+    };
+    return { ...authoriser, decide: decideItem };
+  };
+  const paths = [`/orgs/${ours.orgName}`, `/orgs/${theirs.orgName}`, `/orgs/${ours.orgName}/projects/web`];
+  const items = paths.map((path) => ({
+    requirement: requirement(),
+    path: parseTargetPath(path, "path"),
+    isOfItem: true,
+  }));
+  const { id: credentialId } = await addApiKey(database, { id: ours.orgId }, { id: ours.alice }, "batches");
+  const caller = await callerOf(ours, { credentialId });
+  const confirm = createConfirmOf(Object.assign(authorise.bind(undefined), authorise, { authoriserOf }))(caller, items);
+  const { revision } = caller.orgHead;
+  const underLocks = await database.writes.transaction().execute(async (db) => {
+    const under: string[][] = [];
+    for (const id of [ours.orgId, theirs.orgId, ours.orgId]) {
+      await confirm(db, { id, revision, lockTime: new Date() });
+      under.push(decided.splice(0));
+    }
+    return under;
+  });
+  expect(underLocks).toEqual([paths, [paths[1]], [paths[0], paths[2]]]);
 });
 
 test("the author of a change holds what the caller would, now", async () => {

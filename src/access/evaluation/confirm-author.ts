@@ -5,10 +5,15 @@ import { impersonatePermission, impersonatorOf, pathOfMember } from "../tokens/i
 import type { Authorise, Requirement } from "./authorise.ts";
 import type { TargetPath } from "./target-path.ts";
 
-/** A decision about a call: what it required, and the path, by the ids on which the call was authorised. */
+/**
+ * A decision about a call: what it required, and the path, by the ids on which the call was authorised, or as the write reads it
+ * again.
+ */
 export interface Decision {
   readonly requirement: Requirement;
   readonly path: TargetPath;
+  /** Whether it is about one item of a batch. A batch can lock an org for each of them. */
+  readonly isOfItem?: boolean;
 }
 
 const requiredToImpersonate: Requirement = { permission: impersonatePermission, listVisibility: "never" };
@@ -23,6 +28,7 @@ export function createConfirmOf(authorise: Authorise): ConfirmOf {
 
 function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): Author["confirm"] {
   let last: { readonly db: unknown; readonly orgId: string } | undefined;
+  let items: { readonly db: unknown; readonly orgOf: Map<Decision, string | undefined> } | undefined;
   return async (db, locked) => {
     // Some batches lock the same org for each item.
     if (locked !== undefined && last?.db === db && last.orgId === locked.id) return;
@@ -31,6 +37,16 @@ function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly
     const impersonator = impersonatorOf(now);
     if (impersonator !== undefined) await authorise(impersonator, requiredToImpersonate, pathOfMember(now));
     const { decide } = await authorise.authoriserOf(now);
-    for (const { requirement, path } of decisions) await decide(requirement, path);
+    // The first lock has all decisions made again. So that a batch does not make all for each item, a later one has those about
+    // items in the org that it locks.
+    const known = items?.db === db ? items.orgOf : undefined;
+    const orgOf = known ?? new Map<Decision, string | undefined>();
+    for (const decision of decisions) {
+      if (decision.isOfItem === true && known !== undefined && known.get(decision) !== locked?.id) continue;
+      const { target } = await decide(decision.requirement, decision.path);
+      if (decision.isOfItem === true)
+        orgOf.set(decision, "orgId" in target.resource ? target.resource.orgId : undefined);
+    }
+    items = { db, orgOf };
   };
 }

@@ -1,6 +1,7 @@
 import type { RoleSchema } from "../../../gen/iam/v1alpha/role_pb.ts";
 import { invalidFields } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { maxViolations } from "../../standard-methods/write/validate-message.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
 import { findUnknownPermission } from "./find-unknown-permission.ts";
@@ -23,7 +24,7 @@ export function createRoleRules({
       const field = `role.permissions[${all.indexOf(permission)}]`;
       return description === undefined ? [] : [{ field, description, rule: "permission" }];
     });
-    if (violations.length > 0) throw invalidFields(violations);
+    if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
   };
 
   return {

@@ -2,6 +2,7 @@
 import type { CallerAuthoriser } from "../../access/evaluation/authorise.ts";
 import type { Decision } from "../../access/evaluation/confirm-author.ts";
 import type { ResolvedTarget } from "../../access/evaluation/resolved-target.ts";
+import { required } from "../../errors/required.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import type { PathPattern } from "../../paths/patterns.ts";
 import { atItemOf, checkItems } from "../../standard-methods/batch/batch-item.ts";
@@ -46,16 +47,20 @@ export async function authoriseItems(
     const permission = permissionOf(index);
     return permission !== undefined && dependsOnCondition(permission) ? [{ index, path, permission }] : [];
   });
-  const pattern = patterns.find((each) => isChildOf(each, parent.pattern)) ?? [];
+  if (items.length === 0) return [];
+  const pattern = required(patterns.find((each) => isChildOf(each, parent.pattern)));
   const read = await checkItems(items, ({ index, path, permission }) => {
     const last = parseResourcePath(pattern, path, `paths[${index}]`, "above-id").slice(-1);
     return Promise.resolve({ index, permission, references: [...parent.references, ...last] });
   });
   const decisions: Decision[] = [];
   for (const { index, permission, references } of read) {
-    const decision = { requirement: { permission, listVisibility: "never" }, path: { pattern, references } } as const;
-    await atPath(index, () => decide(decision.requirement, decision.path));
-    decisions.push(decision);
+    const [requirement, path] = [
+      { permission, listVisibility: "never" },
+      { pattern, references },
+    ] as const;
+    await atPath(index, () => decide(requirement, path));
+    decisions.push({ requirement, path, isOfItem: true });
   }
   return decisions;
 }
