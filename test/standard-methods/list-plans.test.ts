@@ -2,7 +2,7 @@
 // or a field that it can be ordered by, fails here if no index serves it.
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { type Kysely, sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Visibility, unlimited } from "../../src/access/evaluation/visibility.ts";
 import { registry } from "../../src/catalog.ts";
 import { readConfig } from "../../src/config.ts";
@@ -25,7 +25,8 @@ import { readByKeys, uniqueKeyOf } from "../../src/standard-methods/read/row-rea
 import { keyOf } from "../../src/standard-methods/rows/row-key.ts";
 import { services } from "../../src/rpc/services.ts";
 import { rebuild } from "../database/sample-rows.ts";
-import { runInTurn } from "../support/in-turn.ts";
+import { isOnNamedServer } from "../support/named-server.ts";
+import { rounds } from "../support/rounds.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
 import { type ListParts, type PlanReader, createPlanReader } from "./read-plan.ts";
@@ -53,11 +54,19 @@ const lists: Readonly<Record<string, Listed>> = Object.fromEntries(
   }),
 );
 
+/**
+ * To fill the tables takes longer than all lists. So the tests run on one PostgreSQL of CI, the named one: an index that is missing
+ * there is missing on both, and version 18 can make do with fewer, because it skips through them.
+ */
+const runsHere = rounds(isOnNamedServer, true);
+beforeEach(({ skip }) => skip(!runsHere, "it runs on a named PostgreSQL"));
+
 let created: TestDatabase;
 let database: Database;
 let plans: PlanReader;
 
 beforeAll(async () => {
+  if (!runsHere) return;
   created = await createTestDatabase();
   database = openDatabase({
     connection: { connectionString: created.url },
@@ -75,6 +84,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
+  if (!runsHere) return;
   await plans.close();
   await database.close();
   await created.drop();
@@ -201,13 +211,9 @@ const isFew = ({
   },
 }: Listed): boolean => storage.labels === "unindexed" && place.parents.length === 0;
 
-const long = Object.entries(lists).filter(([, list]) => !isFew(list));
-
-// The tests run in turn, although plans depend on the server: an index that is missing is missing on both.
-describe.each(long.map(([name, list], row) => ({ name, list, row })))(
-  "a page of $name reads what is on it and little more",
-  ({ list, row }) => {
-    runInTurn(row, 4);
+describe.each(Object.entries(lists).filter(([, list]) => !isFew(list)))(
+  "a page of %s reads what is on it and little more",
+  (_name, list) => {
     const fields = listFieldsOf(list.definition, list.definition.places[0]);
     test("in the default order", () => expectCheapPages(list, {}));
 
@@ -228,6 +234,7 @@ describe.each(long.map(([name, list], row) => ({ name, list, row })))(
     describe.runIf("labels" in fields)("filtered by", () => {
       let unfiltered: (ResourceRow & LabelledRow)[];
       beforeAll(async () => {
+        if (!runsHere) return;
         const rows = await plans.readAll((db) => readerOf(list, {})("")(db, undefined, 3 * large));
         unfiltered = rows as typeof unfiltered;
       });
@@ -262,7 +269,6 @@ test.each(registry.definitions.map((definition) => [definition.type, definition]
 );
 
 describe("a page of a list across all parents reads little more than its own rows", () => {
-  runInTurn(0);
   const deep = Object.entries(lists).flatMap(([name, list]) => {
     const [org, ...others] = list.parent;
     if (org === undefined) return [];
