@@ -34,9 +34,10 @@ export interface Author {
    *
    * @param db the transaction of the write.
    * @param locked the org that the write has locked; undefined if it has locked another resource.
+   * @param item the index of the only item of a batch on which the write acts under this lock; undefined for all.
    * @throws ServiceError PERMISSION_DENIED or TOKEN_INVALID
    */
-  readonly confirm: (db: Kysely<Schema>, locked: LockedOrg | undefined) => Promise<void>;
+  readonly confirm: (db: Kysely<Schema>, locked: LockedOrg | undefined, item?: number) => Promise<void>;
 }
 
 /** Where a change comes from, for the change log. Each part is null if it is not known or was not sent. */

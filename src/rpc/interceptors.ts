@@ -6,7 +6,7 @@ import type { Authorise, Authorised, Requirement } from "../access/evaluation/au
 import { setCall } from "../access/evaluation/call.ts";
 import type { ConfirmOf, Decision } from "../access/evaluation/confirm-author.ts";
 import type { TypePermissions } from "../resources/type-permissions.ts";
-import { type PermissionOfItem, authoriseItems } from "./authorisation/authorise-items.ts";
+import { type PermissionsOfItem, authoriseItems } from "./authorisation/authorise-items.ts";
 import { authoriseParents, isOverParents } from "./authorisation/authorise-parents.ts";
 import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
@@ -55,17 +55,23 @@ export function createCallInterceptor(
     const message = request.message as unknown as RequestFields;
     const { permission, typedPermission, createPermission, listVisibility, target, itemPatterns, anyPath } = rules;
     const decisions: Decision[] = [];
-    const ofItems = itemPatterns && (await authorise.authoriserOf(caller, request.signal));
+    const requiresAny = (permission ?? typedPermission) !== undefined;
+    const ofItems =
+      itemPatterns !== undefined && requiresAny ? await authorise.authoriserOf(caller, request.signal) : undefined;
     const decide = async (requirement: Requirement, path: AnyPath): Promise<Authorised> => {
       const decided = await (ofItems?.decide(requirement, path) ??
         authorise(caller, requirement, path, request.signal));
       decisions.push({ requirement, path: decided.target });
       return decided;
     };
-    const decideItems = async (permissionOf: PermissionOfItem, parent: ResolvedTarget): Promise<void> => {
+    const decideItems = async (permissionsOf: PermissionsOfItem, parent: ResolvedTarget): Promise<void> => {
       if (ofItems === undefined || itemPatterns === undefined) return;
-      const items = { patterns: itemPatterns, paths: message["paths"] as readonly string[] };
-      decisions.push(...(await authoriseItems(ofItems, permissionOf, parent, items)));
+      const batch = { patterns: itemPatterns, paths: message["paths"] as readonly string[] };
+      const items = await authoriseItems(ofItems, permissionsOf, parent, batch);
+      for (const [index, decision] of decisions.entries()) {
+        const { permission: given } = decision.requirement;
+        decisions[index] = { ...decision, items: items.filter(({ requirement }) => requirement.permission === given) };
+      }
     };
     let authorised = untargeted;
     if (permission !== undefined && anyPath !== undefined) {
@@ -85,7 +91,7 @@ export function createCallInterceptor(
         decisions.push(...onParents.decisions);
       } else {
         authorised = await decide({ permission, listVisibility }, path);
-        await decideItems(() => permission, authorised.target);
+        await decideItems(() => [permission], authorised.target);
       }
     } else if (typedPermission !== undefined) {
       const visibility = (path: AnyPath) => authorise.visibility(caller, path);

@@ -563,37 +563,54 @@ test("a write is confirmed while its author holds what it requires, and who impe
   await confirmed({ impersonator });
 });
 
-test("the items of a batch are confirmed under its first lock, and each under the lock of its org", async () => {
-  await give("starter", { on: onPlatform, condition: 'resource.path != ""' });
-  const { authorise } = createDeciding();
-  const decided: string[] = [];
-  const authoriserOf: typeof authorise.authoriserOf = async (...given) => {
-    const authoriser = await authorise.authoriserOf(...given);
-    const decideItem: typeof authoriser.decide = (asked, path) => {
-      decided.push(asked.permission === start ? formatReferences(path.pattern, path.references) : "");
-      return authoriser.decide(asked, path);
-    };
-    return { ...authoriser, decide: decideItem };
-  };
-  const paths = [`/orgs/${ours.orgName}`, `/orgs/${theirs.orgName}`, `/orgs/${ours.orgName}/projects/web`];
-  const items = paths.map((path) => ({
-    requirement: requirement(),
-    path: parseTargetPath(path, "path"),
-    isOfItem: true,
-  }));
+test("under the lock of one item of a batch, its parent and this item are confirmed, if conditions decide", async () => {
   const { id: credentialId } = await addApiKey(database, { id: ours.orgId }, { id: ours.alice }, "batches");
-  const caller = await callerOf(ours, { credentialId });
-  const confirm = createConfirmOf(Object.assign(authorise.bind(undefined), authorise, { authoriserOf }))(caller, items);
-  const { revision } = caller.orgHead;
-  const underLocks = await database.writes.transaction().execute(async (db) => {
-    const under: string[][] = [];
-    for (const id of [ours.orgId, theirs.orgId, ours.orgId]) {
-      await confirm(db, { id, revision, lockTime: new Date() });
-      under.push(decided.splice(0));
-    }
-    return under;
-  });
-  expect(underLocks).toEqual([paths, [paths[1]], [paths[0], paths[2]]]);
+  const decisionAt = (path: string) => ({ requirement: requirement(), path: parseTargetPath(path, "path") });
+  const paths = [`/orgs/${ours.orgName}`, `/orgs/${theirs.orgName}`, `/orgs/@${ours.orgId}`];
+  const items = paths.map((path, index) => ({ ...decisionAt(path), index }));
+
+  /** Returns the paths that are decided on under each lock: of an org, for an item or for all. */
+  const confirmUnder = async (locks: readonly (readonly [string, number | undefined])[]): Promise<string[][]> => {
+    const { authorise } = createDeciding();
+    let decided: string[] = [];
+    const authoriserOf: typeof authorise.authoriserOf = async (...given) => {
+      const authoriser = await authorise.authoriserOf(...given);
+      const decideOne: typeof authoriser.decide = (asked, path) => {
+        decided.push(formatReferences(path.pattern, path.references));
+        return authoriser.decide(asked, path);
+      };
+      return { ...authoriser, decide: decideOne };
+    };
+    const caller = await callerOf(ours, { credentialId });
+    const confirming = Object.assign(authorise.bind(undefined), authorise, { authoriserOf });
+    const confirm = createConfirmOf(confirming)(caller, [{ ...decisionAt(""), items }]);
+    return database.writes.transaction().execute(async (db) => {
+      const under: string[][] = [];
+      for (const [id, item] of locks) {
+        decided = [];
+        await confirm(db, { id, revision: caller.orgHead.revision, lockTime: new Date() }, item);
+        under.push(decided);
+      }
+      return under;
+    });
+  };
+
+  const [one = "", other = "", again = ""] = paths;
+  const eachAlone = [
+    [ours.orgId, 0],
+    [theirs.orgId, 1],
+    [theirs.orgId, 2],
+  ] as const;
+  const onAll = formatReferences([], []);
+  await give("starter", { on: onPlatform, condition: 'resource.path != ""' });
+  expect(await confirmUnder([[ours.orgId, undefined]])).toEqual([[onAll, one, other, again]]);
+  const alone = [one, other, again].map((path) => [onAll, path]);
+  expect(await confirmUnder(eachAlone)).toEqual(alone);
+  await give("starter", { on: onPlatform });
+  // What is suspended in it is as it is for single requests.
+  expect(await confirmUnder(eachAlone)).toEqual(alone);
+  await give("orgLifter", { on: onPlatform });
+  expect(await confirmUnder(eachAlone)).toEqual([[onAll], [onAll], []]);
 });
 
 test("the author of a change holds what the caller would, now", async () => {

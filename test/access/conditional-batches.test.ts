@@ -152,18 +152,77 @@ describe("a member with a role on a condition", () => {
     expect({ ...there, requestId: "" }).toEqual({ ...nowhere, requestId: "" });
   });
 
-  test("deletes no project that gets what the condition leaves out while the batch waits", async () => {
-    const { path } = await createProject({});
-    await sql.query("begin");
-    await sql.query("select from orgs where id = $1 for update", [cast.org.id]);
+  describe("deletes no project", () => {
     const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    const labelled = cast.api.projects.updateProject({ path, project: { labels: { keep: "yes" } } });
-    await expect.poll(() => sql.query(waiting)).toHaveLength(1);
-    const there = createApi("gRPC", second.url, key);
-    const batch = failureOf(there.projects.batchDeleteProjects({ parentPath: cast.org.path, paths: [path] }));
-    await expect.poll(() => sql.query(waiting)).toHaveLength(2);
-    await sql.query("commit");
-    await labelled;
-    expect(await batch).toMatchObject({ code: "PermissionDenied", metadata: { permission: "iam.projects.delete" } });
+    const condition = '!("keep" in resource.labels)';
+
+    /** Starts a batch that waits for a change of its org, which waits for a lock. Returns the error of the batch. */
+    async function deleteAfter(change: () => Promise<unknown>, batchKey: string, path: string): Promise<unknown> {
+      await sql.query("begin");
+      await sql.query("select from orgs where id = $1 for update", [cast.org.id]);
+      const changed = change();
+      await expect.poll(() => sql.query(waiting)).toHaveLength(1);
+      const there = createApi("gRPC", second.url, batchKey);
+      const batch = failureOf(there.projects.batchDeleteProjects({ parentPath: cast.org.path, paths: [path] }));
+      await expect.poll(() => sql.query(waiting)).toHaveLength(2);
+      await sql.query("commit");
+      await changed;
+      return batch;
+    }
+
+    const denied = { code: "PermissionDenied", metadata: { permission: "iam.projects.delete" } };
+
+    test("that gets what the condition leaves out while the batch waits", async () => {
+      const { path } = await createProject({});
+      const label = () => cast.api.projects.updateProject({ path, project: { labels: { keep: "yes" } } });
+      expect(await deleteAfter(label, key, path)).toMatchObject(denied);
+    });
+
+    test("that the condition leaves out, which the role binding gets while the batch waits", async () => {
+      const { path } = await createProject({ labels: { keep: "yes" } });
+      const subject = await cast.api.members.createMember({
+        parentPath: cast.org.path,
+        member: { name: uniqueName("until") },
+      });
+      const made = await cast.api.apiKeys.createApiKey({ parentPath: subject.path, apiKey: { name: "key" } });
+      const binding = await cast.grant(cast.org.path, subject.path, "/roles/admin");
+      const limit = () => cast.api.roleBindings.updateRoleBinding({ path: binding, roleBinding: { condition } });
+      expect(await deleteAfter(limit, required(made.secret), path)).toMatchObject(denied);
+    });
   });
+});
+
+test("a suspended project is in no batch of a member who may not activate it, as in no single request", async () => {
+  const { path } = await cast.api.projects.createProject({
+    parentPath: cast.org.path,
+    project: { name: uniqueName("suspended") },
+  });
+  const deleter = await cast.member(uniqueName("deleter"));
+  const role = await cast.role(uniqueName("deleter"), "iam.projects.get", "iam.projects.delete");
+  await cast.grant(cast.org.path, deleter.path, role);
+  await cast.api.projects.suspendProject({ path });
+  const batch = { parentPath: cast.org.path, paths: [path] };
+  const { projects } = deleter.api;
+  expect(await failureOf(projects.deleteProject({ path }))).toMatchObject({ code: "PermissionDenied" });
+  expect(await failureOf(projects.batchDeleteProjects(batch))).toMatchObject({
+    code: "PermissionDenied",
+    metadata: { index: "0" },
+  });
+  expect((await projects.batchGetProjects(batch)).projects).toMatchObject([{ path }]);
+});
+
+test("a condition on customers counts for none of them through `-`", async () => {
+  const { customerPath } = cast.org;
+  const binding = await cast.grant(customerPath, (await cast.member(uniqueName("bound"))).path, "/roles/viewer");
+  const { key } = await createSupporter(`!resource.path.startsWith("${customerPath}")`);
+  const { roleBindings } = createApi("gRPC", server.url, key);
+  const { id } = await cast.api.roleBindings.getRoleBinding({ path: binding });
+  const denied = { code: "PermissionDenied" };
+  expect(await failureOf(roleBindings.getRoleBinding({ path: binding }))).toMatchObject(denied);
+  expect(await failureOf(roleBindings.getRoleBinding({ path: `/customers/-/roleBindings/@${id}` }))).toMatchObject(
+    denied,
+  );
+  const everywhere = { parentPath: "/customers/-", paths: [binding] };
+  expect(await failureOf(roleBindings.batchGetRoleBindings(everywhere))).toMatchObject(denied);
+  expect(await failureOf(roleBindings.listRoleBindings({ parentPath: "/customers/-" }))).toMatchObject(denied);
 });

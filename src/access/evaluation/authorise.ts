@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Reference } from "../../paths/parse-path.ts";
+import { type PathPattern, patterns } from "../../paths/patterns.ts";
 import type { Renewals } from "../../turns/turns.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { allows, allowsEverywhere } from "./allows.ts";
+import { allows, allowsEverywhere, lifting } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import { explainDenial } from "./explain-denial.ts";
 import type { DecisionView, ViewCaller } from "./caller-view.ts";
@@ -64,8 +66,13 @@ export interface CallerAuthoriser {
   readonly decide: (requirement: Requirement, path: TargetPath) => Promise<Authorised>;
   /** Returns undefined if the call is denied. An explanation takes long. */
   readonly decideQuietly: (requirement: Requirement, path: TargetPath) => Promise<Authorised | undefined>;
-  /** Reports whether only role bindings with conditions give the permission on a target, which may not hold for what is in it. */
-  readonly isConditional: (permission: string, target: ResolvedTarget) => boolean;
+  /**
+   * Reports whether the caller may hold a permission on a target and not on what is in it: because only role bindings with
+   * conditions give it, or because the caller may not lift a suspension of what is in it.
+   *
+   * @param child the pattern of what is in it.
+   */
+  readonly mayDifferInside: (permission: string, target: ResolvedTarget, child: PathPattern) => boolean;
 }
 
 export interface Authorise {
@@ -155,8 +162,13 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
         await renew();
         return decideQuietly(view, requirement, path);
       },
-      isConditional: (permission, target) =>
-        hasPath(target) && !allows(view.snapshot, view.check, permission, withoutPath(target)),
+      mayDifferInside(permission, target, child) {
+        if (!hasPath(target)) return false;
+        const kind = suspendableKind(child);
+        const wanted = kind === undefined ? [permission] : [permission, lifting[kind]];
+        const whole = withoutPath(target);
+        return !wanted.every((each) => allows(view.snapshot, view.check, each, whole));
+      },
     };
   };
 
@@ -189,6 +201,12 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
   };
 
   return Object.assign(authorise, { authoriserOf, visibility, all });
+}
+
+/** Returns what kind of resource that can be suspended a pattern is of, if any. */
+function suspendableKind(pattern: PathPattern): keyof typeof lifting | undefined {
+  if (isDeepStrictEqual(pattern, patterns.Org)) return "org";
+  return isDeepStrictEqual(pattern, patterns.Project) ? "project" : undefined;
 }
 
 function limitsToVisible(listVisibility: ListVisibility, path: TargetPath): boolean {

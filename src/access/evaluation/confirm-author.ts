@@ -5,15 +5,17 @@ import { impersonatePermission, impersonatorOf, pathOfMember } from "../tokens/i
 import type { Authorise, Requirement } from "./authorise.ts";
 import type { TargetPath } from "./target-path.ts";
 
-/**
- * A decision about a call: what it required, and the path, by the ids on which the call was authorised, or as the write reads it
- * again.
- */
+/** A decision about a call: what it required, and the path, by the ids on which the call was authorised. */
 export interface Decision {
   readonly requirement: Requirement;
   readonly path: TargetPath;
-  /** Whether it is about one item of a batch. A batch can lock an org for each of them. */
-  readonly isOfItem?: boolean;
+  /** For a batch: what its items require if the path does not decide for them, which may be so only later. */
+  readonly items?: readonly ItemDecision[];
+}
+
+/** A decision about the item of a batch with this index. */
+export interface ItemDecision extends Decision {
+  readonly index: number;
 }
 
 const requiredToImpersonate: Requirement = { permission: impersonatePermission, listVisibility: "never" };
@@ -28,25 +30,25 @@ export function createConfirmOf(authorise: Authorise): ConfirmOf {
 
 function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): Author["confirm"] {
   let last: { readonly db: unknown; readonly orgId: string } | undefined;
-  let items: { readonly db: unknown; readonly orgOf: Map<Decision, string | undefined> } | undefined;
-  return async (db, locked) => {
+  let itemsDiffer = false;
+  return async (db, locked, item) => {
     // Some batches lock the same org for each item.
-    if (locked !== undefined && last?.db === db && last.orgId === locked.id) return;
+    const isSame = locked !== undefined && last?.db === db && last.orgId === locked.id;
+    if (isSame && (item === undefined || !itemsDiffer)) return;
     last = locked && { db, orgId: locked.id };
+    itemsDiffer = false;
     const now = await refreshCaller(db, caller, locked);
     const impersonator = impersonatorOf(now);
     if (impersonator !== undefined) await authorise(impersonator, requiredToImpersonate, pathOfMember(now));
-    const { decide } = await authorise.authoriserOf(now);
-    // The first lock has all decisions made again. So that a batch does not make all for each item, a later one has those about
-    // items in the org that it locks.
-    const known = items?.db === db ? items.orgOf : undefined;
-    const orgOf = known ?? new Map<Decision, string | undefined>();
-    for (const decision of decisions) {
-      if (decision.isOfItem === true && known !== undefined && known.get(decision) !== locked?.id) continue;
-      const { target } = await decide(decision.requirement, decision.path);
-      if (decision.isOfItem === true)
-        orgOf.set(decision, "orgId" in target.resource ? target.resource.orgId : undefined);
+    const { decide, mayDifferInside } = await authorise.authoriserOf(now);
+    for (const { requirement, path, items = [] } of decisions) {
+      const { target } = await decide(requirement, path);
+      const [first] = items;
+      if (first === undefined || !mayDifferInside(requirement.permission, target, first.path.pattern)) continue;
+      itemsDiffer = true;
+      for (const { index, requirement: ofItem, path: at } of items) {
+        if (item === undefined || item === index) await decide(ofItem, at);
+      }
     }
-    items = { db, orgOf };
   };
 }

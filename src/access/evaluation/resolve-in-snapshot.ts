@@ -21,7 +21,7 @@ export function resolveInSnapshot(
       if (top.by === "any") return { ...everywhere, pattern, references };
       return isOrgOf(snapshot, top) ? resolveInOrg(names, snapshot, path) : undefined;
     case patterns.Customer[0]:
-      return top.by === "any" ? { ...onPlatform, pattern, references } : undefined;
+      return top.by === "any" ? { ...everywhere, pattern, references } : undefined;
     case patterns.Service[0]:
       return top.by === "any" ? { ...everywhere, pattern, references } : undefined;
     case otherPatterns.predefinedRole[0]:

@@ -1,9 +1,9 @@
 import type { RoleSchema } from "../../../gen/iam/v1alpha/role_pb.ts";
 import { invalidFields } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
-import { maxViolations } from "../../standard-methods/write/validate-message.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
+import { maxViolations } from "../../standard-methods/write/validate-message.ts";
 import { findUnknownPermission } from "./find-unknown-permission.ts";
 import type { RoleDependencies } from "./service.ts";
 import type { RoleRow } from "./store.ts";

@@ -10,13 +10,13 @@ import type { PermissionType, TypePermissions } from "../../resources/type-permi
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
 import { whenReady } from "../../turns/when-ready.ts";
 import type { MethodRules } from "../method-rules.ts";
-import type { PermissionOfItem } from "./authorise-items.ts";
+import type { PermissionsOfItem } from "./authorise-items.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";
 
 /** Decides about the caller. */
 interface OfCaller {
   readonly decide: (requirement: Requirement, path: AnyPath) => Promise<Authorised>;
-  readonly decideItems: (permissionOf: PermissionOfItem, parent: ResolvedTarget) => Promise<void>;
+  readonly decideItems: (permissionsOf: PermissionsOfItem, parent: ResolvedTarget) => Promise<void>;
   readonly visibility: (path: AnyPath) => Visibility | Promise<Visibility>;
 }
 
@@ -63,7 +63,12 @@ export async function authoriseTyped(
   if (paths !== undefined) {
     const found = await types.ofResourcesIn(path, (paths as readonly string[]).slice(0, maxItems));
     const authorised = await onEach(found, requireOnResource);
-    await decideItems((index) => found[index] && `${found[index].prefix}.${verb}`, authorised.target);
+    // What is not there yet may be of any of the types when the call acts.
+    const permissions = [...new Set(found.flatMap((type) => (type === undefined ? [] : [`${type.prefix}.${verb}`])))];
+    await decideItems(
+      (index) => (found[index] === undefined ? permissions : [`${found[index].prefix}.${verb}`]),
+      authorised.target,
+    );
     return authorised;
   }
   if (message["parentPath"] !== undefined) return requireOnType(await typeOfNew(types, message, ""));

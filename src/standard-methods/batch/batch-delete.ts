@@ -101,11 +101,14 @@ async function deleteOneByOne<Table extends ResourceTable, Row extends ResourceR
 async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
-  { written, path: place }: BatchPath,
+  { index, written, path: place }: BatchPath,
   row: Row,
 ): Promise<Row | null> {
   const path: Reference[] = [...place.slice(0, -1), { by: "id", value: idOf(served.definition, row) }];
-  const transaction = await openScope(served, call, path);
+  const { request } = call;
+  const { author } = request;
+  const ofItem: typeof author = { ...author, confirm: (db, org) => author.confirm(db, org, index) };
+  const transaction = await openScope(served, { ...call, request: { ...request, author: ofItem } }, path);
   const locked = await served.reader.find(transaction.db, path);
   if (call.request.allowMissing && isGone(locked)) return locked ?? null;
   const [left] = await removeAll(
