@@ -66,7 +66,7 @@ export function createCallInterceptor(
     };
     const decideItems = async (permissionsOf: PermissionsOfItem, parent: ResolvedTarget): Promise<void> => {
       if (ofItems === undefined || itemPatterns === undefined) return;
-      const batch = { patterns: itemPatterns, paths: message["paths"] as readonly string[] };
+      const batch = { patterns: itemPatterns, paths: message["paths"] as readonly string[], reads: rules.reads };
       const items = await authoriseItems(ofItems, permissionsOf, parent, batch);
       for (const [index, decision] of decisions.entries()) {
         const { permission: given } = decision.requirement;

@@ -163,11 +163,10 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
         return decideQuietly(view, requirement, path);
       },
       mayDifferInside(permission, target, child) {
-        if (!hasPath(target)) return false;
         const kind = suspendableKind(child);
         const wanted = kind === undefined ? [permission] : [permission, lifting[kind]];
         const whole = withoutPath(target);
-        return !wanted.every((each) => allows(view.snapshot, view.check, each, whole));
+        return !wanted.every((each) => allows(view.snapshot, view.check, each, whole)) && hasPath(target);
       },
     };
   };

@@ -15,6 +15,8 @@ export interface BatchItems {
   /** The patterns of the items, one for each kind of parent. */
   readonly patterns: readonly PathPattern[];
   readonly paths: readonly string[];
+  /** Whether the batch reads them. A read takes no locks, so nothing is decided again. */
+  readonly reads: boolean;
 }
 
 /** How many items are authorised. Validation rejects longer batches later. */
@@ -37,7 +39,7 @@ export async function authoriseItems(
   { decide, mayDifferInside }: CallerAuthoriser,
   permissionsOf: PermissionsOfItem,
   parent: ResolvedTarget,
-  { patterns, paths }: BatchItems,
+  { patterns, paths, reads }: BatchItems,
 ): Promise<ItemDecision[]> {
   const pattern = required(patterns.find((each) => isChildOf(each, parent.pattern)));
   const known = new Map<string, boolean>();
@@ -46,7 +48,9 @@ export async function authoriseItems(
     known.set(permission, must);
     return must;
   };
-  const read = await checkItems(paths.slice(0, maxItems), (path, index) => {
+  const some = paths.slice(0, maxItems);
+  if (reads && !some.some((_path, index) => permissionsOf(index).some(mustDecide))) return [];
+  const read = await checkItems(some, (path, index) => {
     const permissions = permissionsOf(index);
     try {
       const last = parseResourcePath(pattern, path, `paths[${index}]`, "above-id").slice(-1);
