@@ -15,12 +15,18 @@ const onServer = [
   "access/call",
   "access/limited-grants",
   "access/authorise",
+  "access/list-visibility",
+  "access/confirm-author",
   "access/escalation-guard",
+  "access/guard-revocations",
+  "access/guard-renames",
   "api/impersonation",
   "access/last-owner",
   "access/denials",
   "access/described",
   "access/limited-keys",
+  "access/limited-key-acts",
+  "access/confirmed-keys",
   "access/escalation",
 ].map((name) => `test/${name}.test.ts`);
 

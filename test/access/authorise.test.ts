@@ -1,42 +1,32 @@
 // Tests the decision about a call, from its path to the answer, on a real database: what is in the caller's org is resolved from
 // its snapshot, and customers, services and other orgs from the tables.
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type ListVisibility, createAuthorise } from "../../src/access/evaluation/authorise.ts";
-import { createAuthorHolds } from "../../src/access/evaluation/author-holds.ts";
-import { createViewAuthor } from "../../src/access/evaluation/author-view.ts";
+import { createAuthorise } from "../../src/access/evaluation/authorise.ts";
 import { createViewCaller } from "../../src/access/evaluation/caller-view.ts";
 import { compileWithinBudget } from "../../src/access/evaluation/condition-input.ts";
-import { createConfirmOf } from "../../src/access/evaluation/confirm-author.ts";
 import { createAccessEvaluator } from "../../src/access/evaluation/evaluator.ts";
 import { parseTargetPath } from "../../src/access/evaluation/target-path.ts";
 import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
-import { createOrgHeads } from "../../src/access/snapshots/org-heads.ts";
-import type { Author } from "../../src/changes/author.ts";
 import type { Database } from "../../src/database/database.ts";
-import { required } from "../../src/errors/required.ts";
-import { createAskedOrgs } from "../../src/identity/asked-orgs.ts";
 import type { Caller } from "../../src/identity/caller.ts";
-import { formatReferences } from "../../src/paths/format-path.ts";
-import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
-import type { Reference } from "../../src/paths/parse-path.ts";
+import { patterns } from "../../src/paths/patterns.ts";
 import { createTurns } from "../../src/turns/turns.ts";
-import { addApiKey, sampleAuthor } from "../database/sample-rows.ts";
 import { openOwnDatabase } from "../support/test-database.ts";
-import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-place.ts";
 import { names } from "./sample-snapshot.ts";
-
-const start = "compute.instances.start";
-const listed = (...permissions: string[]) => ({ permissions });
-const roles = {
-  starter: listed(start),
-  lister: listed("iam.orgs.list", "iam.members.list"),
-  explainer: listed("iam.access.explain"),
-  binder: listed("iam.roleBindings.create"),
-  orgLifter: listed("iam.orgs.activate"),
-  impersonator: listed("iam.members.impersonate"),
-  lifter: listed("iam.orgs.activate", "iam.projects.activate"),
-};
+import {
+  type TwoOrgs,
+  createTwoOrgs,
+  customerOf,
+  decidingIn,
+  denied,
+  listed,
+  onPlatform,
+  requirement,
+  roles,
+  start,
+} from "./deciding.ts";
+import { type GuardPlace } from "./guard-place.ts";
 
 let database: Database;
 beforeAll(async () => {
@@ -45,87 +35,18 @@ beforeAll(async () => {
   return opened.close;
 });
 
+let orgs: TwoOrgs;
 /** The org of the caller, and another one. */
 let ours: GuardPlace;
 let theirs: GuardPlace;
 beforeEach(async () => {
-  ours = await createGuardPlace(database, roles);
-  theirs = await createGuardPlace(database, roles);
+  orgs = await createTwoOrgs(database);
+  ({ ours, theirs } = orgs);
 });
 
-const give = (role: keyof typeof roles, more: Partial<PlacedBinding> = {}) =>
-  ours.bind({ role, to: { member: ours.alice }, ...more });
-const onPlatform = { kind: "platform", id: "" } as const;
-const customerOf = ({ customerId: id }: GuardPlace) => ({ kind: "customer", id }) as const;
+const { give, createDeciding, callerOf, decide, allowed, suspend, label, remove } = decidingIn(() => orgs);
 
-/** What the service decides with, anew: it has read nothing yet. */
-function createDeciding(turns = createTurns()) {
-  const heads = createOrgHeads(database, createAskedOrgs());
-  const snapshots = createSnapshots({
-    database,
-    readConnections: 4,
-    maxBytes: Infinity,
-    predefinedRoles: roles,
-    compileCondition: compileWithinBudget,
-  });
-  const evaluator = createAccessEvaluator({ database, ...names });
-  const authorise = createAuthorise(createViewCaller(snapshots, database), evaluator, turns);
-  return { heads, authorise, authorHolds: createAuthorHolds(createViewAuthor(snapshots, heads), evaluator) };
-}
-
-async function callerOf(place: GuardPlace, more: Partial<Caller> = {}): Promise<Caller> {
-  const { heads } = createDeciding();
-  const orgHead = required(await heads([{ by: "id", value: place.orgId }]));
-  return {
-    memberId: place.alice,
-    orgId: place.orgId,
-    credentialId: "",
-    credentialExpireTime: null,
-    grantsUntil: null,
-    clientId: "",
-    scopes: undefined,
-    projectId: undefined,
-    allowedAddresses: undefined,
-    impersonator: undefined,
-    token: undefined,
-    orgHead,
-    askedHeads: [],
-    time: orgHead.now,
-    ...more,
-  };
-}
-
-const requirement = (listVisibility: ListVisibility = "never", permission: string = start) => ({
-  permission,
-  listVisibility,
-});
-const decide = async (path: string, more: Partial<Caller> = {}) =>
-  createDeciding().authorise(await callerOf(ours, more), requirement(), parseTargetPath(path, "path"));
-const allowed = (path: string, more: Partial<Caller> = {}): Promise<boolean> =>
-  decide(path, more).then(
-    () => true,
-    (error: unknown) => {
-      expect(error).toMatchObject({ reason: "PERMISSION_DENIED", metadata: { permission: start } });
-      return false;
-    },
-  );
-
-const denied = { reason: "PERMISSION_DENIED" };
 const byId = (value: string, shown?: string) => ({ by: "id", value, ...(shown !== undefined && { shown }) }) as const;
-const suspend = (table: "orgs" | "projects", id: string) =>
-  database.writes.updateTable(table).set({ state: "SUSPENDED" }).where("id", "=", id).execute();
-const label = (table: "orgs" | "projects", id: string, labels: Record<string, string>) =>
-  database.writes
-    .updateTable(table)
-    .set({ labels: JSON.stringify(labels) })
-    .where("id", "=", id)
-    .execute();
-const remove = (table: "orgs" | "projects" | "customers", id: string) =>
-  database.writes
-    .updateTable(table)
-    .set({ delete_time: new Date(), purge_time: new Date() })
-    .where("id", "=", id)
-    .execute();
 
 describe("a call on a resource of the caller's org", () => {
   test("is decided by grants there, and hands over ids", async () => {
@@ -367,108 +288,6 @@ describe("a call above orgs", () => {
   });
 });
 
-describe("a list across all orgs", () => {
-  const any = { by: "any" } as const;
-  const none = { orgIds: [], customerIds: [] };
-  const list = async (
-    pattern: PathPattern,
-    references: readonly Reference[],
-    listVisibility: ListVisibility,
-    permission = "iam.members.list",
-    more: Partial<Caller> = {},
-  ) =>
-    createDeciding().authorise(await callerOf(ours, more), requirement(listVisibility, permission), {
-      pattern,
-      references,
-    });
-
-  test("shows the own org, and the orgs of customers, where the caller holds the permission", async () => {
-    const inAll = () => list(patterns.Member, [any], "any org");
-    await expect(inAll()).rejects.toMatchObject(denied);
-    await give("lister", { on: customerOf(theirs) });
-    const ofTheirs = { orgIds: [], customerIds: [theirs.customerId] };
-    const { target, visible } = await inAll();
-    expect(visible).toEqual({ orgs: ofTheirs, suspendedOrgs: none, suspendedProjects: none });
-    expect(target).toMatchObject({ pattern: patterns.Member, references: [any], resource: { kind: "platform" } });
-    await give("lister");
-    await give("starter", { on: customerOf(ours) });
-    const ofBoth = { ...ofTheirs, orgIds: [ours.orgId] };
-    expect((await inAll()).visible).toMatchObject({ orgs: ofBoth });
-    await give("orgLifter", { on: customerOf(theirs) });
-    await give("lifter");
-    expect((await inAll()).visible).toEqual({
-      orgs: ofBoth,
-      suspendedOrgs: ofBoth,
-      suspendedProjects: { orgIds: [ours.orgId], customerIds: [] },
-    });
-  });
-
-  test("shows every org with the permission on the platform, but while it is suspended only where the caller may lift that", async () => {
-    const inAll = async () => (await list(patterns.Member, [any], "any org")).visible;
-    await give("lister", { on: onPlatform });
-    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: none, suspendedProjects: none });
-    await give("orgLifter", { on: customerOf(theirs) });
-    const ofTheirs = { orgIds: [], customerIds: [theirs.customerId] };
-    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: ofTheirs, suspendedProjects: none });
-    await give("lifter", { on: onPlatform });
-    expect(await inAll()).toEqual(unlimited);
-  });
-
-  test("does not show what is suspended with a permission to lift that depends on a path, which the list does not have", async () => {
-    await give("lister");
-    await give("lifter", { condition: `resource.path == "/orgs/${ours.orgName}"` });
-    const { visible } = await list(patterns.Member, [any], "any org");
-    expect(visible).toMatchObject({ suspendedOrgs: none, suspendedProjects: none });
-  });
-
-  test.each<[string, () => GuardPlace]>([
-    ["the own org", () => ours],
-    ["another org", () => theirs],
-  ])("of all projects of %s shows what is in suspended ones to who may lift that", async (_which, place) => {
-    const inAll = async () => {
-      const references = [{ by: "name", value: place().orgName }, any] as const;
-      return (await list(patterns.Project, references, "any org")).visible;
-    };
-    await give("lister", { on: customerOf(place()) });
-    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: none, suspendedProjects: none });
-    await give("orgLifter", { on: customerOf(place()) });
-    expect(await inAll()).toEqual({ ...unlimited, suspendedProjects: none });
-    await give("lifter", { on: customerOf(place()) });
-    expect(await inAll()).toEqual(unlimited);
-  });
-
-  test("shows what is in the own org while it is suspended only to who may lift that, also with the permission to read it", async () => {
-    for (const member of [ours.alice, ours.bob]) await give("lister", { to: { member } });
-    await give("orgLifter", { to: { member: ours.bob } });
-    await suspend("orgs", ours.orgId);
-    const listAs = (memberId: string) => list(patterns.Member, [any], "any org", "iam.members.list", { memberId });
-    await expect(listAs(ours.alice)).rejects.toMatchObject(denied);
-    const own = { orgIds: [ours.orgId], customerIds: [] };
-    expect((await listAs(ours.bob)).visible).toMatchObject({ orgs: own, suspendedOrgs: own });
-  });
-
-  test("of orgs shows suspended ones of customers, too", async () => {
-    await give("lister", { on: customerOf(theirs) });
-    expect((await list([], [], "always", "iam.orgs.list")).visible).toEqual({
-      ...unlimited,
-      orgs: { orgIds: [], customerIds: [theirs.customerId] },
-    });
-  });
-
-  test("is denied if the method does not limit it, or the path names one org", async () => {
-    await give("lister");
-    await expect(list(patterns.Member, [any], "never")).rejects.toMatchObject(denied);
-    await expect(list([], [], "any org")).rejects.toMatchObject(denied);
-    const own = { orgs: { orgIds: [ours.orgId], customerIds: [] } };
-    expect(await list([], [], "always")).toMatchObject({ visible: own });
-    expect(await list(patterns.Member, [any], "always")).toMatchObject({ visible: own });
-    await expect(list(patterns.Service, [any], "always")).rejects.toMatchObject(denied);
-    const one = { by: "name", value: theirs.orgName } as const;
-    for (const visibility of ["any org", "always"] as const)
-      await expect(list(patterns.Member, [one], visibility)).rejects.toMatchObject(denied);
-  });
-});
-
 test("several paths are all decided, and the first that is denied is explained", async () => {
   const { authorise } = createDeciding();
   const all = async (...paths: string[]) =>
@@ -541,90 +360,4 @@ test("a denial is explained only while its client waits, so that changes of the 
   expect(steps).toBe(1);
   await expect(authorise(caller, requirement(), path)).rejects.toMatchObject(denied);
   expect(steps).toBe(3);
-});
-
-test("a write is confirmed while its author holds what it requires, and who impersonates it may still do so", async () => {
-  const path = parseTargetPath(`/orgs/${ours.orgName}`, "path");
-  const confirmWith = async (more: Partial<Caller>) => {
-    const caller = await callerOf(ours, more);
-    const locked = { id: ours.orgId, revision: caller.orgHead.revision, lockTime: new Date() };
-    const confirm = createConfirmOf(createDeciding().authorise)(caller, [{ requirement: requirement(), path }]);
-    return () => database.writes.transaction().execute((db) => confirm(db, locked));
-  };
-  const confirmed = async (more: Partial<Caller> = {}) => (await confirmWith(more))();
-  await expect(confirmed()).rejects.toMatchObject(denied);
-  await give("starter");
-  await give("starter", { to: { member: ours.bob } });
-  await confirmed();
-  const impersonator = { memberId: ours.bob } as Caller["impersonator"];
-  const mayNot = { ...denied, metadata: { permission: "iam.members.impersonate" } };
-  await expect(confirmed({ impersonator })).rejects.toMatchObject(mayNot);
-  await give("impersonator", { to: { member: ours.bob } });
-  await confirmed({ impersonator });
-});
-
-test("under the lock of one item of a batch, its parent and this item are confirmed, if conditions decide", async () => {
-  const { id: credentialId } = await addApiKey(database, { id: ours.orgId }, { id: ours.alice }, "batches");
-  const decisionAt = (path: string) => ({ requirement: requirement(), path: parseTargetPath(path, "path") });
-  const paths = [`/orgs/${ours.orgName}`, `/orgs/${theirs.orgName}`, `/orgs/@${ours.orgId}`];
-  const items = paths.map((path, index) => ({ ...decisionAt(path), index }));
-
-  /** Returns the paths that are decided on under each lock: of an org, for an item or for all. */
-  const confirmUnder = async (locks: readonly (readonly [string, number | undefined])[]): Promise<string[][]> => {
-    const { authorise } = createDeciding();
-    let decided: string[] = [];
-    const authoriserOf: typeof authorise.authoriserOf = async (...given) => {
-      const authoriser = await authorise.authoriserOf(...given);
-      const decideOne: typeof authoriser.decide = (asked, path) => {
-        decided.push(formatReferences(path.pattern, path.references));
-        return authoriser.decide(asked, path);
-      };
-      return { ...authoriser, decide: decideOne };
-    };
-    const caller = await callerOf(ours, { credentialId });
-    const confirming = Object.assign(authorise.bind(undefined), authorise, { authoriserOf });
-    const confirm = createConfirmOf(confirming)(caller, [{ ...decisionAt(""), items }]);
-    return database.writes.transaction().execute(async (db) => {
-      const under: string[][] = [];
-      for (const [id, item] of locks) {
-        decided = [];
-        await confirm(db, { id, revision: caller.orgHead.revision, lockTime: new Date() }, item);
-        under.push(decided);
-      }
-      return under;
-    });
-  };
-
-  const [one = "", other = "", again = ""] = paths;
-  const eachAlone = [
-    [ours.orgId, 0],
-    [theirs.orgId, 1],
-    [theirs.orgId, 2],
-  ] as const;
-  const onAll = formatReferences([], []);
-  await give("starter", { on: onPlatform, condition: 'resource.path != ""' });
-  expect(await confirmUnder([[ours.orgId, undefined]])).toEqual([[onAll, one, other, again]]);
-  const alone = [one, other, again].map((path) => [onAll, path]);
-  expect(await confirmUnder(eachAlone)).toEqual(alone);
-  await give("starter", { on: onPlatform });
-  // What is suspended in it is as it is for single requests.
-  expect(await confirmUnder(eachAlone)).toEqual(alone);
-  await give("orgLifter", { on: onPlatform });
-  expect(await confirmUnder(eachAlone)).toEqual([[onAll], [onAll], []]);
-});
-
-test("the author of a change holds what the caller would, now", async () => {
-  const holds = (author: Partial<Author>, path: string) => {
-    const { authorHolds } = createDeciding();
-    const whole = { ...sampleAuthor, actorId: ours.alice, actorOrgId: ours.orgId, ...author };
-    return authorHolds(database.reads, whole, start, parseTargetPath(path, "path"));
-  };
-  const org = `/orgs/${ours.orgName}`;
-  expect([await holds({ actorId: null }, org), await holds({}, org)]).toEqual([true, false]);
-  await give("starter", { condition: `subject.type == "member" && resource.path == "${org}"` });
-  await give("starter", { on: { kind: "project", id: ours.web }, expireTime: new Date(Date.now() + 3_600_000) });
-  expect([await holds({}, org), await holds({}, `${org}/projects/web`)]).toEqual([true, true]);
-  expect(await holds({}, `${org}/projects/shop`)).toBe(false);
-  const narrowing = { scopes: undefined, projectId: ours.web };
-  expect([await holds({ narrowing }, org), await holds({ narrowing }, `${org}/projects/web`)]).toEqual([false, true]);
 });

@@ -3,7 +3,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
-import type { TestServer } from "../support/test-server.ts";
+import type { SharedServer } from "../support/shared-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
 
 /** A member, with clients that call as this member. */
@@ -26,7 +26,7 @@ export interface Company {
 }
 
 /** @param customerPath the customer of the org. By default, the org gets its own. */
-export async function openCompany(protocol: Protocol, server: TestServer, customerPath = ""): Promise<Company> {
+export async function openCompany(protocol: Protocol, server: SharedServer, customerPath = ""): Promise<Company> {
   const api = createApi(protocol, server.url, server.operatorKey);
   const org = await api.orgs.createOrg({ org: { name: uniqueName("acme"), customerPath } });
 

@@ -6,7 +6,6 @@ import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
@@ -49,8 +48,7 @@ async function createSupporter(condition: string): Promise<{ path: string; key: 
 
 const parentOf = (path: string): string => path.split("/").slice(0, -2).join("/");
 
-describe.each(batches.map((batch, row) => ({ ...batch, row })))("$name", ({ method, rules, row }) => {
-  runInTurn(row);
+describe.each(batches)("$name", ({ method, rules }) => {
   const items = () => required(rules.itemPatterns).flatMap((pattern) => furnished.names[pattern.join("/")] ?? []);
 
   /** Returns the code and the index in the error; undefined for a batch that may be carried out. */

@@ -4,6 +4,7 @@ import {
   checkCondition,
   compileCondition,
 } from "../../src/access/conditions/compile-condition.ts";
+import { ratioOf } from "../support/cpu-time.ts";
 
 const asked: ConditionContext = {
   request: { time: new Date("2026-03-29T00:30:00.250Z") },
@@ -157,7 +158,7 @@ test.each([
   ["a long concatenation", `${Array(48).fill("context.text").join("+")} == ''`, { text }],
   ["a long text that is not a time", "timestamp(context.text) < request.time", { text }],
   ["missing keys", Array(24).fill("context.missing == 1").join("||"), {}],
-])("a condition is evaluated within a few milliseconds: %s", (_what, expression, context) => {
+])("a condition is evaluated quickly: %s", (_what, expression, context) => {
   const condition = compileCondition(expression);
   const run = (): void => {
     try {
@@ -166,10 +167,6 @@ test.each([
       // The cost of a failure counts, too.
     }
   };
-  const times = Array.from({ length: 50 }, () => {
-    const start = performance.now();
-    run();
-    return performance.now() - start;
-  });
-  expect(Math.min(...times)).toBeLessThan(3);
+  const ratio = ratioOf(run, () => Array.from(text));
+  expect(ratio).toBeLessThan(100);
 });

@@ -1,6 +1,6 @@
 // What each kind of credential is good for: a row for each method, in credentials.golden.txt. `access:testPermissions` decides all
 // permissions for one credential in one call, as the methods themselves do.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { registry } from "../../src/catalog.ts";
 import { createRoleTable } from "../../src/access/engine/tables/role-table.ts";
 import { createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
@@ -11,10 +11,10 @@ import { createAccessClient } from "../support/access-place.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import {
   type TokenMember,
-  type TokenServers,
+  type SharedTokenServers,
   createTokenMember,
   exchangeKey,
-  startTokenServers,
+  sharedTokenServers,
 } from "../support/token-servers.ts";
 
 const table = createMethodTable(services);
@@ -47,7 +47,7 @@ interface Kind {
 }
 
 interface Cast {
-  readonly place: TokenServers;
+  readonly place: SharedTokenServers;
   readonly project: string;
   readonly owner: TokenMember;
   readonly membersAdmin: TokenMember;
@@ -114,8 +114,8 @@ let org: string;
 const found = new Map<string, readonly [ReadonlySet<string>, ReadonlySet<string>]>();
 
 beforeAll(async () => {
-  const place = await startTokenServers();
-  org = (await place.api.orgs.createOrg({ org: { name: "acme" } })).path;
+  const place = await sharedTokenServers();
+  org = (await place.api.orgs.createOrg({ org: { name: uniqueName("acme") } })).path;
   const { path: project } = await place.api.projects.createProject({ parentPath: org, project: { name: "web" } });
   const owner = await createTokenMember(place.api, org, "owner");
   cast = { place, project, owner, membersAdmin: await createTokenMember(place.api, org, "members-admin") };
@@ -126,7 +126,6 @@ beforeAll(async () => {
     found.set(kind, [await ask(org), await ask(project)]);
   }
 });
-afterAll(() => cast.place.close());
 
 describe.each(Object.entries(kinds))("%s", (kind, { roles: names, scopes, isForProject }) => {
   test.each(["on the org", "on a project"])("is good for what all its parts allow %s", (where) => {

@@ -1,28 +1,14 @@
-// Tests what the author of a change must hold, by asking the guard itself, on a real database. Over the API, where every method
-// that changes access asks it: escalation.test.ts, taking-away.test.ts and described.test.ts.
+// Tests what the author of a change must hold to pass on access, by asking the guard itself, on a real database. What it must hold to take
+// access away: guard-revocations.test.ts; to change names and labels: guard-renames.test.ts. Over the API, where every method that changes
+// access asks it: escalation.test.ts, taking-away.test.ts and described.test.ts.
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { GrantScope, Revocation } from "../../src/access/escalation/guard-types.ts";
+import type { GrantScope } from "../../src/access/escalation/guard-types.ts";
 import type { Author } from "../../src/changes/author.ts";
 import type { Database } from "../../src/database/database.ts";
-import { addApiKey, addOrg } from "../database/sample-rows.ts";
-import { uniqueName } from "../support/api.ts";
+import { addApiKey } from "../database/sample-rows.ts";
 import { openOwnDatabase } from "../support/test-database.ts";
-import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-place.ts";
-
-const [start, stop] = ["compute.instances.start", "compute.instances.stop"] as const;
-const [grantUnheld, revokeUnheld] = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"] as const;
-
-const listed = (...permissions: string[]) => ({ permissions });
-const roles = {
-  owner: { permissions: "*" },
-  starter: listed(start),
-  seven: listed(start, stop, ...[1, 2, 3, 4, 5].map((number) => `compute.disks.verb${number}`)),
-  six: listed(start, stop, ...[1, 2, 3, 4].map((number) => `compute.disks.verb${number}`)),
-  reader: listed("*.*.get"),
-  writer: listed("*.*.*"),
-  granter: listed(grantUnheld),
-  revoker: listed(revokeUnheld),
-} as const;
+import { type GuardPlace, createGuardPlace } from "./guard-place.ts";
+import { exceeds, grantsIn, inHours, roles, start, stop } from "./guard-roles.ts";
 
 let database: Database;
 beforeAll(async () => {
@@ -36,41 +22,16 @@ beforeEach(async () => {
   place = await createGuardPlace(database, roles);
 });
 
-const hour = 3_600_000;
-const inHours = (hours: number) => new Date(Date.now() + hours * hour);
-
-/** Binds a role to alice. */
-const give = (role: PlacedBinding["role"], more: Partial<PlacedBinding> = {}) =>
-  place.bind({ role, to: { member: place.alice }, ...more });
-
-const orgScope = (): GrantScope => ({ kind: "org", id: place.orgId });
-const shopScope = (): GrantScope => ({ kind: "project", id: place.shop });
-const webScope = (): GrantScope => ({ kind: "project", id: place.web });
+const { give, orgScope, shopScope, webScope } = grantsIn(() => place);
 
 const grant = (role: string, scope = orgScope(), author: Partial<Author> | "service" = {}) =>
   place.ask(author, (guard, transaction) =>
     guard.requireMayGrant(transaction, [{ role: { predefined: role }, scope }]),
   );
 
-const revoke = (revocation: Revocation, author: Partial<Author> | "service" = {}) =>
-  place.ask(author, (guard, transaction) => guard.requireMayRevoke(transaction, [revocation]));
-
-const exceeds = (message: string, permission: string) => ({
-  reason: "GRANT_EXCEEDS_OWN",
-  message,
-  metadata: { permission },
-});
-
 const grantRule =
   "to grant a role, the caller must hold every permission of the role on the same resource: the caller lacks";
 const lacksStart = exceeds(`${grantRule} ${start}`, start);
-
-const takes = (what: string, permission: string, where: string, resource = where) => ({
-  reason: "REVOKE_EXCEEDS_OWN",
-  message: `this would take away ${what} on ${where}: the caller must hold it there itself, without a condition or an expire time, or hold ${revokeUnheld}`,
-  metadata: { permission, resource, required_permission: revokeUnheld },
-});
-const takesStart = () => takes(start, start, `/orgs/${place.orgName}`);
 
 describe("to grant a role, an author must hold it", () => {
   test("where it is granted, or above", async () => {
@@ -339,241 +300,5 @@ describe("an owner of the org", () => {
     // Even an owner does not act as who holds more than it.
     await place.bind({ role: "starter", to: { member: place.bob }, on: { kind: "platform", id: "" } });
     await expect(call(place.bob)).rejects.toMatchObject({ metadata: { permission: start } });
-  });
-});
-
-describe("to take access away, an author must hold it", () => {
-  test("if a member loses it, by itself or through groups", async () => {
-    const ofBob = { kind: "member", memberId: "" } as const;
-    const take = (author: Partial<Author> | "service" = {}) => revoke({ ...ofBob, memberId: place.bob }, author);
-    await take();
-    await place.bind({ role: "starter", to: { group: place.outer } });
-    await place.join(place.inner, place.bob);
-    await expect(take()).rejects.toMatchObject(takesStart());
-    await take("service");
-    await give("granter");
-    await expect(take()).rejects.toMatchObject(takesStart());
-    await give("starter");
-    await take();
-    await place.bind({ role: [stop], to: { member: place.bob } });
-    await expect(take()).rejects.toMatchObject(takes(stop, stop, `/orgs/${place.orgName}`));
-    await give("revoker");
-    await take();
-  });
-
-  test("if a group loses it", async () => {
-    const take = (memberId: string | null) => revoke({ kind: "group", groupId: place.inner, memberId });
-    await take(null);
-    await place.bind({ role: "starter", to: { group: place.outer } });
-    for (const memberId of [null, place.bob]) await expect(take(memberId)).rejects.toMatchObject(takesStart());
-    await take(place.alice);
-  });
-
-  test.each([
-    ["platform", "", "the platform", "/"],
-    ["customer", "id", "/customers/@id", undefined],
-    ["service", "id", "/services/@id", undefined],
-    ["org", "id", "/orgs/name", undefined],
-    ["project", "id", "/orgs/name/projects/@id", undefined],
-  ] as const)("on the %s", async (kind, _id, where, resource) => {
-    const ids = {
-      platform: "",
-      customer: place.customerId,
-      service: place.service,
-      org: place.orgId,
-      project: place.web,
-    };
-    const scope = { kind, id: ids[kind] };
-    const path = where.replace("@id", `@${ids[kind]}`).replace("/name", `/${place.orgName}`);
-    const take = (memberId: string | null) =>
-      revoke({ kind: "role", role: { predefined: "starter" }, scope, memberId });
-    await expect(take(null)).rejects.toMatchObject(takes(start, start, path, resource));
-    await expect(take(place.bob)).rejects.toMatchObject(takes(start, start, path, resource));
-    await take(place.alice);
-    if (kind !== "service") await give("starter", { on: scope });
-    else await give("starter", { on: { kind: "platform", id: "" } });
-    await take(null);
-  });
-
-  test("of a custom role, if anybody else is granted it", async () => {
-    const { roleId } = await give([start], { condition: "true" });
-    const take = (author: Partial<Author> = {}) =>
-      revoke({ kind: "permissions", roleId: roleId ?? "", permissions: [stop], memberId: null }, author);
-    await take();
-    // A limited API key of the author is perhaps in other hands, and so is one with which somebody impersonates it.
-    const narrowing = { scopes: undefined, projectId: undefined, impersonatorId: place.bob };
-    const takesStop = takes(stop, stop, `/orgs/${place.orgName}`);
-    await expect(take({ narrowing })).rejects.toMatchObject(takesStop);
-    await take({ narrowing: { scopes: ["iam.*"], projectId: undefined } });
-    await expect(take({ actorId: place.bob })).rejects.toMatchObject(takesStop);
-    await give("starter");
-    await expect(take({ actorId: place.bob })).rejects.toMatchObject(takesStop);
-    const unused = { kind: "permissions", roleId: place.web, permissions: [stop], memberId: null } as const;
-    await revoke(unused, { actorId: place.bob });
-  });
-
-  test("also if only a group is granted the custom role, and not if the binding has ended", async () => {
-    const ended = await place.bind({ role: [start], to: { member: place.bob }, expireTime: inHours(-1) });
-    const ofGroup = await place.bind({ role: [start], to: { group: place.inner }, expireTime: inHours(1) });
-    const take = ({ roleId }: typeof ended) =>
-      revoke({ kind: "permissions", roleId: roleId ?? "", permissions: [stop], memberId: null });
-    await take(ended);
-    await expect(take(ofGroup)).rejects.toMatchObject({ metadata: { permission: stop } });
-  });
-
-  test("while both who is impersonated and who impersonates hold it", async () => {
-    await give("starter");
-    const take = (impersonatorId: string) =>
-      revoke(
-        { kind: "role", role: { predefined: "starter" }, scope: orgScope(), memberId: null },
-        { narrowing: { scopes: undefined, projectId: undefined, impersonatorId } },
-      );
-    await expect(take(place.bob)).rejects.toMatchObject(takesStart());
-    await place.bind({ role: "starter", to: { member: place.bob } });
-    await take(place.bob);
-  });
-
-  test("with a limited credential, also if it is the author's own", async () => {
-    const limited = { grantsUntil: "00000000-0000-7000-8000-000000000004" };
-    const revocation: Revocation = { kind: "member", memberId: place.alice };
-    await give("starter");
-    await revoke(revocation);
-    await expect(revoke(revocation, limited)).rejects.toMatchObject({ reason: "SERVICE_UNAVAILABLE" });
-  });
-});
-
-describe("a name or label that conditions read is changed by who holds what they guard", () => {
-  const rename = (type: "Project" | "Member" | "Group" | "Org" | "Role", id: string, scope: GrantScope) =>
-    place.ask({}, (guard, transaction) => guard.requireMayRename(transaction, { type, id, scope }));
-  const relabel = (scope: GrantScope, before: object, after: object) =>
-    place.ask({}, (guard, transaction) =>
-      guard.requireMayRelabel(transaction, scope, before as Record<string, string>, after as Record<string, string>),
-    );
-  const nameRule = exceeds(
-    `to change a name that conditions read, the caller must hold every permission that these conditions guard: the caller lacks ${start}`,
-    start,
-  );
-  const labelRule = exceeds(
-    `to change labels that conditions read, the caller must hold every permission that these conditions guard: the caller lacks ${start}`,
-    start,
-  );
-  const readingPath = 'resource.path == "/orgs/x"';
-  const bindBob = (condition: string, more: Partial<PlacedBinding> = {}) =>
-    place.bind({ role: "starter", to: { member: place.bob }, condition, ...more });
-
-  test("on a project: bindings there and above count, and those elsewhere do not", async () => {
-    const { customer_id: other } = await addOrg(database, uniqueName("other"));
-    await bindBob(readingPath, { on: shopScope() });
-    await bindBob(readingPath, { on: { kind: "customer", id: other } });
-    await bindBob(readingPath, { on: { kind: "service", id: place.service } });
-    await bindBob(readingPath, { expireTime: inHours(-1) });
-    await bindBob("");
-    await bindBob("context.vip");
-    await rename("Project", place.web, webScope());
-    for (const on of [webScope(), orgScope(), { kind: "customer", id: place.customerId } as const]) {
-      const { id } = await bindBob(readingPath, { on });
-      await expect(rename("Project", place.web, webScope())).rejects.toMatchObject(nameRule);
-      await database.writes.deleteFrom("role_bindings").where("id", "=", id).execute();
-    }
-    await bindBob(readingPath);
-    await give("starter", { on: webScope() });
-    await rename("Project", place.web, webScope());
-  });
-
-  test("on a customer or service: bindings there count", async () => {
-    const scopes = [
-      { kind: "customer", id: place.customerId },
-      { kind: "service", id: place.service },
-    ] as const;
-    await bindBob(readingPath);
-    for (const scope of scopes) {
-      await rename("Role", place.web, scope);
-      await bindBob(readingPath, { on: scope });
-      await expect(rename("Role", place.web, scope)).rejects.toMatchObject(nameRule);
-    }
-  });
-
-  test("on an org: bindings in its projects count, and are needed there", async () => {
-    await bindBob(readingPath, { on: webScope() });
-    await expect(rename("Org", place.orgId, orgScope())).rejects.toMatchObject(nameRule);
-    await give("starter", { on: webScope() });
-    await rename("Org", place.orgId, orgScope());
-  });
-
-  test("of a subject: its bindings count if conditions read the subject", async () => {
-    const reading = 'subject.path == "/orgs/x"';
-    await bindBob(reading);
-    for (const [type, id] of [
-      ["Member", place.alice],
-      ["Group", place.outer],
-      ["Role", place.bob],
-      ["Project", place.bob],
-    ] as const)
-      await rename(type, id, { kind: "project", id: place.outer });
-    await expect(rename("Member", place.bob, orgScope())).rejects.toMatchObject(nameRule);
-    await expect(rename("Org", place.orgId, orgScope())).rejects.toMatchObject(nameRule);
-    await rename("Org", (await addOrg(database, uniqueName("other"))).id, orgScope());
-    await place.bind({ role: "starter", to: { group: place.outer }, condition: reading });
-    await expect(rename("Group", place.inner, orgScope())).rejects.toMatchObject(nameRule);
-    await give("granter");
-    await expect(rename("Group", place.inner, orgScope())).rejects.toMatchObject(nameRule);
-    await give("revoker");
-    await rename("Group", place.inner, orgScope());
-  });
-
-  test("of an org: members who hold something without a condition do not count", async () => {
-    await bindBob("");
-    await bindBob('subject.path == "/orgs/x"', { expireTime: inHours(-1) });
-    await rename("Org", place.orgId, orgScope());
-  });
-
-  test("labels: only those that change, on the project or the org that has them", async () => {
-    const reading = 'resource.labels.env == "dev"';
-    await bindBob(reading);
-    for (const scope of [webScope(), orgScope()]) {
-      await relabel(scope, { env: "dev" }, { env: "dev" });
-      await relabel(scope, { env: "dev", a: "1" }, { env: "dev", a: "2", b: "3" });
-      for (const [before, after] of [
-        [{}, { env: "dev" }],
-        [{ env: "dev" }, {}],
-        [{ env: "dev" }, { env: "test" }],
-        [
-          { a: "1", env: "dev" },
-          { a: "1", env: "test" },
-        ],
-      ] as const)
-        await expect(relabel(scope, before, after)).rejects.toMatchObject(labelRule);
-    }
-    await give("starter");
-    await relabel(webScope(), {}, { env: "dev" });
-  });
-
-  test("with a credential that is not narrowed", async () => {
-    await bindBob(readingPath);
-    await give("starter");
-    const narrowing = { scopes: undefined, projectId: undefined };
-    const renaming = place.ask({ narrowing }, (guard, transaction) =>
-      guard.requireMayRename(transaction, { type: "Project", id: place.web, scope: webScope() }),
-    );
-    await expect(renaming).rejects.toMatchObject({
-      message: "with a narrowed API key or token, nobody can pass on access or create API keys",
-    });
-  });
-
-  test("labels of an org do not matter to bindings in its projects, and those above it do", async () => {
-    await bindBob('resource.labels.env == "dev"', { on: webScope() });
-    await relabel(orgScope(), {}, { env: "dev" });
-    await expect(relabel(webScope(), {}, { env: "dev" })).rejects.toMatchObject(labelRule);
-    await bindBob('resource.labels.env == "dev"', { on: { kind: "customer", id: place.customerId } });
-    await expect(relabel(orgScope(), {}, { env: "dev" })).rejects.toMatchObject(labelRule);
-    await give("starter");
-    await relabel(orgScope(), {}, { env: "dev" });
-  });
-
-  test("many conditions are all read", async () => {
-    for (const condition of ["context.a", "context.b", "context.c", "context.d", "context.e"]) await bindBob(condition);
-    await rename("Project", place.web, webScope());
-    await bindBob(readingPath, { on: webScope() });
-    await expect(rename("Project", place.web, webScope())).rejects.toMatchObject(nameRule);
   });
 });

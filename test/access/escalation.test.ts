@@ -1,20 +1,18 @@
 // Tests that members cannot escalate their access or that of others.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { overFirst } from "../support/transports.ts";
 import { openWorkplace } from "../support/workplace.ts";
 import { permissionFor, verbsOf, writtenResources, isRunByProvider } from "../support/written-resources.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const [owner, admin, editor, viewer] = ["/roles/owner", "/roles/admin", "/roles/editor", "/roles/viewer"] as const;
 
@@ -29,7 +27,7 @@ const expectExceeds = async (call: Promise<unknown>): Promise<void> => {
   expect(await failureOf(call)).toMatchObject({ code: "PermissionDenied", reason: "GRANT_EXCEEDS_OWN" });
 };
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   const createApiOf = (secret: string | undefined) => createApi(protocol, server.url, secret);
 
   let cast: OrgCast;
@@ -410,7 +408,6 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
   });
 
   describe("an update with allow_missing", () => {
-    runInTurn(0);
     const resources = writtenResources
       // Permissions on the service catalog are held on the platform, where no custom role is bound.
       .filter((resource) => verbsOf(resource).includes("Create") && resource.place.parents[0]?.type === "Org")

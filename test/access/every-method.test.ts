@@ -3,7 +3,6 @@
 import { type DescMethodUnary, toJson, toJsonString } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { required } from "../../src/errors/required.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
@@ -11,12 +10,11 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createApi } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
-import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { openReads } from "../support/service-catalog.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Protocol, createTransport, protocols, protocolsInTurn } from "../support/transports.ts";
+import { type Protocol, createTransport, protocols } from "../support/transports.ts";
 import { type EveryCall, type Paths, type Request, callMethod, callsOf, hasRoute } from "./every-call.ts";
 import { createEveryPlace } from "./every-place.ts";
 
@@ -132,7 +130,19 @@ function answerFrom(transport: Transport, method: DescMethodUnary, request: Requ
   );
 }
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+/** Each method over one protocol. The last table compares the protocols. `npm run soak` asks everything over both. */
+const tables = rounds(
+  [
+    { protocol: "gRPC", asks: (method: DescMethodUnary) => !isRestOnly(method) },
+    { protocol: "REST", asks: isRestOnly },
+  ],
+  [
+    { protocol: "gRPC", asks: (method: DescMethodUnary) => !isRestOnly(method) },
+    { protocol: "REST", asks: () => true },
+  ],
+) satisfies { protocol: Protocol; asks: (method: DescMethodUnary) => boolean }[];
+
+describe.each(tables)("over $protocol", ({ protocol, asks }) => {
   const transports = new Map<string, Transport>();
   /** Returns the transport of a caller. It is reused, because each one opens its own connections. */
   const transportOf = (key: string): Transport => {
@@ -141,107 +151,95 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
     return transport;
   };
 
-  describe.each(methods.filter(({ method }) => protocol === "REST" || !isRestOnly(method)))(
-    "$name",
-    ({ method, rules }) => {
-      let built: EveryCall[] | undefined;
-      const calls = (): EveryCall[] =>
-        (built ??= callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call)));
+  describe.each(methods.filter(({ method }) => asks(method)))("$name", ({ method, rules }) => {
+    let built: EveryCall[] | undefined;
+    const calls = (): EveryCall[] =>
+      (built ??= callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call)));
 
-      const turn = methods.findIndex(({ name }) => name === rules.name) + (protocol === "REST" ? 1 : 0);
-      /** The calls of callers without access. Those about missing resources take turns, but in `npm run soak`. */
-      const refused = (): EveryCall[] =>
-        calls().filter(({ about }, index) => about !== "missing" || rounds(index % 2 === turn % 2, true));
+    /** Reports whether members of any org can read the path, because they have the permission in their own org. */
+    const isShared = (path: string): boolean =>
+      path.startsWith("/roles/") || (path === "" && ofOwn.includes(rules.name));
 
-      /** Reports whether members of any org can read the path, because they have the permission in their own org. */
-      const isShared = (path: string): boolean =>
-        path.startsWith("/roles/") || (path === "" && ofOwn.includes(rules.name));
-
-      test("allows the operator, so that the calls are valid", async () => {
-        const transport = transportOf(server.operatorKey);
-        const possible = calls().filter((call) => call.about === "present" && hasRoute(method, call));
-        expect(possible).not.toEqual([]);
-        for (const { path, request } of possible) {
-          const failure = await callMethod(transport, method, request).then(
-            () => undefined,
-            (error: unknown) => failureOf(Promise.reject(error)),
-          );
-          const isRefused = ["PermissionDenied", "Unauthenticated", "InvalidArgument"].includes(failure?.code ?? "");
-          expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
-        }
-      });
-
-      // Callers are authenticated before the method matters. `npm run soak` calls each method as all of them.
-      const unknownsOfMethod = rounds([required(unknowns[turn % unknowns.length])], [...unknowns]);
-
-      test.each(unknownsOfMethod)("rejects %s as unauthenticated", async (caller) => {
-        const transport = transportOf(keys[caller]);
-        const failures = await Promise.all(
-          refused().map(async ({ request }) => withoutId(await failureOf(callMethod(transport, method, request)))),
+    test("allows the operator, so that the calls are valid", async () => {
+      const transport = transportOf(server.operatorKey);
+      const possible = calls().filter((call) => call.about === "present" && hasRoute(method, call));
+      expect(possible).not.toEqual([]);
+      for (const { path, request } of possible) {
+        const failure = await callMethod(transport, method, request).then(
+          () => undefined,
+          (error: unknown) => failureOf(Promise.reject(error)),
         );
-        for (const failure of failures) {
-          expect(failure).toEqual(failures[0]);
-          expect(failure).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID", metadata: {} });
-        }
-      });
-
-      if (openReads.has(rules.name)) {
-        test.each(nobodies)("returns the same to %s as to the operator", async (caller) => {
-          for (const { request } of calls()) {
-            const [answer, expected] = await Promise.all(
-              [keys[caller], server.operatorKey].map((key) => answerFrom(transportOf(key), method, request)),
-            );
-            expect(answer).toEqual(expected);
-          }
-        });
-        return;
+        const isRefused = ["PermissionDenied", "Unauthenticated", "InvalidArgument"].includes(failure?.code ?? "");
+        expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
       }
+    });
 
-      if (ofTokens.includes(rules.name) || ofCaller.includes(rules.name)) return;
+    test.each(unknowns)("rejects %s as unauthenticated", async (caller) => {
+      const transport = transportOf(keys[caller]);
+      const failures = await Promise.all(
+        calls().map(async ({ request }) => withoutId(await failureOf(callMethod(transport, method, request)))),
+      );
+      for (const failure of failures) {
+        expect(failure).toEqual(failures[0]);
+        expect(failure).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID", metadata: {} });
+      }
+    });
 
-      if (forAnyone.includes(rules.name)) {
-        test.each(nobodies)("returns the same to %s whether or not the resource exists", async (caller) => {
-          const transport = transportOf(keys[caller]);
-          const answers = await Promise.all(
-            calls().map(async ({ request }) =>
-              toJsonString(method.output, (await callMethod(transport, method, request)) as never),
-            ),
+    if (openReads.has(rules.name)) {
+      test.each(nobodies)("returns the same to %s as to the operator", async (caller) => {
+        for (const { request } of calls()) {
+          const [answer, expected] = await Promise.all(
+            [keys[caller], server.operatorKey].map((key) => answerFrom(transportOf(key), method, request)),
           );
-          expect(answers.length).toBeGreaterThan(1);
-          expect(new Set(answers).size).toBe(1);
-          expect(answers[0]).not.toContain(rules.permission ?? "iam.orgs.get");
-        });
-        return;
+          expect(answer).toEqual(expected);
+        }
+      });
+      return;
+    }
+
+    if (ofTokens.includes(rules.name) || ofCaller.includes(rules.name)) return;
+
+    if (forAnyone.includes(rules.name)) {
+      test.each(nobodies)("returns the same to %s whether or not the resource exists", async (caller) => {
+        const transport = transportOf(keys[caller]);
+        const answers = await Promise.all(
+          calls().map(async ({ request }) =>
+            toJsonString(method.output, (await callMethod(transport, method, request)) as never),
+          ),
+        );
+        expect(answers.length).toBeGreaterThan(1);
+        expect(new Set(answers).size).toBe(1);
+        expect(answers[0]).not.toContain(rules.permission ?? "iam.orgs.get");
+      });
+      return;
+    }
+
+    test("rejects a member with no role, and does not reveal what exists", async () => {
+      const transport = transportOf(keys["a member with no role"]);
+      for (const { request } of calls()) {
+        expectRefusal(await failureOf(callMethod(transport, method, request)), rules);
       }
+    });
 
-      test("rejects a member with no role, and does not reveal what exists", async () => {
-        const transport = transportOf(keys["a member with no role"]);
-        for (const { request } of refused()) {
-          expectRefusal(await failureOf(callMethod(transport, method, request)), rules);
+    test("rejects the owner of another org, and does not reveal what exists", async () => {
+      const transport = transportOf(keys["the owner of another org"]);
+      for (const { about, path, request } of calls()) {
+        const call = callMethod(transport, method, request);
+        if (isShared(path) || (about === "any" && rules.listVisibility !== "never")) {
+          const told = await call.then(
+            (answer) => toJsonString(method.output, answer as never),
+            async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error))),
+          );
+          expect(told).not.toContain("acme");
+        } else {
+          expectRefusal(await failureOf(call), rules);
         }
-      });
-
-      test("rejects the owner of another org, and does not reveal what exists", async () => {
-        const transport = transportOf(keys["the owner of another org"]);
-        for (const { about, path, request } of refused()) {
-          const call = callMethod(transport, method, request);
-          if (isShared(path) || (about === "any" && rules.listVisibility !== "never")) {
-            const told = await call.then(
-              (answer) => toJsonString(method.output, answer as never),
-              async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error))),
-            );
-            expect(told).not.toContain("acme");
-          } else {
-            expectRefusal(await failureOf(call), rules);
-          }
-        }
-      });
-    },
-  );
+      }
+    });
+  });
 });
 
 describe("over every protocol", () => {
-  runInTurn(0);
   let transports: Readonly<Record<Protocol, Transport>>;
   beforeAll(() => {
     const open = (protocol: Protocol) => [protocol, createTransport(protocol, server.url, server.operatorKey)] as const;
@@ -253,10 +251,15 @@ describe("over every protocol", () => {
     async ({ method, rules }) => {
       const present = callsOf(method, rules, paths).find(({ about }) => about === "present");
       const missing = callsOf(method, rules, paths).find(({ about }) => about === "missing");
-      const some = protocolsOf(methods.findIndex(({ name }) => name === rules.name));
-      for (const call of [present, missing].filter((each) => each !== undefined)) {
+      // How each protocol encodes errors does not depend on the method: test/unary.
+      const asked = [
+        { call: present, over: protocols },
+        { call: missing, over: rounds<readonly Protocol[]>(["gRPC", "REST"], protocols) },
+      ];
+      for (const { call, over } of asked) {
+        if (call === undefined) continue;
         const answers = await Promise.all(
-          some
+          over
             .filter((protocol) => protocol !== "REST" || hasRoute(method, call))
             .map(async (protocol) => ({ protocol, answer: await answerOver(protocol, method, call) })),
         );
@@ -264,12 +267,6 @@ describe("over every protocol", () => {
       }
     },
   );
-
-  /** gRPC and REST, and one of the others in turn; in `npm run soak` all. */
-  function protocolsOf(turn: number): readonly Protocol[] {
-    const others = protocols.filter((protocol) => protocol !== "gRPC" && protocol !== "REST");
-    return rounds<readonly Protocol[]>(["gRPC", "REST", required(others[turn % others.length])], protocols);
-  }
 
   /** Fields that differ between two calls with the same result. */
   const ownOfCall = new Set([

@@ -1,21 +1,20 @@
 // Callers who can check access on a resource learn nothing about members of other orgs.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let ours: OrgCast;
 let theirs: OrgCast;
 let viewer: CastMember;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   ours = await createOrgCast("gRPC", server);
   theirs = await createOrgCast("gRPC", server);
   viewer = await ours.member("viewer", "/roles/viewer");
   await theirs.member("alice", "/roles/owner");
 });
-afterAll(() => server.close());
 
 const permission = "iam.members.get";
 /** A member of another org, a missing member, one of a missing org, and the operator. */

@@ -1,10 +1,10 @@
 // Tests all ways in which an org could lose its last owner, and which owners count.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createApi } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { type OrgCast, createOrgCast } from "./org-cast.ts";
 
 const owner = "/roles/owner";
@@ -12,15 +12,11 @@ const ownersOnly = "iam.orgs.delete";
 const inHours = (hours: number) => timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
 /** Two servers, so that the state of one server cannot protect the owner. */
-let server: TestServer;
-let second: TestServer;
+let server: SharedServer;
+let second: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
-  second = await startTestServer({ databaseUrl: server.databaseUrl });
-});
-afterAll(async () => {
-  await second.close();
-  await server.close();
+  server = await sharedServer();
+  second = await secondSharedServer();
 });
 
 let cast: OrgCast;

@@ -8,7 +8,7 @@ import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { overFirst } from "../support/transports.ts";
 import { type OrgCast, createOrgCast } from "./org-cast.ts";
 
 let server: TestServer;
@@ -25,7 +25,7 @@ afterAll(async () => {
 const admin = "/roles/admin";
 const start = "compute.instances.start";
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let cast: OrgCast;
   let org: string;
   let web: string;

@@ -2,7 +2,7 @@
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import { type AccessClient, createAccessClient } from "../support/access-place.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
-import type { TestServer } from "../support/test-server.ts";
+import type { SharedServer } from "../support/shared-server.ts";
 import type { Protocol } from "../support/transports.ts";
 
 export interface CastMember {
@@ -29,7 +29,7 @@ export interface OrgCast {
   may(subjectPath: string, permission: string, resourcePath: string): Promise<boolean>;
 }
 
-export async function createOrgCast(protocol: Protocol, { url, operatorKey }: TestServer): Promise<OrgCast> {
+export async function createOrgCast(protocol: Protocol, { url, operatorKey }: SharedServer): Promise<OrgCast> {
   const api = createApi(protocol, url, operatorKey);
   const access = createAccessClient(protocol, url, operatorKey);
   const org = await api.orgs.createOrg({ org: { name: uniqueName("cast") } });

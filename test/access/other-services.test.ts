@@ -1,20 +1,19 @@
 // Permissions of other services in predefined roles: by their verbs, whatever the service and the collection.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { overFirst } from "../support/transports.ts";
 import { type OrgCast, createOrgCast } from "./org-cast.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const [editor, viewer, accessAdmin] = ["/roles/editor", "/roles/viewer", "/roles/access-admin"] as const;
 const [get, start] = ["compute.instances.get", "compute.instances.start"] as const;
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let cast: OrgCast;
   let web: string;
   beforeEach(async () => {

@@ -1,25 +1,24 @@
 // Tests the previews in responses to `validate_only`: who would gain or lose which access.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { AccessChange, AccessPreview } from "../../gen/iam/v1alpha/access_preview_pb.ts";
 import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { overFirst } from "../support/transports.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const start = "compute.instances.start";
 const stop = "compute.instances.stop";
 const validateOnly = true;
 
-describe.each(protocolsInTurn(["gRPC", "REST"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   let cast: OrgCast;
   let alice: CastMember;
   let bob: CastMember;

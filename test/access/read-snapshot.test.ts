@@ -11,7 +11,7 @@ import { type Database, openDatabase } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { openTestDatabase } from "../support/test-database.ts";
-import { startTestServer } from "../support/test-server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 import { insertOrg } from "./org-rows.ts";
 import { sampleRevision } from "../support/revisions.ts";
 
@@ -160,8 +160,7 @@ test("the event loop runs other work while a large org is read", async () => {
 });
 
 test("a snapshot that is held is advanced when it is released", async () => {
-  const server = await startTestServer();
-  onTestFinished(() => server.close());
+  const server = await sharedServer();
   const database = openDatabase({
     connection: { connectionString: server.databaseUrl },
     maxReadConnections: 2,

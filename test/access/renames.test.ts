@@ -1,13 +1,12 @@
 // A change of a resource must not affect another one that gets its name while the call runs.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { beforeAll, expect, test } from "vitest";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { createOrgCast } from "./org-cast.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const rounds = 30;
 

@@ -6,6 +6,7 @@ import type { Database } from "../../src/database/database.ts";
 import { createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { openTestDatabase } from "../support/test-database.ts";
+import { sharedServer } from "../support/shared-server.ts";
 import { startTestServer } from "../support/test-server.ts";
 import { openDistantDatabase } from "./distant-database.ts";
 import { insertOrg } from "./org-rows.ts";
@@ -78,8 +79,7 @@ test("two orgs that do not fit into memory together are both served, and one of 
 });
 
 test("loading continues after the timeout of the call that started it, and serves a later call", async () => {
-  const server = await startTestServer();
-  onTestFinished(() => server.close());
+  const server = await sharedServer();
   const { access, alice, web } = await createAccessPlace("gRPC", server.url, server.operatorKey);
   const distant = await openDistantDatabase(server.databaseUrl, 100);
   onTestFinished(() => distant.close());

@@ -5,7 +5,7 @@ import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { createTransport, protocolsInTurn } from "../support/transports.ts";
+import { createTransport, overFirst } from "../support/transports.ts";
 import { type Caller, type Company, openCompany } from "./callers.ts";
 
 let server: TestServer;
@@ -17,7 +17,7 @@ afterAll(() => server.close());
 const denied = { code: "PermissionDenied", reason: "PERMISSION_DENIED" };
 const start = "compute.instances.start";
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let company: Company;
   /** The paths of the org and a project in it. */
   let [org, web] = ["", ""];

@@ -1,6 +1,6 @@
 // Nobody takes from others what they do not hold themselves, unless they hold the permission to do so.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { registry } from "../../src/catalog.ts";
 import { required } from "../../src/errors/required.ts";
 import { createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
@@ -8,10 +8,9 @@ import { createMethodTable, permissionsOfMethods } from "../../src/rpc/method-ta
 import { services } from "../../src/rpc/services.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
 import { rounds } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
 import { ways } from "./taking-ways.ts";
 
@@ -28,11 +27,10 @@ const writes = [...table].flatMap(([{ name }, { reads, permission, typedPermissi
   reads ? [] : [{ method: name, permission: permission ?? typedPermission ?? "", createPermission }],
 );
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const inHours = (hours: number) => timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
@@ -90,7 +88,6 @@ describe("with two owners", () => {
 
   const numbered = cases.map((each, index) => ({ ...each, index }));
   describe.each(numbered)("$method: $kind", ({ way, permissions, index }) => {
-    runInTurn(index);
     test("takes what an owner holds only for who may revoke", async () => {
       const take = await way(cast, { rolePath: owner, permission: ownersOnly });
       const outcomes: Record<string, string> = {};

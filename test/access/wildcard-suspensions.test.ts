@@ -9,8 +9,6 @@ import { services } from "../../src/rpc/services.ts";
 import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { isOnNamedServer } from "../support/named-server.ts";
-import { rounds } from "../support/rounds.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type Caller, type Company, openCompany } from "./callers.ts";
@@ -55,15 +53,6 @@ let callers: Readonly<
 /** The answers to the auditor before the suspension, by method and path. */
 const before = new Map<string, Answer>();
 
-/**
- * Half of the methods are called for the org, and the others for the project. On a named server it is the other way round, and in
- * `npm run soak` all are called for both.
- */
-function isInTurn(what: "org" | "project", name: string): boolean {
-  const turn = methods.findIndex((method) => method.name === name) + (what === "org" ? 1 : 0);
-  return rounds(turn % 2 === (isOnNamedServer ? 1 : 0), true);
-}
-
 const keyOf = (what: string, name: string, { about }: WildcardCall): string => `${what} ${name} ${about}`;
 
 async function openPlace(): Promise<Place> {
@@ -90,7 +79,7 @@ beforeAll(async () => {
   };
   callers = { org: await transportsOf(places.org), project: await transportsOf(places.project) };
   for (const what of ["org", "project"] as const) {
-    for (const { name, method, rules } of methods.filter((each) => isInTurn(what, each.name))) {
+    for (const { name, method, rules } of methods) {
       for (const call of wildcardCallsOf(method, rules, places[what].furnished)) {
         before.set(keyOf(what, name, call), await answerOf(callers[what].auditor, method, call.request));
       }
@@ -125,9 +114,7 @@ describe.each(["org", "project"] as const)("what is in a suspended %s", (what) =
   const ofPlace = methods.filter(({ rules }) =>
     rules.target?.patterns.some(([, below]) => what === "org" || below === "projects"),
   );
-  const hiding = ofPlace
-    .filter(({ name }) => !unmarked.has(name) && !(what === "project" && ofProjects.has(name)))
-    .filter(({ name }) => isInTurn(what, name));
+  const hiding = ofPlace.filter(({ name }) => !unmarked.has(name) && !(what === "project" && ofProjects.has(name)));
   const callsOf = (method: DescMethodUnary, rules: (typeof methods)[number]["rules"]) =>
     wildcardCallsOf(method, rules, places[what].furnished).filter(isAbout);
 

@@ -1,22 +1,22 @@
 // Tests access checks with role bindings that have a condition, a start time or an expire time.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { createTestDatabase } from "../support/test-database.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { startTestServer } from "../support/test-server.ts";
+import { overFirst } from "../support/transports.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const permission = startInstance;
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

@@ -6,32 +6,29 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { copyCluster } from "../support/copy-cluster.ts";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
+import { startTestServer } from "../support/test-server.ts";
+import { overFirst } from "../support/transports.ts";
 import { numberOf } from "../../src/changes/revision.ts";
 
-let server: TestServer;
+let server: SharedServer;
 /** Another server on the same database. */
-let other: TestServer;
+let other: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
-  other = await startTestServer({ databaseUrl: server.databaseUrl });
-});
-afterAll(async () => {
-  await other.close();
-  await server.close();
+  server = await sharedServer();
+  other = await secondSharedServer();
 });
 
 const permission = startInstance;
 const protocols = ["Connect", "gRPC", "REST"] as const;
 const minute = durationFromMs(60_000);
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

@@ -1,10 +1,10 @@
 // Tests that a caller with permission to check access can ask about subjects of its own org, and of orgs where it holds the
 // permission. For all other subjects, every method of AccessService and AuthZEN responds as if they did not exist.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 
 /** A permission that is only in a role of the subject's own org. */
 const secret = "vault.secrets.read";
@@ -73,7 +73,7 @@ test("the tables have every method", () => {
   );
 });
 
-let server: TestServer;
+let server: SharedServer;
 let victim: Asked;
 /** The callers' own resources; `victim` has those of another org. */
 let ownProject: string;
@@ -81,7 +81,7 @@ let ownOrg: string;
 const keys: Record<string, string> = {};
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   const api = createApi("gRPC", server.url, server.operatorKey);
   keys["the operator"] = server.operatorKey;
   const createMember = async (parentPath: string, name: string) => {
@@ -118,7 +118,6 @@ beforeAll(async () => {
   await bind(own.path, await createMember(own.path, "an owner of another org"), "/roles/owner");
   await createMember(own.path, "a member without a role");
 });
-afterAll(() => server.close());
 
 interface Answer {
   readonly status: number;

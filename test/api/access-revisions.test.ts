@@ -4,23 +4,22 @@ import { type AccessPlace, createAccessPlace } from "../support/access-place.ts"
 import { nextRevision } from "../../src/changes/revision.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { overFirst } from "../support/transports.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let sql: SqlClient;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   sql = await openSqlClient(server.databaseUrl);
 });
 afterAll(async () => {
   await sql.close();
-  await server.close();
 });
 
 const permission = "compute.instances.start";
 
-describe.each(protocolsInTurn(["gRPC", "REST"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeAll(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

@@ -1,29 +1,24 @@
 // While one server writes in two orgs, no answer of another one, which is read from both, is older than its request.
 import { setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { rounds } from "../support/rounds.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 
-let one: TestServer;
-let other: TestServer;
+let one: SharedServer;
+let other: SharedServer;
 let writer: Api;
 /** Two members of the org, and the operator. */
 let readers: readonly Api[];
 let org: { readonly path: string; readonly customerPath: string };
 
 beforeAll(async () => {
-  one = await startTestServer();
-  other = await startTestServer({ databaseUrl: one.databaseUrl });
+  one = await sharedServer();
+  other = await secondSharedServer();
   writer = createApi("gRPC", one.url, one.operatorKey);
   org = await writer.orgs.createOrg({ org: { name: uniqueName("acme") } });
   const keys = await Promise.all(["first", "second"].map(addReader));
   readers = [one.operatorKey, ...keys].map((key) => createApi("gRPC", other.url, key));
-});
-
-afterAll(async () => {
-  await other.close();
-  await one.close();
 });
 
 async function addReader(name: string): Promise<string> {

@@ -1,17 +1,16 @@
 // Tests authentication over every protocol, and the lifetime of an API key.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { protocols } from "../support/transports.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 describe.each(protocols)("over %s", (protocol) => {
   let operator: Api;

@@ -1,19 +1,18 @@
 // Tests the OpenID AuthZEN Authorization API 1.0 with requests as its clients send them.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { uniqueName } from "../support/api.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let place: AccessPlace;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   place = await createAccessPlace("REST", server.url, server.operatorKey);
   const { org, alice, sre, web, grant } = place;
   await grant(web, sre, "/roles/admin");
   await grant(org.path, alice, "/roles/viewer");
 });
-afterAll(() => server.close());
 
 interface Answer {
   readonly status: number;

@@ -6,7 +6,7 @@ import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { overFirst } from "../support/transports.ts";
 
 const most = 1000;
 
@@ -51,7 +51,7 @@ async function reasonsOf(calls: readonly Promise<unknown>[]): Promise<(string | 
   );
 }
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   const members = () => createApi(protocol, second.url, first.operatorKey).members;
 
   test("a batch can have 1000 items", async () => {

@@ -5,12 +5,12 @@ import { createOrgCast } from "../access/org-cast.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type BatchPlace, batchPlaceOf } from "../support/batch-place.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { overFirst } from "../support/transports.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
-import { casesOver, hasMethod, isRunByProvider, writtenResources } from "../support/written-resources.ts";
+import { hasMethod, isRunByProvider, writtenResources } from "../support/written-resources.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -42,11 +42,10 @@ test("covers all collections below groups, members and projects", () => {
 const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
 const allOf = (parent: string): string => parent.replace(/[^/]+$/, "-");
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
-  describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
-    runInTurn(writtenResources.indexOf(resource));
+  describe.each(ofEachShape(cases))("$name", ({ resource }) => {
     let one: Workplace;
     let two: Workplace;
     let batch: BatchPlace;

@@ -4,13 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type BatchPlace, batchPlaceOf } from "../support/batch-place.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { overFirst } from "../support/transports.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
 import {
-  casesOver,
   hasMethod,
   hasSecret,
   isInParent,
@@ -39,11 +38,10 @@ const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
 /** Returns the same path in another org or service. */
 const inTop = (path: string, name: string): string => path.replace(/^(\/\w+)\/[^/]+/, `$1/${name}`);
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
-  describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
-    runInTurn(writtenResources.indexOf(resource), 4);
+  describe.each(ofEachShape(cases))("$name", ({ resource }) => {
     let place: Workplace;
     let batch: BatchPlace;
     beforeAll(async () => {
@@ -249,8 +247,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
     });
   });
 
-  describe.each(casesOver(protocol, created))("BatchCreate of $name", ({ resource }) => {
-    runInTurn(writtenResources.indexOf(resource), 4);
+  describe.each(ofEachShape(created))("BatchCreate of $name", ({ resource }) => {
     const { type, brokenField, broken } = resource;
     let place: Workplace;
     let batch: BatchPlace;

@@ -2,15 +2,14 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createApi, uniqueName } from "../support/api.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const nested = `{"x":${"[".repeat(50)}${"]".repeat(50)}}`;
 const deep = `{"x":[${Array.from({ length: 5_000 }, () => nested).join(",")}]}`;

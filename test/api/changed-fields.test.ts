@@ -1,20 +1,19 @@
 // A field that a resource has, and its Update does not write, would be accepted and ignored.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { isImmutable, isOutputOnly } from "../../src/standard-methods/write/field-behavior.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { openWorkplace } from "../support/workplace.ts";
 import { type WrittenResource, maskOf, verbsOf, writtenResources } from "../support/written-resources.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let api: Api;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   api = createApi("gRPC", server.url, server.operatorKey);
 });
-afterAll(() => server.close());
 
 const timeIn = (year: number) => timestampFromDate(new Date(Date.UTC(year, 0, 1)));
 

@@ -7,15 +7,15 @@ import {
   keepsDeleted,
 } from "../../src/standard-methods/definition/definition.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
-import { runInTurn } from "../support/in-turn.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { type Workplace, openWorkplace } from "../support/workplace.ts";
 import { type WrittenResource, writtenIn, writtenResources } from "../support/written-resources.ts";
 
-let one: TestServer;
-let other: TestServer;
+let one: SharedServer;
+let other: SharedServer;
 let sql: SqlClient;
 let writer: Api;
 /** Another server, for the operator, whose own org is the org `system`. */
@@ -25,8 +25,8 @@ let own: Api;
 let org: { readonly path: string; readonly customerPath: string };
 
 beforeAll(async () => {
-  one = await startTestServer();
-  other = await startTestServer({ databaseUrl: one.databaseUrl });
+  one = await sharedServer();
+  other = await secondSharedServer();
   sql = await openSqlClient(one.databaseUrl);
   writer = createApi("gRPC", one.url, one.operatorKey);
   reader = createApi("Connect", other.url, one.operatorKey);
@@ -43,8 +43,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await sql.close();
-  await other.close();
-  await one.close();
 });
 
 interface Case {
@@ -96,7 +94,6 @@ test("the answers of these resources are not used again", () => {
 });
 
 describe.each(cases)("$name", (each) => {
-  runInTurn(cases.indexOf(each), 4);
   test("what one server has written, another one returns at once", async () => {
     const { writing, readers } = await openPlace(each);
     for (let round = 0; round < rounds(1, 300); round++) {
@@ -122,7 +119,9 @@ describe.each(cases)("$name", (each) => {
       }
     }
   });
+});
 
+describe.each(ofEachShape(cases))("$name", (each) => {
   test("what is read again is in memory until its org has the next revision", async () => {
     const { writing, readers } = await openPlace(each);
     const { table, id } = each.resource.definition.storage;
@@ -152,8 +151,7 @@ const unkept: readonly Case[] = writtenResources
   .filter(({ definition, place }) => "unconfirmed" in answersOf(definition, place) || keepsDeleted(definition))
   .map((resource) => ({ name: resource.place.pattern.join("/"), resource, place: resource.place }));
 
-describe.each(unkept)("a list of $name that is read each time", (each) => {
-  runInTurn(unkept.indexOf(each), 4);
+describe.each(ofEachShape(unkept))("a list of $name that is read each time", (each) => {
   test("has what the database has", async () => {
     const { definition } = each.resource;
     const { table, id } = definition.storage;

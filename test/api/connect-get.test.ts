@@ -5,24 +5,25 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { type Interceptor, createClient } from "@connectrpc/connect";
 import { createNodeHttpClient } from "@connectrpc/connect-node";
 import { createTransport } from "@connectrpc/connect/protocol-connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import { GetMemberRequestSchema, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { services } from "../../src/rpc/services.ts";
-import { type Api, createApi } from "../support/api.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 
-let server: TestServer;
+const orgName = uniqueName("acme");
+const parentPath = `orgs/${orgName}`;
+let server: SharedServer;
 let api: Api;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   api = createApi("Connect", server.url, server.operatorKey);
-  await api.orgs.createOrg({ org: { name: "acme" } });
-  await api.members.createMember({ parentPath: "orgs/acme", member: { name: "alice", displayName: "Älice" } });
+  await api.orgs.createOrg({ org: { name: orgName } });
+  await api.members.createMember({ parentPath, member: { name: "alice", displayName: "Älice" } });
 });
-afterAll(() => server.close());
 
-const alice = "orgs/acme/members/alice";
+const alice = `${parentPath}/members/alice`;
 const json = JSON.stringify({ path: alice });
 const binary = Buffer.from(toBinary(GetMemberRequestSchema, create(GetMemberRequestSchema, { path: alice })));
 
@@ -64,10 +65,8 @@ test.each([
   });
   const members = createClient(MembersService, transport);
   expect(await members.getMember({ path: alice })).toMatchObject({ displayName: "Älice" });
-  expect(
-    (await members.listMembers({ parentPath: "orgs/acme", filter: 'display_name = "Älice"' })).members,
-  ).toHaveLength(1);
-  await expect(members.getMember({ path: "orgs/acme/members/bob" })).rejects.toThrow("not_found");
+  expect((await members.listMembers({ parentPath, filter: 'display_name = "Älice"' })).members).toHaveLength(1);
+  await expect(members.getMember({ path: `${parentPath}/members/bob` })).rejects.toThrow("not_found");
   expect(verbs).toEqual(["GET", "GET", "GET"]);
 });
 

@@ -7,18 +7,17 @@ import { createAccessClient } from "../support/access-place.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
-import { startTestServer } from "../support/test-server.ts";
+import { issuer, startTestServer } from "../support/test-server.ts";
 import {
   type TokenMember,
   type TokenServers,
   createTokenMember,
   exchangeKey,
-  issuer,
   sendForm,
   startTokenServers,
   statusWith,
 } from "../support/token-servers.ts";
-import { createTransport, protocolsInTurn } from "../support/transports.ts";
+import { createTransport, overFirst } from "../support/transports.ts";
 
 let place: TokenServers;
 let org: string;
@@ -28,7 +27,7 @@ let owner: TokenMember;
 
 beforeAll(async () => {
   place = await startTokenServers();
-  org = (await place.api.orgs.createOrg({ org: { name: "acme" } })).path;
+  org = (await place.api.orgs.createOrg({ org: { name: uniqueName("acme") } })).path;
   viewer = await createTokenMember(place.api, org, "viewer");
   owner = await createTokenMember(place.api, org, "owner");
 });
@@ -46,7 +45,7 @@ async function expectStatus(token: string, status: number): Promise<void> {
   for (const server of place.servers) expect(await statusWith(server, token, org)).toBe(status);
 }
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   test("a member acts as an application, and may do what both may", async () => {
     const groupName = uniqueName("group");
     for (const [own, path] of [

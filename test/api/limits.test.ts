@@ -6,19 +6,12 @@ import { registry } from "../../src/catalog.ts";
 import type { Limits } from "../../src/standard-methods/definition/limits.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { overFirst } from "../support/transports.ts";
 import { type Workplace, openWorkplace } from "../support/workplace.ts";
-import {
-  casesOver,
-  isInParent,
-  isRunByProvider,
-  stateVerbsOf,
-  verbsOf,
-  writtenResources,
-} from "../support/written-resources.ts";
+import { isInParent, isRunByProvider, stateVerbsOf, verbsOf, writtenResources } from "../support/written-resources.ts";
 
 /** The limit of each resource. */
 const most = 3;
@@ -53,9 +46,8 @@ test("every resource that is created in another one has a limit", () => {
   expect([...types].toSorted()).toEqual(Object.keys(limits).toSorted());
 });
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
-  describe.each(casesOver(protocol, limited))("$name", ({ resource }) => {
-    runInTurn(writtenResources.indexOf(resource), 4);
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+  describe.each(ofEachShape(limited))("$name", ({ resource }) => {
     const { type, nouns, definition } = resource;
     const { countedBy, expireField } = definition.storage;
     let place: Workplace;

@@ -1,31 +1,29 @@
 // Tests what all lists have in common, over REST and gRPC. One table has all resources, so a resource that behaves
 // differently fails.
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { isNamed } from "../../src/standard-methods/definition/definition.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
 import { rounds } from "../support/rounds.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { overFirst } from "../support/transports.ts";
 import { type Item, type Query, type Workplace, openWorkplace } from "../support/workplace.ts";
-import { casesOver, isInParent, protoNameOf, writtenResources } from "../support/written-resources.ts";
+import { isInParent, protoNameOf, writtenResources } from "../support/written-resources.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const cases = writtenResources.map((resource) => ({ name: resource.name, resource }));
 
 /** Not in alphabetical order. */
 const suffixes = ["delta", "alpha", "echo", "bravo", "charlie"];
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
-  describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
-    runInTurn(writtenResources.indexOf(resource), 4);
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+  describe.each(ofEachShape(cases))("$name", ({ resource }) => {
     /** The field that lists can be ordered by, besides times. */
     const textOrder = isNamed(resource.definition) ? "name" : undefined;
     let place: Workplace;

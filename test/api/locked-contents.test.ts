@@ -1,13 +1,12 @@
 // Tests that the contents of an org or a project, at any depth, are read-only while it is suspended or deleted, over REST and
 // gRPC.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { registry } from "../../src/catalog.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { overFirst } from "../support/transports.ts";
 import { type Item, type Workplace, callMethod, openWorkplace } from "../support/workplace.ts";
 import {
   type WrittenResource,
@@ -19,12 +18,12 @@ import {
   writtenResource,
   writtenResources,
 } from "../support/written-resources.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 /** Each resource with each of its ancestors that lock their contents. */
 const cases = writtenResources.flatMap((resource) =>
@@ -53,7 +52,7 @@ interface Locked {
   readonly writes: readonly (readonly [name: string, write: () => Promise<unknown>])[];
 }
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   const open = async (resource: WrittenResource, around: ResourceType, level: number): Promise<Locked> => {
     const api = createApi(protocol, server.url, server.operatorKey);
     const place = await openWorkplace(resource, api);
@@ -107,8 +106,7 @@ describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
     };
   };
 
-  describe.each(cases)("$name, in the $around", ({ resource, around, level }) => {
-    runInTurn(writtenResources.indexOf(resource), 4);
+  describe.each(ofEachShape(cases))("$name, in the $around", ({ resource, around, level }) => {
     test("while that is suspended, everything can be read and nothing changed", async () => {
       const { place, item, change, writes } = await open(resource, around, level);
       await change("Suspend");

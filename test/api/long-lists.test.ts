@@ -1,22 +1,21 @@
 // A long message with too many items is refused before it is parsed; a short one when it is validated. The errors are the same.
 import { gzipSync } from "node:zlib";
 import { type Client, ConnectError, createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { BadRequestSchema, ErrorInfoSchema, RequestInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { maxUncheckedLength } from "../../src/rest/limits/item-limit.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { protocols } from "../support/transports.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let org: string;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   const operator = createApi("REST", server.url, server.operatorKey);
   org = (await operator.orgs.createOrg({ org: { name: uniqueName("org") } })).path;
 });
-afterAll(() => server.close());
 
 interface Callers extends Api {
   readonly access: Client<typeof AccessService>;

@@ -1,7 +1,7 @@
 import { type Client, createClient } from "@connectrpc/connect";
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { decodeJwt } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { CallerCredential_Kind as Kind, MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { Member_State, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
@@ -10,27 +10,26 @@ import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import {
   type TokenMember,
-  type TokenServers,
+  type SharedTokenServers,
   createTokenMember,
   exchangeKey,
-  startTokenServers,
+  sharedTokenServers,
 } from "../support/token-servers.ts";
 import { type Protocol, createTransport, protocols } from "../support/transports.ts";
 
-let place: TokenServers;
+let place: SharedTokenServers;
 let org: Org;
 let web: string;
 let owner: TokenMember;
 let viewer: TokenMember;
 
 beforeAll(async () => {
-  place = await startTokenServers();
-  org = await place.api.orgs.createOrg({ org: { name: "acme", displayName: "Acme" } });
+  place = await sharedTokenServers();
+  org = await place.api.orgs.createOrg({ org: { name: uniqueName("acme"), displayName: "Acme" } });
   web = (await place.api.projects.createProject({ parentPath: org.path, project: { name: "web" } })).path;
   owner = await createTokenMember(place.api, org.path, "owner");
   viewer = await createTokenMember(place.api, org.path, "viewer");
 });
-afterAll(() => place.close());
 
 /** On the other server than the one that issues tokens. */
 const clientOf = (credential: string, protocol: Protocol = "gRPC"): Client<typeof MeService> =>
@@ -159,7 +158,7 @@ describe("the credential", () => {
 });
 
 test("a suspended member is refused, and a member of a suspended org still learns who it is", async () => {
-  const { path } = await place.api.orgs.createOrg({ org: { name: "umbrella" } });
+  const { path } = await place.api.orgs.createOrg({ org: { name: uniqueName("umbrella") } });
   const [one, other] = [await createTokenMember(place.api, path), await createTokenMember(place.api, path)];
   await place.api.members.suspendMember({ path: one.path });
   expect(await failureOf(clientOf(one.key).getMe({}))).toMatchObject({ code: "Unauthenticated" });

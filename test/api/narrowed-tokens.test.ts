@@ -1,41 +1,40 @@
 import { createClient } from "@connectrpc/connect";
 import { decodeJwt } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { createAccessClient } from "../support/access-place.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import {
   type TokenMember,
-  type TokenServers,
+  type SharedTokenServers,
   createTokenMember,
   exchangeKey,
   sendForm,
-  startTokenServers,
+  sharedTokenServers,
 } from "../support/token-servers.ts";
-import { createTransport, protocols, protocolsInTurn } from "../support/transports.ts";
+import { createTransport, protocols, overFirst } from "../support/transports.ts";
 
-let place: TokenServers;
+let place: SharedTokenServers;
 let org: string;
 let web: string;
 let owner: TokenMember;
 let viewer: TokenMember;
 
 beforeAll(async () => {
-  place = await startTokenServers();
-  org = (await place.api.orgs.createOrg({ org: { name: "acme" } })).path;
+  place = await sharedTokenServers();
+  org = (await place.api.orgs.createOrg({ org: { name: uniqueName("acme") } })).path;
   web = (await place.api.projects.createProject({ parentPath: org, project: { name: "web" } })).path;
   await place.api.projects.createProject({ parentPath: org, project: { name: "other" } });
   owner = await createTokenMember(place.api, org, "owner");
   viewer = await createTokenMember(place.api, org, "viewer");
 });
-afterAll(() => place.close());
 
 async function apiWith(member: TokenMember, form: Record<string, string>): Promise<Api> {
   return createApi("gRPC", place.servers[1].url, await exchangeKey(place.servers[0], member.key, form));
 }
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+describe.each(overFirst(protocols))("over %s", (protocol) => {
   test("a token has what both its member and a scope allow", async () => {
     const client = createClient(TokensService, createTransport(protocol, place.servers[0].url, viewer.key));
     const scopes = ["iam.members.get", "iam.groups.*"];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocols, protocolsInTurn } from "../support/transports.ts";
+import { protocols, overFirst } from "../support/transports.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+describe.each(overFirst(protocols))("over %s", (protocol) => {
   let api: Api;
   beforeEach(() => {
     api = createApi(protocol, server.url, server.operatorKey);

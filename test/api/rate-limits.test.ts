@@ -14,7 +14,7 @@ import { openRaw } from "../http/raw-client.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Protocol, protocols, protocolsInTurn } from "../support/transports.ts";
+import { type Protocol, protocols, overFirst } from "../support/transports.ts";
 
 /** A server without limits, on which the tests create what they need. */
 let unlimited: TestServer;
@@ -91,7 +91,7 @@ const connectOver =
   (key: string | undefined, server = limited): Api =>
     createApi(protocol, server.url, key);
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+describe.each(overFirst(protocols))("over %s", (protocol) => {
   const connect = connectOver(protocol);
 
   test("an error says which limit was exceeded, when to try again and what remains of the others", async () => {
@@ -150,7 +150,7 @@ describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
 });
 
 // Calls are counted before the protocol matters.
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   const connect = connectOver(protocol);
 
   test("reads and writes are counted separately", async () => {

@@ -1,26 +1,19 @@
 // Tests what resources with a name have in common, over REST and gRPC. One table has them all, so a resource that behaves
 // differently fails.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { isNamed, keepsDeleted } from "../../src/standard-methods/definition/definition.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { overFirst } from "../support/transports.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
-import {
-  casesOver,
-  isInParent,
-  isRunByProvider,
-  writtenResources,
-  canBeRenamed,
-} from "../support/written-resources.ts";
+import { isInParent, isRunByProvider, writtenResources, canBeRenamed } from "../support/written-resources.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const cases = writtenResources
   .filter((resource) => isNamed(resource.definition) && isInParent(resource))
@@ -39,14 +32,13 @@ test("the table has the resources of orgs that have names", () => {
   );
 });
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let api: Api;
   beforeAll(() => {
     api = createApi(protocol, server.url, server.operatorKey);
   });
 
-  describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
-    runInTurn(writtenResources.indexOf(resource), 4);
+  describe.each(ofEachShape(cases))("$name", ({ resource }) => {
     const field = resource.field.name;
     let place: Workplace;
     beforeAll(async () => {

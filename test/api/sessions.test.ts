@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createClient } from "@connectrpc/connect";
 import { decodeJwt } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
@@ -11,23 +11,22 @@ import { openSqlClient } from "../support/sql.ts";
 import {
   type OAuthAnswer,
   type TokenMember,
-  type TokenServers,
+  type SharedTokenServers,
   createTokenMember,
   exchangeKey,
   sendForm,
-  startTokenServers,
+  sharedTokenServers,
   statusWith,
 } from "../support/token-servers.ts";
-import { createTransport, protocols, protocolsInTurn } from "../support/transports.ts";
+import { createTransport, protocols, overFirst } from "../support/transports.ts";
 
-let place: TokenServers;
+let place: SharedTokenServers;
 let org: string;
 
 beforeAll(async () => {
-  place = await startTokenServers();
-  org = (await place.api.orgs.createOrg({ org: { name: "acme" } })).path;
+  place = await sharedTokenServers();
+  org = (await place.api.orgs.createOrg({ org: { name: uniqueName("acme") } })).path;
 });
-afterAll(() => place.close());
 
 interface Tokens {
   readonly access: string;
@@ -65,7 +64,7 @@ async function pass(token: string, interval: string): Promise<void> {
   await sql.close();
 }
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+describe.each(overFirst(protocols))("over %s", (protocol) => {
   test("a session is started, refreshed, read, listed and deleted", async () => {
     const member = await createTokenMember(place.api, org);
     const url = place.servers[0].url;

@@ -6,21 +6,17 @@ import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 
-let first: TestServer;
-let second: TestServer;
+let first: SharedServer;
+let second: SharedServer;
 let sql: SqlClient;
 beforeAll(async () => {
-  first = await startTestServer({ purgeIntervalMs: 3_600_000 });
-  second = await startTestServer({ databaseUrl: first.databaseUrl, purgeIntervalMs: 3_600_000 });
+  first = await sharedServer();
+  second = await secondSharedServer();
   sql = await openSqlClient(first.databaseUrl);
 });
-afterAll(async () => {
-  await sql.close();
-  await second.close();
-  await first.close();
-});
+afterAll(() => sql.close());
 
 const actions = ["suspend", "activate", "delete", "undelete", "purge", "rename"] as const;
 type Action = (typeof actions)[number];

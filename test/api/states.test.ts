@@ -9,10 +9,10 @@ import { keepsDeleted } from "../../src/standard-methods/definition/definition.t
 import { services } from "../../src/rpc/services.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { runInTurn } from "../support/in-turn.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { overFirst } from "../support/transports.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
 import {
   isRunByProvider,
@@ -26,7 +26,7 @@ import {
 let server: TestServer;
 let sql: SqlClient;
 beforeAll(async () => {
-  server = await startTestServer({ purgeIntervalMs: 3_600_000 });
+  server = await startTestServer();
   sql = await openSqlClient(server.databaseUrl);
 });
 afterAll(async () => {
@@ -58,11 +58,10 @@ test("every resource with a state has the methods that change it", () => {
 
 type Answer = Item & { readonly deleteTime?: object; readonly purgeTime?: Parameters<typeof timestampDate>[0] };
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   const connect = (): Api => createApi(protocol, server.url, server.operatorKey);
 
-  describe.each(cases)("$name", ({ resource, verbs }) => {
-    runInTurn(writtenResources.indexOf(resource), 4);
+  describe.each(ofEachShape(cases))("$name", ({ resource, verbs }) => {
     let place: Workplace;
     let dir: string;
     beforeAll(async () => {

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import { type Served, serveTenantry } from "../support/command.ts";
 import { createTestDatabase } from "../support/test-database.ts";
-import { type OAuthAnswer, issuer, sendForm } from "../support/token-servers.ts";
+import { issuer } from "../support/test-server.ts";
+import { type OAuthAnswer, sendForm } from "../support/token-servers.ts";
 
 interface KillPlace {
   /** The data directory of the servers. */

@@ -1,28 +1,27 @@
 // What is taken back on one server is refused by the other on the very next request. `npm run soak` makes 10,000 rounds.
 import { createClient } from "@connectrpc/connect";
 import { decodeJwt } from "jose";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { rounds } from "../support/rounds.ts";
 import {
   type TokenMember,
-  type TokenServers,
+  type SharedTokenServers,
   createTokenMember,
   exchangeKey,
   sendForm,
-  startTokenServers,
+  sharedTokenServers,
   statusWith,
 } from "../support/token-servers.ts";
 
-let place: TokenServers;
+let place: SharedTokenServers;
 let org: string;
 
 beforeAll(async () => {
-  place = await startTokenServers();
-  org = (await place.api.orgs.createOrg({ org: { name: "acme" } })).path;
+  place = await sharedTokenServers();
+  org = (await place.api.orgs.createOrg({ org: { name: uniqueName("acme") } })).path;
 });
-afterAll(() => place.close());
 
 interface Way {
   /** Takes the token back, on the first server. */

@@ -1,31 +1,30 @@
 import { createClient } from "@connectrpc/connect";
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { IntrospectTokenResponse_End as End, TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
+import { issuer } from "../support/test-server.ts";
 import {
   type TokenMember,
-  type TokenServers,
+  type SharedTokenServers,
   createTokenMember,
   exchangeKey,
-  issuer,
   sendForm,
-  startTokenServers,
+  sharedTokenServers,
   statusWith,
 } from "../support/token-servers.ts";
-import { createTransport, protocols, protocolsInTurn } from "../support/transports.ts";
+import { createTransport, protocols, overFirst } from "../support/transports.ts";
 
-let place: TokenServers;
+let place: SharedTokenServers;
 let org: string;
 
 beforeAll(async () => {
-  place = await startTokenServers();
-  org = (await place.api.orgs.createOrg({ org: { name: "acme" } })).path;
+  place = await sharedTokenServers();
+  org = (await place.api.orgs.createOrg({ org: { name: uniqueName("acme") } })).path;
 });
-afterAll(() => place.close());
 
 const newMember = (role?: string): Promise<TokenMember> => createTokenMember(place.api, org, role);
 
@@ -38,7 +37,7 @@ async function introspect(token: string, key: string): Promise<Readonly<Record<s
   return (await sendForm(place.servers[1], "introspect", { token, client_secret: key })).body;
 }
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+describe.each(overFirst(protocols))("over %s", (protocol) => {
   const clientOf = (credential: string) =>
     createClient(TokensService, createTransport(protocol, place.servers[0].url, credential));
 
@@ -346,7 +345,7 @@ describe("introspection", () => {
 });
 
 /** Starts another server of the same service. */
-async function startTokenServersLike({ servers, secretKeysFile }: TokenServers) {
+async function startTokenServersLike({ servers, secretKeysFile }: SharedTokenServers) {
   const { startTestServer } = await import("../support/test-server.ts");
   return startTestServer({ issuer, secretKeysFile, databaseUrl: servers[0].databaseUrl });
 }

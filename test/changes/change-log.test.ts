@@ -157,7 +157,7 @@ describe("an entry", () => {
 
   test("is written for expired resources, with the time of expiry", async () => {
     const { path: parentPath, id } = await newOrg();
-    const end = new Date(Date.now() + 3_000);
+    const end = new Date(Date.now() + 8_000);
     const expireTime = timestampFromDate(end);
     const member = await api.members.createMember({ parentPath, member: { name: "alice" } });
     const group = await api.groups.createGroup({ parentPath, group: { name: "sre" } });

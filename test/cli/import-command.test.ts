@@ -3,14 +3,13 @@ import { createClient } from "@connectrpc/connect";
 import { Command } from "commander";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { addImportCommand } from "../../src/cli/import-command.ts";
 import { readClientConfig } from "../../src/config.ts";
-import { runInTurn } from "../support/in-turn.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { importInto } from "./support/import-into.ts";
 import { readOrg } from "./support/read-org.ts";
@@ -19,11 +18,10 @@ import { temporaryDirectory, temporaryFile } from "./support/temporary-file.ts";
 
 const acme = join(import.meta.dirname, "../../examples/acme.yaml");
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 /** Returns the number of members, or 0 if the org does not exist yet. */
 const countMemberships = (org: string) =>
@@ -261,8 +259,6 @@ const errorOf = (promise: Promise<unknown>): Promise<Error> =>
   );
 
 describe("exits with 1 and helpful advice when", () => {
-  runInTurn(0);
-
   test.each<[what: string, args: string[], environment: Record<string, string>, message: RegExp]>([
     ["the file does not exist", ["no-such-file.yaml"], {}, /^there is no file no-such-file\.yaml$/],
     ["the concurrency is too high", [acme, "--concurrency", "65"], {}, /must be a whole number from 1 to 64/],

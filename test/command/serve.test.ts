@@ -8,7 +8,6 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import pg from "pg";
 import { createApi } from "../support/api.ts";
 import { type Served, type User, makePrivateFolder, runTenantry, serveTenantry } from "../support/command.ts";
-import { isOnNamedServer } from "../support/named-server.ts";
 import { rounds } from "../support/rounds.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
@@ -22,13 +21,6 @@ const users: [string, User | undefined, readonly (readonly string[])[]][] = isRo
       ["another user", { uid: 1, gid: 1 }, rounds(allDeaths.slice(1), allDeaths)],
     ]
   : [["this user", undefined, allDeaths]];
-
-/**
- * Whether one of the two tests runs for a user. In turn: the first one for another user in a run on the embedded server, and for
- * root in one on a named server, which these tests do not use; the second one the other way round.
- */
-const isInTurn = (user: User | undefined, number: 0 | 1): boolean =>
-  rounds(!isRoot, true) || (user === undefined) === (isOnNamedServer === (number === 0));
 
 let running: Served | undefined;
 afterEach(async () => {
@@ -51,33 +43,30 @@ async function privateFolder(user: User | undefined, options = { withCluster: tr
 }
 
 describe.each(users)("as %s, in a private home directory", (_name, user, deaths) => {
-  test.runIf(isInTurn(user, 0))(
-    "acknowledged writes survive when the service, its database or both are killed",
-    async () => {
-      const folder = await privateFolder(user, { withCluster: false });
-      const { url } = await serve(folder, user);
-      await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
+  test("acknowledged writes survive when the service, its database or both are killed", async () => {
+    const folder = await privateFolder(user, { withCluster: false });
+    const { url } = await serve(folder, user);
+    await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
 
-      for (const victims of deaths) {
-        const { pid } = running as Served;
-        if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
-        if (victims.includes("service")) await running?.signal("SIGKILL");
-        else await running?.signal("SIGTERM");
-        expect(() => process.kill(pid, 0)).toThrow();
-        const next = await serve(folder, user);
-        const api = operatorApi(folder, next.url);
-        const { orgs } = await api.orgs.listOrgs({});
-        expect(orgs.map((org) => org.name)).toContain("acme");
-        await api.projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
-      }
-      const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
-        parentPath: "orgs/acme",
-      });
-      expect(projects.map((project) => project.name)).toEqual(deaths.map((victims) => `after-${victims.join("-")}`));
-    },
-  );
+    for (const victims of deaths) {
+      const { pid } = running as Served;
+      if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
+      if (victims.includes("service")) await running?.signal("SIGKILL");
+      else await running?.signal("SIGTERM");
+      expect(() => process.kill(pid, 0)).toThrow();
+      const next = await serve(folder, user);
+      const api = operatorApi(folder, next.url);
+      const { orgs } = await api.orgs.listOrgs({});
+      expect(orgs.map((org) => org.name)).toContain("acme");
+      await api.projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
+    }
+    const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
+      parentPath: "orgs/acme",
+    });
+    expect(projects.map((project) => project.name)).toEqual(deaths.map((victims) => `after-${victims.join("-")}`));
+  });
 
-  test.runIf(isInTurn(user, 1))("the service restarts its database when that dies", async () => {
+  test("the service restarts its database when that dies", async () => {
     const folder = await privateFolder(user);
     const { url } = await serve(folder, user);
     const api = operatorApi(folder, url);

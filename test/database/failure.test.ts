@@ -2,7 +2,6 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import net from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Transaction, sql } from "kysely";
 import pg from "pg";
 import { describe, expect, inject, test } from "vitest";
@@ -145,8 +144,8 @@ describe("a database that aborts a statement is unavailable:", () => {
     const database = shared();
     const error = await failIn(database, async (db) => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
-      await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.reads);
-      await sleep(50);
+      // Waits until it has ended.
+      await sql`select pg_terminate_backend(${rows[0]?.pid}, 60000)`.execute(database.reads);
       await sql`select 1`.execute(db);
     });
     expect(classify(error)).toEqual(unavailable);
@@ -177,8 +176,10 @@ describe("a database that aborts a statement is unavailable:", () => {
   test("idle transaction timeout", async () => {
     const database = shared();
     const error = await failIn(database, async (db) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+      const sessions = sql`select from pg_stat_activity where pid = ${rows[0]?.pid}`;
       await sql`set local idle_in_transaction_session_timeout = '20ms'`.execute(db);
-      await sleep(200);
+      await expect.poll(async () => (await sessions.execute(database.reads)).rows).toEqual([]);
       await sql`select 1`.execute(db);
     });
     expect(classify(error)).toEqual(unavailable);

@@ -1,11 +1,11 @@
 // The endpoints of OAuth 2.0 as HTTP: forms, credentials and errors.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { issuer } from "../support/test-server.ts";
 import {
   type TokenMember,
   type TokenServers,
   createTokenMember,
   exchangeKey,
-  issuer,
   sendForm,
   startTokenServers,
 } from "../support/token-servers.ts";

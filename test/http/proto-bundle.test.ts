@@ -6,10 +6,10 @@ import { dirname, join, resolve } from "node:path";
 import { createFileRegistry, fromBinary, toJson } from "@bufbuild/protobuf";
 import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { parseTarGzip } from "nanotar";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProtoBundle } from "../../src/http/proto-bundle.ts";
 import { contractFiles, services } from "../../src/rpc/services.ts";
-import { startTestServer } from "../support/test-server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 
 const buf = resolve(import.meta.dirname, "../../node_modules/.bin/buf");
 const bundle = createProtoBundle(contractFiles);
@@ -67,8 +67,7 @@ test("it is the same whenever it is made", () => {
 });
 
 test("the service serves it without credentials", async () => {
-  const server = await startTestServer();
-  onTestFinished(() => server.close());
+  const server = await sharedServer();
   const tarball = await fetch(`${server.url}/protos.tar.gz`);
   expect([tarball.status, tarball.headers.get("content-type")]).toEqual([200, "application/gzip"]);
   expect(Buffer.from(await tarball.arrayBuffer()).equals(bundle.tarball)).toBe(true);

@@ -13,21 +13,21 @@ import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import {
   type TokenMember,
-  type TokenServers,
+  type SharedTokenServers,
   createTokenMember,
-  startTokenServers,
+  sharedTokenServers,
   statusWith,
 } from "../support/token-servers.ts";
 import { makePrivateFolder, runTenantry, serveTenantry } from "../support/command.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
-let place: TokenServers;
+let place: SharedTokenServers;
 let database: Database;
 let api: Api;
 let org: { readonly path: string; readonly id: string };
 
 beforeAll(async () => {
-  place = await startTokenServers();
+  place = await sharedTokenServers();
   ({ api } = place);
   const connection = { connectionString: place.servers[0].databaseUrl };
   const onConnectionError = (): void => {};
@@ -36,7 +36,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database.close();
-  await place.close();
 });
 
 const restPathOf = (method: DescMethod): string => {

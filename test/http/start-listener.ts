@@ -18,6 +18,9 @@ const limits: ListenerLimits = {
   maxConcurrentStreams: 100,
 };
 
+/** The grace period of a close that must not last until its end: longer than any test may take. */
+export const endlessMs = 2 ** 31 - 1;
+
 /** Sends the headers of a response. */
 export function beginAnswer(response: HttpResponse): void {
   if (isHttp2(response)) response.writeHead(200);

@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTokenMember } from "../support/token-servers.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let database: Database;
 let api: Api;
 let org: string;
 let other: string;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   api = createApi("gRPC", server.url, server.operatorKey);
   const connection = { connectionString: server.databaseUrl };
   database = openDatabase({ connection, maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} });
@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await database.close();
-  await server.close();
 });
 
 const newOrg = async (): Promise<string> => (await api.orgs.createOrg({ org: { name: uniqueName("org") } })).path;

@@ -9,7 +9,6 @@ import type { Schema } from "../../src/database/schema.ts";
 import type { PeriodicJob } from "../../src/jobs/periodic-job.ts";
 import { createStatisticsJob } from "../../src/jobs/statistics-job.ts";
 import { addOrg } from "../database/sample-rows.ts";
-import { runInTurn } from "../support/in-turn.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 
 const hour = 3_600_000;
@@ -100,8 +99,6 @@ test("a role that does not own the tables leaves them to autovacuum", async () =
 });
 
 describe.each([true, false])("with prepared statements: %s", (prepareStatements) => {
-  runInTurn(prepareStatements ? 0 : 1);
-
   /** Opens a database whose table of members has grown, and a transaction that holds a lock. */
   async function lock(statement: string, lockMs = analysisLimits.lockMs) {
     const { url, drop } = await createTestDatabase();

@@ -1,12 +1,11 @@
 // Tests the areas of the API: each package of the protos is one, with a prefix for its REST paths and one for its RPC paths.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 
-let server: TestServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 const areas = ["/iam/v1alpha/", "/resources/v1alpha/"];
 const hint = `paths begin with an area and its version: ${areas.join(", ")}`;

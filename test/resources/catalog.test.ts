@@ -10,7 +10,7 @@ import { required } from "../../src/errors/required.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { overFirst } from "../support/transports.ts";
 
 type Operation = MessageInitShape<typeof OperationTypeSchema>;
 type Quantity = MessageInitShape<typeof QuantityVariableSchema>;
@@ -379,7 +379,7 @@ describe("names", () => {
   });
 });
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   /** Creates a member of a new org, with a role there or none. */
   const memberWith = async (rolePath?: string): Promise<Api> => {
     const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });

@@ -7,12 +7,12 @@ import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
 import type { CreateResourceRequestSchema, ResourceSchema } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 
-let server: TestServer;
-let second: TestServer;
+let server: SharedServer;
+let second: SharedServer;
 /** Holds locks. */
 let sql: SqlClient;
 let watcher: SqlClient;
@@ -23,8 +23,8 @@ let orgId: string;
 const turns = 3;
 
 beforeAll(async () => {
-  server = await startTestServer();
-  second = await startTestServer({ databaseUrl: server.databaseUrl });
+  server = await sharedServer();
+  second = await secondSharedServer();
   sql = await openSqlClient(server.databaseUrl);
   watcher = await openSqlClient(server.databaseUrl);
   other = createResourcesApi("gRPC", second.url, server.operatorKey);
@@ -32,8 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await watcher.close();
   await sql.close();
-  await second.close();
-  await server.close();
 });
 beforeEach(async () => {
   cloud = await openCloud("Connect", server.url, server.operatorKey);

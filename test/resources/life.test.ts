@@ -1,20 +1,20 @@
 // Tests the life of a resource: it is created, changed and deleted by operations that its provider carries out.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { protocolsInTurn } from "../support/transports.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { startTestServer } from "../support/test-server.ts";
+import { overFirst } from "../support/transports.ts";
 import { type Cloud, openCloud } from "./cloud.ts";
 
-let server: TestServer;
+let server: SharedServer;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let cloud: Cloud;
   beforeAll(async () => {
     cloud = await openCloud(protocol, server.url, server.operatorKey);

@@ -5,17 +5,17 @@ import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type Cloud, openCloud } from "./cloud.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let sql: SqlClient;
 let other: SqlClient;
 let cloud: Cloud;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   sql = await openSqlClient(server.databaseUrl);
   other = await openSqlClient(server.databaseUrl);
   cloud = await openCloud("REST", server.url, server.operatorKey);
@@ -23,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await other.close();
   await sql.close();
-  await server.close();
 });
 
 /** Waits until a transaction of the server waits for a lock of `sql`. */

@@ -7,11 +7,11 @@ import type { Resource } from "../../gen/resources/v1alpha/resource_pb.ts";
 import type { OperationTypeSchema } from "../../gen/resources/v1alpha/resource_type_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 
 interface Machines {
-  readonly server: TestServer;
+  readonly server: SharedServer;
   readonly sql: SqlClient;
   /** A new one for each test. */
   readonly cloud: Cloud;
@@ -34,25 +34,20 @@ interface Machines {
 export const claimOf = (claims: readonly Claim[], { path }: Operation): Claim =>
   required(claims.find(({ operation }) => operation?.path === path));
 
-/** Starts the servers for the tests of a file. */
+/** Opens what the tests of a file use. */
 export function useMachines(): () => Machines {
-  let server: TestServer;
-  let second: TestServer;
+  let server: SharedServer;
   let sql: SqlClient;
   let other: ResourcesApi;
   let opened: Machines;
 
   beforeAll(async () => {
-    server = await startTestServer();
-    second = await startTestServer({ databaseUrl: server.databaseUrl });
+    server = await sharedServer();
+    const second = await secondSharedServer();
     sql = await openSqlClient(server.databaseUrl);
     other = createResourcesApi("gRPC", second.url, server.operatorKey);
   });
-  afterAll(async () => {
-    await sql.close();
-    await second.close();
-    await server.close();
-  });
+  afterAll(() => sql.close());
 
   beforeEach(async () => {
     const cloud = await openCloud("Connect", server.url, server.operatorKey);

@@ -13,24 +13,22 @@ import { failureOf } from "../support/failure.ts";
 import { fuzzParameters } from "../support/fuzz-parameters.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 import { type ModelOperation, type ModelResource, createNaiveModel, projectCount, scopes } from "./naive-model.ts";
 
-let server: TestServer;
-let second: TestServer;
+let server: SharedServer;
+let second: SharedServer;
 let sql: SqlClient;
 
 beforeAll(async () => {
-  server = await startTestServer();
-  second = await startTestServer({ databaseUrl: server.databaseUrl });
+  server = await sharedServer();
+  second = await secondSharedServer();
   sql = await openSqlClient(server.databaseUrl);
 });
 afterAll(async () => {
   await sql.close();
-  await second.close();
-  await server.close();
 });
 
 const stepsPerRun = rounds(40, 100);
@@ -357,8 +355,7 @@ async function openWorld() {
       }
       case "restart":
         if (which % 4 !== 0) return;
-        await second.close();
-        second = await startTestServer({ databaseUrl: server.databaseUrl });
+        second = await secondSharedServer();
     }
   };
 

@@ -1,22 +1,21 @@
 // Tests the permissions on resources, which their type defines: `<service>.<collection>.<verb>`.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Member, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let cloud: Cloud;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   cloud = await openCloud("REST", server.url, server.operatorKey);
   await cloud.create("db-1");
   await cloud.complete();
 });
-afterAll(() => server.close());
 
 /** Creates a member who holds the given permissions on a resource, and returns its clients over gRPC. */
 async function memberWith(permissions: readonly string[], on = cloud.project): Promise<ResourcesApi> {

@@ -6,24 +6,22 @@ import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type Cloud, createResourcesApi, openCloud } from "./cloud.ts";
 
-let server: TestServer;
-let second: TestServer;
+let server: SharedServer;
+let second: SharedServer;
 let sql: SqlClient;
 let cloud: Cloud;
 
 beforeAll(async () => {
-  server = await startTestServer();
-  second = await startTestServer({ databaseUrl: server.databaseUrl });
+  server = await sharedServer();
+  second = await secondSharedServer();
   sql = await openSqlClient(server.databaseUrl);
 });
 afterAll(async () => {
   await sql.close();
-  await second.close();
-  await server.close();
 });
 beforeAll(async () => {
   cloud = await openCloud("REST", server.url, server.operatorKey);

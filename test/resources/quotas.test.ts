@@ -1,26 +1,21 @@
 // Tests how resources count against quotas: reserved when an operation starts, charged when it ends, freed at the deletion.
 import { createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type Cloud, createResourcesApi, openCloud } from "./cloud.ts";
 
-const serverCount = 3;
-const servers: TestServer[] = [];
+let servers: readonly SharedServer[];
 let cloud: Cloud;
 
 beforeAll(async () => {
-  const first = await startTestServer();
-  servers.push(first);
-  while (servers.length < serverCount) servers.push(await startTestServer({ databaseUrl: first.databaseUrl }));
+  const first = await sharedServer();
+  servers = [first, await secondSharedServer()];
   cloud = await openCloud("REST", first.url, first.operatorKey);
-});
-afterAll(async () => {
-  for (const server of servers.toReversed()) await server.close();
 });
 
 const operatorKey = (): string => servers[0]!.operatorKey;
@@ -166,7 +161,7 @@ describe("validate_only", () => {
   });
 });
 
-test("of 64 concurrent creations on three servers, exactly the 20 within the limit start", async () => {
+test("of 64 concurrent creations on two servers, exactly the 20 within the limit start", async () => {
   const { api, org, typePath, cores } = cloud;
   const { customerPath } = await api.orgs.getOrg({ path: org });
   const orgs = [org];

@@ -1,24 +1,23 @@
 // Resources that use others: what is used is not deleted.
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
 import type { OperationTypeSchema } from "../../gen/resources/v1alpha/resource_type_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type Cloud, createResourcesApi, openCloud } from "./cloud.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let cloud: Cloud;
 /** The types: volumes, and machines that use them. */
 let volumes: string;
 let machines: string;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
 });
-afterAll(() => server.close());
 
 beforeEach(async () => {
   cloud = await openCloud("REST", server.url, server.operatorKey);

@@ -12,28 +12,24 @@ import pino from "pino";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { type Cloud, openCloud } from "./cloud.ts";
 
 const patience = { interval: 50 };
 
-let server: TestServer;
-let second: TestServer;
+let server: SharedServer;
 let sql: SqlClient;
 let cloud: Cloud;
 /** A type with the operations suspend and resume, beside the type without them. */
 let machines: string;
 
 beforeAll(async () => {
-  server = await startTestServer();
-  second = await startTestServer({ databaseUrl: server.databaseUrl });
+  server = await sharedServer();
+  // Both sweep.
+  await secondSharedServer();
   sql = await openSqlClient(server.databaseUrl);
 });
-afterAll(async () => {
-  await sql.close();
-  await second.close();
-  await server.close();
-});
+afterAll(() => sql.close());
 
 beforeEach(async () => {
   cloud = await openCloud("Connect", server.url, server.operatorKey);

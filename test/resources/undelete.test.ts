@@ -9,12 +9,13 @@ import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
+import { startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type Cloud, createResourcesApi, openCloud } from "./cloud.ts";
 
-let server: TestServer;
-let second: TestServer;
+let server: SharedServer;
+let second: SharedServer;
 let sql: SqlClient;
 let cloud: Cloud;
 /** A type with undelete and purge, whose resources can use others of it. */
@@ -23,8 +24,8 @@ let disks: string;
 const verbs = ["delete", "undelete", "purge", "suspend", "resume"];
 
 beforeAll(async () => {
-  server = await startTestServer();
-  second = await startTestServer({ databaseUrl: server.databaseUrl });
+  server = await sharedServer();
+  second = await secondSharedServer();
   sql = await openSqlClient(server.databaseUrl);
   cloud = await openCloud("REST", server.url, server.operatorKey);
   const quantities = [{ kind: cloud.cores, counted: true }];
@@ -41,8 +42,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await sql.close();
-  await second.close();
-  await server.close();
 });
 
 const { ACTIVE, DELETED, UPDATING } = Resource_State;

@@ -52,7 +52,7 @@ const inputs = [
 
 test("all that is accepted is valid, and much is accepted", () => {
   const seen = { accepted: 0, valid: 0 };
-  for (const schema of inputs) {
+  for (const [index, schema] of inputs.entries()) {
     fc.assert(
       fc.property(arbitraryMessage(schema, { depth: 2, broken: 0, text }), (message) => {
         const accepts = obviouslyKeepsConstraints(schema, message);
@@ -61,7 +61,8 @@ test("all that is accepted is valid, and much is accepted", () => {
         seen.valid += Number(valid);
         expect(accepts && !valid).toBe(false);
       }),
-      run,
+      // With the same seed, most messages would have the same few texts, of which chance may accept none.
+      { ...run, seed: run.seed + index },
     );
   }
   expect(seen.accepted).toBeGreaterThan(seen.valid * 0.8);

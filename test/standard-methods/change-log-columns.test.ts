@@ -3,19 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepsDeleted } from "../../src/standard-methods/definition/definition.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { openWorkplace } from "../support/workplace.ts";
 import { isRunByProvider, maskOf, writtenResources } from "../support/written-resources.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let sql: SqlClient;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   sql = await openSqlClient(server.databaseUrl);
 });
 afterAll(async () => {
   await sql.close();
-  await server.close();
 });
 
 const cases = writtenResources.map((resource) => ({ name: resource.name, resource }));

@@ -109,13 +109,13 @@ const namesOf = async (): Promise<string[]> => {
 };
 
 /** Waits until a transaction waits for a lock. */
-async function waitForLockWaiter(): Promise<void> {
+async function waitForLockWaiter(count = 1): Promise<void> {
   for (;;) {
     const { rows } = await sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
       database().reads,
     );
-    if (rows.length > 0) return;
+    if (rows.length >= count) return;
   }
 }
 
@@ -289,7 +289,7 @@ describe("writes that wait for the lock of an org", () => {
         await opened;
       });
     await locked.opened;
-    setTimeout(open, 1_500);
+    setTimeout(open, 4_000);
     const results = await runBehind(["a", "b", "c"].map(add), { capacity: 3, remaining: [1_000, undefined, 20_000] });
     await holder;
     expect(revisionsOf(results)).toEqual(["55P03", 2, 3]);
@@ -300,21 +300,33 @@ describe("writes that wait for the lock of an org", () => {
     const { open, opened } = createGate();
     let attempts = 0;
     let holder: Promise<unknown> = opened;
+    let barrier: Promise<unknown> = opened;
     const conflict: Write = async ({ db }) => {
       if (++attempts > 1) return;
-      // It has the lock when the transaction has failed.
+      const held = createGate();
       holder = database()
         .writes.transaction()
         .execute(async (other) => {
           await sql`select from orgs where id = ${org.id} for update`.execute(other);
+          held.open();
           await opened;
         });
       await waitForLockWaiter();
-      setTimeout(open, 1_500);
+      // The repetition could come before it. So it must wait for who waits for the table, which is until the holder has the row.
+      barrier = database()
+        .writes.transaction()
+        .execute(async (third) => {
+          const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(third);
+          void held.opened.then(() => sql`select pg_cancel_backend(${rows[0]?.pid})`.execute(database().reads));
+          await sql`lock table orgs in exclusive mode`.execute(third);
+        })
+        .catch(() => undefined);
+      await waitForLockWaiter(2);
+      setTimeout(open, 4_000);
       await sql.raw(raise).execute(db);
     };
     const results = await runBehind([add("a"), conflict, add("c")], { remaining: [500, 20_000, 20_000] });
-    await holder;
+    await Promise.all([holder, barrier]);
     expect(results[0]).toBe("55P03");
     expect(await namesOf()).toEqual(["c"]);
     expect(attempts).toBe(2);

@@ -10,8 +10,6 @@ const waiting = [
   "test/command/",
   "test/database/embedded/",
   "test/database/silent-connections.test.ts",
-  "test/examples/",
-  "test/package.test.ts",
   "test/resources/sweeps.test.ts",
 ];
 
@@ -24,8 +22,7 @@ const long = [
   "test/api/access-checks-freshness.test.ts",
   "test/api/batches.test.ts",
   "test/api/real-organisation.test.ts",
-  "test/api/writes.test.ts",
-  "test/standard-methods/list-plans.test.ts",
+  "test/api/request-id.test.ts",
 ];
 
 function isAmong(all: readonly string[], { moduleId }: TestSpecification): boolean {

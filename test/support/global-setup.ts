@@ -1,5 +1,6 @@
 // Starts the PostgreSQL server of all tests, unless TEST_DATABASE_URL names one. Each test file copies a migrated database.
 // Tests that start their own embedded server copy a cluster with such a database, because initdb and migrations take longer.
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +23,8 @@ declare module "vitest" {
      * set, because few tests start their own server then.
      */
     migratedCluster: string;
+    /** How the names of the databases of this run begin. */
+    databasePrefix: string;
     /** The directory of Node's compile cache for the commands that tests run. */
     compileCache: string;
   }
@@ -39,12 +42,16 @@ export default async function setup(project: Pick<TestProject, "provide">): Prom
     named === undefined
       ? await startOwnServer(join(directory, "server"), migratedCluster)
       : { url: named, stop: () => Promise.resolve() };
+  const databasePrefix = `test_${randomBytes(4).toString("hex")}_`;
   await createTemplate(server.url, named === undefined ? "tenantry" : "template1");
   project.provide("serverUrl", server.url);
   project.provide("migratedCluster", migratedCluster);
+  project.provide("databasePrefix", databasePrefix);
   project.provide("compileCache", join(directory, "compile-cache"));
   return async () => {
     await dropTemplate(server.url);
+    // Those of the shared servers, which end with their workers.
+    if (named !== undefined) await dropDatabases(named, databasePrefix);
     await server.stop();
     await rm(directory, { recursive: true, force: true });
   };
@@ -89,6 +96,17 @@ async function createTemplate(url: string, from: string): Promise<void> {
 
 function dropTemplate(url: string): Promise<void> {
   return administer(url, `drop database if exists ${templateDatabase} with (force)`);
+}
+
+async function dropDatabases(url: string, prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ datname: string }>(
+    "select datname from pg_database where starts_with(datname, $1)",
+    [prefix],
+  );
+  for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`);
+  await client.end();
 }
 
 async function administer(url: string, statement: string): Promise<void> {

@@ -11,7 +11,7 @@ export interface TestDatabase {
 
 /** Creates a separate database on the server of the tests; migrated, unless `empty`. */
 export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
-  const name = `test_${randomBytes(6).toString("hex")}`;
+  const name = `${inject("databasePrefix")}${randomBytes(6).toString("hex")}`;
   // Copying files takes half of the processor time of writing them to the log, but makes a server whose files are on disks wait.
   const strategy = inject("migratedCluster") === "" ? "" : "strategy file_copy";
   await administer(`create database ${name} template ${empty ? "template0" : templateDatabase} ${strategy}`);

@@ -16,9 +16,14 @@ export interface TestServer {
   /** Empty for a server on the database of another one, which has the key. */
   readonly operatorKey: string;
   /** The lines that the server has logged. */
-  readonly logLines: readonly string[];
+  readonly logLines: string[];
+  /** What encrypts secrets in the database. */
+  readonly secretKeysFile: string;
   close(): Promise<void>;
 }
+
+/** What issues the tokens of servers that are one service. */
+export const issuer = "https://iam.example.com";
 
 /** By default, calls are not counted, so that responses have no rate limit headers. */
 const noRates = { rateReadsPerCaller: 0, rateWritesPerCaller: 0, rateReadsPerOrg: 0, rateWritesPerOrg: 0 };
@@ -49,6 +54,7 @@ export async function startTestServer(overrides: Partial<Config> = {}, rateWindo
     databaseUrl: config.databaseUrl ?? "",
     operatorKey: await readOperatorKey(dataDirectory),
     logLines,
+    secretKeysFile: config.secretKeysFile ?? secretKeysFile,
     async close() {
       await server.close();
       if (database !== undefined) await expectNoDrift(database.url).finally(() => database.drop());

@@ -5,12 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../../src/config.ts";
 import { type Api, createApi, uniqueName } from "./api.ts";
-import { type TestServer, startTestServer } from "./test-server.ts";
-
-export const issuer = "https://iam.example.com";
+import { type SharedServer, secondSharedServer, sharedServer } from "./shared-server.ts";
+import { type TestServer, issuer, startTestServer } from "./test-server.ts";
 
 export interface TokenServers {
-  readonly servers: readonly [TestServer, TestServer];
+  readonly servers: readonly [SharedServer, SharedServer];
   /** The operator's, on the first server. */
   readonly api: Api;
   /** The file with the keys that both servers share. */
@@ -18,6 +17,17 @@ export interface TokenServers {
   close(): Promise<void>;
 }
 
+/** Servers that stay open for the next file. */
+export type SharedTokenServers = Omit<TokenServers, "close">;
+
+/** Returns the shared servers of this worker. */
+export async function sharedTokenServers(): Promise<SharedTokenServers> {
+  const [first, second] = [await sharedServer(), await secondSharedServer()];
+  const { url, operatorKey, secretKeysFile } = first;
+  return { servers: [first, second], api: createApi("gRPC", url, operatorKey), secretKeysFile };
+}
+
+/** Starts two servers with other settings. */
 export async function startTokenServers(overrides: Partial<Config> = {}): Promise<TokenServers> {
   const directory = await mkdtemp(join(tmpdir(), "tenantry-keys-"));
   const secretKeysFile = join(directory, "keys");

@@ -9,11 +9,9 @@ import {
   type ResourceDefinition,
   type ResourcePlace,
   isNamed,
-  keepsDeleted,
 } from "../../src/standard-methods/definition/definition.ts";
 import { required } from "../../src/errors/required.ts";
 import { isImmutable } from "../../src/standard-methods/write/field-behavior.ts";
-import { type Protocol, protocols, protocolsInTurn } from "./transports.ts";
 
 interface AnyEntry {
   /** For a resource without a Create: the type whose Create also creates one, with the same name. */
@@ -187,39 +185,6 @@ export const writtenResources: readonly WrittenResource[] = registry.definitions
         .filter(({ parents }, index) => index === 0 || parents[0]?.type === "Org")
         .map((place, index) => writtenIn(definition, place, index)),
 );
-
-/**
- * Returns the cases that a test of all resources runs over a protocol. Over REST, where each resource has its own routes, and over
- * those that come in turn without REST, these are all cases; over another protocol, the first of each kind of resource. There, calls
- * differ only in their encoding, which `test/access/every-method.test.ts` covers for every method.
- */
-export function casesOver<Case extends { readonly resource: WrittenResource }>(
-  protocol: Protocol,
-  cases: readonly Case[],
-): readonly Case[] {
-  return protocol === "REST" || !protocolsInTurn(protocols).includes("REST") ? cases : oneOfEachKind(cases);
-}
-
-/** Returns the first case of each kind of resource. */
-export function oneOfEachKind<Case extends { readonly resource: WrittenResource }>(
-  cases: readonly Case[],
-): readonly Case[] {
-  return [...Map.groupBy(cases, ({ resource }) => kindOf(resource)).values()].map(([first]) => required(first));
-}
-
-/** Returns what makes calls for resources different: their parents, their names, and what their rows store. */
-function kindOf(resource: WrittenResource): string {
-  const { createdWith, standsFor, definition } = resource;
-  const traits = [
-    createdWith,
-    isInParent(resource),
-    standsFor !== undefined,
-    hasSecret(resource),
-    keepsDeleted(definition),
-    isRunByProvider(resource),
-  ];
-  return traits.join();
-}
 
 /** Returns a resource in the first place in its proto. */
 export function writtenResource(type: ResourceType): WrittenResource {

@@ -56,7 +56,8 @@ test(
       }
     });
     fc.assert(property, parameters);
-    // Changes without effect would make a weak test.
+    // Changes without effect would make a weak test. By chance, a short run may have few others.
+    if (parameters.numRuns < 1_000) return;
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(parameters.numRuns / 20);
 
     function checkPreview(

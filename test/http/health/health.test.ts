@@ -16,7 +16,7 @@ import { answerHealthPage } from "../../../src/http/health/health-pages.ts";
 import { registerHealth } from "../../../src/http/health/health-service.ts";
 import { callServerStream, callUnary, openGrpc } from "../grpc-client.ts";
 import { callHttp2, openHttp2 } from "../http2-client.ts";
-import { startListener, type StartedListener } from "../start-listener.ts";
+import { endlessMs, startListener, type StartedListener } from "../start-listener.ts";
 
 /** A health check whose outcome the test switches. */
 function createSwitch(): {
@@ -202,9 +202,7 @@ describe("grpc.health.v1.Health", () => {
     database.mend();
     await expect.poll(() => told).toHaveLength(3);
     health.startDraining();
-    const start = performance.now();
-    await server.listener.close(60_000);
-    expect(performance.now() - start).toBeLessThan(30_000);
+    await server.listener.close(endlessMs);
     await ended;
     expect(told.slice(2)).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING]);
   });
@@ -262,9 +260,7 @@ describe("grpc.health.v1.Health", () => {
     watch.on("error", () => undefined);
     await once(watch, "data");
     watch.cancel();
-    const start = performance.now();
-    await server.listener.close(60_000);
-    expect(performance.now() - start).toBeLessThan(30_000);
+    await server.listener.close(endlessMs);
     expect(database.runs).toBe(1);
   });
 });

@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { HttpHandler } from "../../../src/http/http-messages.ts";
 import { callHttp2, frame, openHttp2, preface } from "../http2-client.ts";
 import { openRaw } from "../raw-client.ts";
-import { beginAnswer, startListener } from "../start-listener.ts";
+import { beginAnswer, endlessMs, startListener } from "../start-listener.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -24,10 +24,6 @@ function createGate(): { handler: HttpHandler; waiting: () => number; release: (
   };
 }
 
-/** The grace period of a close, and a much shorter time that suffices for an immediate close even on a busy machine. */
-const graceMs = 60_000;
-const soonMs = 30_000;
-
 async function millisecondsOf(promise: Promise<unknown>): Promise<number> {
   const start = performance.now();
   await promise;
@@ -42,10 +38,10 @@ it("finishes HTTP/1.1 requests in flight and closes their connections", async ()
   waiting.socket.write(get);
   begun.socket.write("GET /begun HTTP/1.1\r\nHost: a\r\n\r\n");
   await begun.until("keep-alive");
-  const closed = server.listener.close(graceMs);
+  const closed = server.listener.close(endlessMs);
   await expect(fetch(server.url)).rejects.toThrow("fetch failed");
   gate.release();
-  expect(await millisecondsOf(Promise.all([closed, waiting.closed, begun.closed]))).toBeLessThan(soonMs);
+  await Promise.all([closed, waiting.closed, begun.closed]);
   expect(waiting.received()).toMatch(/Connection: close[^]*done$/);
   expect(begun.received()).toMatch(/done\r\n0\r\n\r\n$/);
 });
@@ -58,10 +54,10 @@ it("does not cut a long response that its handler has already ended", async () =
   await until("HTTP/1.1 200");
   socket.pause();
   await sleep(50);
-  const closing = server.listener.close(graceMs);
+  const closing = server.listener.close(endlessMs);
   await sleep(50);
   socket.resume();
-  expect(await millisecondsOf(Promise.all([closing, closed]))).toBeLessThan(soonMs);
+  await Promise.all([closing, closed]);
   expect(received().length).toBeGreaterThan(body.length);
 });
 
@@ -72,7 +68,9 @@ it("finishes a request that is still arriving", async () => {
   const { socket, received, closed } = await openRaw(server.port);
   socket.write(get.slice(0, 20));
   await sleep(50);
-  const closing = server.listener.close(graceMs);
+  // What has come is read in the turns of the event loop that follow, however late this one is.
+  for (let turn = 0; turn < 50; turn++) await nextTurn();
+  const closing = server.listener.close(endlessMs);
   await sleep(50);
   socket.write(get.slice(20));
   await Promise.all([closing, closed]);
@@ -90,7 +88,7 @@ it("does not wait for requests on a connection that was reset", async () => {
   const idle = await openRaw(server.port);
   idle.socket.write(get);
   await idle.until("done");
-  expect(await millisecondsOf(Promise.all([server.listener.close(graceMs), idle.closed]))).toBeLessThan(soonMs);
+  await Promise.all([server.listener.close(endlessMs), idle.closed]);
 });
 
 it("finishes HTTP/2 streams in flight and sends GOAWAY", async () => {
@@ -100,11 +98,11 @@ it("finishes HTTP/2 streams in flight and sends GOAWAY", async () => {
   const goaway = once(session, "goaway");
   const answers = [callHttp2(session, { ":path": "/" }), callHttp2(session, { ":path": "/begun" })];
   await expect.poll(gate.waiting).toBe(2);
-  const closed = server.listener.close(graceMs);
+  const closed = server.listener.close(endlessMs);
   await goaway;
   gate.release();
   expect((await Promise.all(answers)).map(({ body }) => body)).toEqual(["done", "done"]);
-  expect(await millisecondsOf(Promise.all([closed, once(session, "close")]))).toBeLessThan(soonMs);
+  await Promise.all([closed, once(session, "close")]);
 });
 
 it("closes connections without a request immediately, whatever their protocol", async () => {
@@ -120,7 +118,7 @@ it("closes connections without a request immediately, whatever their protocol", 
   const session = await openHttp2(server.url);
   expect((await callHttp2(session, { ":path": "/" })).status).toBe(200);
   const left = Promise.all([idle.closed, silent.closed, undecided.closed, unsettled.closed, once(session, "close")]);
-  expect(await millisecondsOf(server.listener.close(graceMs))).toBeLessThan(soonMs);
+  await server.listener.close(endlessMs);
   await left;
 });
 
@@ -134,7 +132,6 @@ it("destroys the remaining connections after the grace period", async () => {
   await expect.poll(gate.waiting).toBe(2);
   const duration = await millisecondsOf(server.listener.close(300));
   expect(duration).toBeGreaterThan(250);
-  expect(duration).toBeLessThan(soonMs);
   await closed;
   expect(await cut).toEqual(new Error("the stream was cut"));
 });
@@ -145,7 +142,7 @@ it("destroys an HTTP/2 client that ignores GOAWAY", async () => {
   socket.write(Buffer.concat([Buffer.from(preface), frame(4, 0, 0)]));
   await until(frame(4, 1, 0).toString("latin1"));
   socket.pause();
-  expect(await millisecondsOf(server.listener.close(300))).toBeLessThan(soonMs);
+  await server.listener.close(300);
   socket.destroy();
 });
 
@@ -155,7 +152,7 @@ it("closes once, however often close is called", async () => {
   const { socket } = await openRaw(server.port);
   socket.write(get);
   await expect.poll(gate.waiting).toBe(1);
-  const first = server.listener.close(graceMs);
+  const first = server.listener.close(endlessMs);
   expect(server.listener.close(0)).toBe(first);
   gate.release();
   await first;

@@ -166,12 +166,15 @@ describe("one port", () => {
   });
 
   it("answers a client that has ended its side of the connection", async () => {
+    const probed = Promise.withResolvers<void>();
     await using server = await startListener(async (_request, response) => {
-      await sleep(1_100);
+      await probed.promise;
       response.end("late");
     });
-    const { socket, closed, received } = await openRaw(server.port);
+    const { socket, closed, received, until } = await openRaw(server.port);
     socket.end("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await until("100 Continue");
+    probed.resolve();
     await closed;
     // The interim responses show whether the client is still there.
     expect(received()).toMatch(/^(HTTP\/1\.1 100 Continue\r\n\r\n)+HTTP\/1\.1 200 OK[^]*late/);

@@ -17,7 +17,7 @@ import { GroupsService } from "../../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
 import { registerReflection } from "../../../src/http/reflection/reflection.ts";
 import { callBidiStream, openGrpc } from "../grpc-client.ts";
-import { startListener, type StartedListener } from "../start-listener.ts";
+import { endlessMs, startListener, type StartedListener } from "../start-listener.ts";
 
 type Question = Exclude<ServerReflectionRequest["messageRequest"], { case: undefined }>;
 type Answer = ServerReflectionResponse["messageResponse"];
@@ -219,8 +219,6 @@ it("ends its streams when the server drains", async () => {
   await once(stream, "data");
   stream.resume();
   draining.abort();
-  const start = performance.now();
-  await server.listener.close(60_000);
-  expect(performance.now() - start).toBeLessThan(30_000);
+  await server.listener.close(endlessMs);
   expect(await ended).toMatchObject([{ code: grpcStatus.OK }]);
 });

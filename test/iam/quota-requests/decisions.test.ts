@@ -6,7 +6,7 @@ import { QuotaRequest_State } from "../../../gen/iam/v1alpha/quota_request_pb.ts
 import { failureOf } from "../../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
-import { protocols, protocolsInTurn } from "../../support/transports.ts";
+import { protocols, overFirst } from "../../support/transports.ts";
 import { createKinds, openQuotaScene } from "./quota-scene.ts";
 
 const { PENDING, APPROVED, REJECTED } = QuotaRequest_State;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await server.close();
 });
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+describe.each(overFirst(protocols))("over %s", (protocol) => {
   test("an admin of the customer approves a request about the org: its limits are raised", async () => {
     const { person, customer, org, sister, ask, limits } = await openQuotaScene(server, protocol);
     const admin = await person("/roles/admin", customer, sister);

@@ -4,7 +4,7 @@ import { QuotasService } from "../../../gen/iam/v1alpha/quota_pb.ts";
 import { QuotaRequestsService } from "../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { QuantityKindsService } from "../../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
-import type { TestServer } from "../../support/test-server.ts";
+import type { SharedServer } from "../../support/shared-server.ts";
 import type { Protocol } from "../../support/transports.ts";
 
 type Requests = Client<typeof QuotaRequestsService>;
@@ -33,14 +33,14 @@ export interface QuotaScene {
   /** Creates a member of the org, or of another one, that holds a role on a customer, an org or a project. */
   person(rolePath: string, scope: string, from?: string): Promise<Person>;
   /** The same person at another server. */
-  at(person: Person, server: TestServer): Person;
+  at(person: Person, server: SharedServer): Person;
   /** Creates a request as the operator. Returns its path. */
   ask(limits: Readonly<Record<string, number>>, quotaPath?: string): Promise<string>;
   limits(parentPath: string): Promise<Record<string, number>>;
   setLimits(parentPath: string, limits: Readonly<Record<string, number>>): Promise<void>;
 }
 
-export async function createKinds({ url, operatorKey }: TestServer): Promise<void> {
+export async function createKinds({ url, operatorKey }: SharedServer): Promise<void> {
   const kinds = createClient(QuantityKindsService, createApi("gRPC", url, operatorKey).transport);
   for (const name of ["cpu_cores", "ram", "ports"]) {
     await kinds.createQuantityKind({ quantityKind: { name, unit: "unit" } });
@@ -48,7 +48,7 @@ export async function createKinds({ url, operatorKey }: TestServer): Promise<voi
 }
 
 /** @param server with the kinds of `createKinds`. */
-export async function openQuotaScene(server: TestServer, protocol: Protocol = "gRPC"): Promise<QuotaScene> {
+export async function openQuotaScene(server: SharedServer, protocol: Protocol = "gRPC"): Promise<QuotaScene> {
   const keys = new Map<string, string>();
   const personOf = (path: string, key: string, url = server.url): Person => {
     keys.set(path, key);

@@ -6,7 +6,7 @@ import { QuotaRequestsService, QuotaRequest_State } from "../../../gen/iam/v1alp
 import { createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
-import { protocols, protocolsInTurn } from "../../support/transports.ts";
+import { protocols, overFirst } from "../../support/transports.ts";
 import { createKinds, openQuotaScene } from "./quota-scene.ts";
 
 let server: TestServer;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+describe.each(overFirst(protocols))("over %s", (protocol) => {
   test("an editor asks for limits of the org and of a project, changes what it asks for, and withdraws it", async () => {
     const { person, org, quota, projectQuota } = await openQuotaScene(server, protocol);
     const { path: memberPath, requests } = await person("/roles/editor", org);

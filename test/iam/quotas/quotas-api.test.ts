@@ -10,7 +10,7 @@ import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
-import { protocols, protocolsInTurn } from "../../support/transports.ts";
+import { protocols, overFirst } from "../../support/transports.ts";
 import { ledgerOn } from "./quota-place.ts";
 
 let server: TestServer;
@@ -81,7 +81,7 @@ test("a kind can have the name of a property that every object has", async () =>
   expect(await update({})).toEqual({});
 });
 
-describe.each(protocolsInTurn(protocols))("over %s", (protocol) => {
+describe.each(overFirst(protocols))("over %s", (protocol) => {
   test("the quotas of a customer, an org and a project show limits and usage", async () => {
     const { quotas, org, project, customer, place } = await openScene(protocol);
     const paths = { customer, org, project };

@@ -5,7 +5,7 @@ import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
-import { protocolsInTurn } from "../../support/transports.ts";
+import { overFirst } from "../../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const inHours = (hours: number) => timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let api: Api;
   let org: string;
   let customer: string;

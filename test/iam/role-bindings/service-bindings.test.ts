@@ -7,7 +7,7 @@ import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
-import { protocolsInTurn } from "../../support/transports.ts";
+import { overFirst } from "../../support/transports.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -31,7 +31,7 @@ function clientsOf(api: Api) {
   };
 }
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let operator: ReturnType<typeof clientsOf>;
   /** These are paths. */
   let compute: string;

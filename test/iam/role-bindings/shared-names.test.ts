@@ -2,18 +2,17 @@
 // subject's org.
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createApi } from "../../support/api.ts";
+import { createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
-import { startTestServer } from "../../support/test-server.ts";
+import { sharedServer } from "../../support/shared-server.ts";
 
 test.each(["deleted", "updated"])(
   "a binding of another org that takes over the name of one that is being %s stays as it is",
   async (rule) => {
-    const server = await startTestServer();
-    onTestFinished(() => server.close());
+    const server = await sharedServer();
     const { orgs, members, roleBindings } = createApi("gRPC", server.url, server.operatorKey);
-    const acme = await orgs.createOrg({ org: { name: "acme" } });
-    const other = await orgs.createOrg({ org: { name: "other", customerPath: acme.customerPath } });
+    const acme = await orgs.createOrg({ org: { name: uniqueName("acme") } });
+    const other = await orgs.createOrg({ org: { name: uniqueName("other"), customerPath: acme.customerPath } });
     const alice = await members.createMember({ parentPath: acme.path, member: { name: "alice" } });
     const bob = await members.createMember({ parentPath: other.path, member: { name: "bob" } });
     const roleBinding = { name: "shared", rolePath: "/roles/viewer", subjectPath: alice.path };
@@ -33,9 +32,10 @@ test.each(["deleted", "updated"])(
     const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
     await expect.poll(async () => (await watcher.query(waiting)).rowCount).toBe(1);
     // Acts as if this one had been deleted, and one with the same name created for a member of the other org.
-    await locker.query("update role_bindings set org_id = $1, member_id = $2 where name = 'shared'", [
+    await locker.query("update role_bindings set org_id = $1, member_id = $2 where org_id = $3 and name = 'shared'", [
       other.id,
       bob.id,
+      acme.id,
     ]);
     await locker.query(
       "update resource_counts set org_id = $1, parent_id = $1 where org_id = $2 and resource_type = $3",

@@ -3,21 +3,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
-import { type TestServer, startTestServer } from "../../support/test-server.ts";
-import { protocolsInTurn } from "../../support/transports.ts";
+import { type SharedServer, sharedServer } from "../../support/shared-server.ts";
+import { overFirst } from "../../support/transports.ts";
 
-let server: TestServer;
+let server: SharedServer;
 let sql: SqlClient;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   sql = await openSqlClient(server.databaseUrl);
 });
 afterAll(async () => {
   await sql.close();
-  await server.close();
 });
 
-describe.each(protocolsInTurn(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let api: Api;
   let org: string;
   beforeEach(async () => {

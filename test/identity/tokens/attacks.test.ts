@@ -1,21 +1,22 @@
 // What is not a token of this service, although it looks like one.
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { type JWK, SignJWT, decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readSecretKeys } from "../../../src/installation/secret-keys-file.ts";
 import { createSealer } from "../../../src/identity/sealer.ts";
+import { uniqueName } from "../../support/api.ts";
 import { openSqlClient } from "../../support/sql.ts";
+import { issuer } from "../../support/test-server.ts";
 import {
-  type TokenServers,
+  type SharedTokenServers,
   createTokenMember,
   exchangeKey,
-  issuer,
   sendForm,
-  startTokenServers,
+  sharedTokenServers,
   statusWith,
 } from "../../support/token-servers.ts";
 
-let place: TokenServers;
+let place: SharedTokenServers;
 let org: string;
 let token: string;
 /** The header and the claims of that token. */
@@ -28,8 +29,8 @@ let privateKey: ReturnType<typeof createPrivate>;
 const createPrivate = (jwk: object) => ({ key: jwk, format: "jwk" }) as const;
 
 beforeAll(async () => {
-  place = await startTokenServers();
-  org = (await place.api.orgs.createOrg({ org: { name: "acme" } })).path;
+  place = await sharedTokenServers();
+  org = (await place.api.orgs.createOrg({ org: { name: uniqueName("acme") } })).path;
   const member = await createTokenMember(place.api, org);
   token = await exchangeKey(place.servers[0], member.key);
   header = { ...decodeProtectedHeader(token) };
@@ -43,7 +44,6 @@ beforeAll(async () => {
   const opened = sealer.open("signing key", String(header["kid"]), rows[0]?.["sealed_key"] as Buffer);
   privateKey = createPrivate(JSON.parse(String(opened)) as object);
 });
-afterAll(() => place.close());
 
 const encode = (value: object | string): string =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");

@@ -109,7 +109,7 @@ test("a member whose invitation expires is DELETED, can be undeleted, and frees 
   const { orgs, members } = createApi("REST", keeping.url, keeping.operatorKey);
   try {
     const { path: parentPath } = await orgs.createOrg({ org: { name: "acme" } });
-    const member = { name: "carol", invitationExpireTime: timestampFromMs(Date.now() + 2_000) };
+    const member = { name: "carol", invitationExpireTime: timestampFromMs(Date.now() + 5_000) };
     const { id, state } = await members.createMember({ parentPath, member });
     expect(state).toBe(Member_State.INVITED);
     const path = `${parentPath}/members/@${id}`;
@@ -129,7 +129,7 @@ test("an expired membership is recorded in the change log", async () => {
   const { path: parentPath } = await createOrg();
   const { path: memberPath, id } = await api.members.createMember({ parentPath, member: { name: "dave" } });
   const group = await api.groups.createGroup({ parentPath, group: { name: "staff" } });
-  const groupMember = { memberPath, expireTime: timestampFromMs(Date.now() + 2_000) };
+  const groupMember = { memberPath, expireTime: timestampFromMs(Date.now() + 5_000) };
   const { path } = await api.groupMembers.createGroupMember({ parentPath: group.path, groupMember });
   const last = async () => (await linesOf(id)).at(-1);
   await expect.poll(last).toMatchObject({

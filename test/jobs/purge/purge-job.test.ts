@@ -5,7 +5,6 @@ import { registry } from "../../../src/catalog.ts";
 import { orgTablesOf } from "../../../src/jobs/purge/org-tables.ts";
 import { changesOf, headOf, revisionOf } from "../../changes/logged-writes.ts";
 import { addMember, addOrg, rebuild, write } from "../../database/sample-rows.ts";
-import { runInTurn } from "../../support/in-turn.ts";
 import {
   fillOrg,
   fillRest,
@@ -311,8 +310,6 @@ describe("a customer past its purge time", () => {
 });
 
 describe("a resource that changes between the search and its lock is not removed:", () => {
-  runInTurn(0);
-
   const gone = sql`delete_time = now(), purge_time = now()`;
   const back = sql`delete_time = null, purge_time = null`;
   const invited = sql`update members set state = 'INVITED', invitation_expire_time = ${ago} where name = 'm1'`;

@@ -178,7 +178,8 @@ describe("a job", () => {
     let isClosed = false;
     await write(fixture.database, org, async () => {
       void job.runOnce();
-      await sleep(100);
+      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(() => fixture.query(waiting)).toHaveLength(1);
       closed = job.close().then(() => (isClosed = true));
       await sleep(100);
       expect(isClosed).toBe(false);

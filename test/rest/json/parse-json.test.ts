@@ -5,7 +5,7 @@ import { RestError } from "../../../src/rest/errors/rest-error.ts";
 import { decodeUtf8, parseJson } from "../../../src/rest/json/parse-json.ts";
 import { NumberText } from "../../../src/rest/json/number-text.ts";
 import { toPlainJson } from "../../../src/rest/json/plain-json.ts";
-import { cpuTimeOf } from "../../support/cpu-time.ts";
+import { ratioOf } from "../../support/cpu-time.ts";
 
 function escape(key: string): string {
   return key.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -100,8 +100,11 @@ test("counts levels of nesting, but not brackets in strings", () => {
 
 test.each(["[", '{"a":', '[{"a":', "]", "}["])("rejects 100,000 times %s in linear time", (text) => {
   const hostile = text.repeat(100_000);
-  const cpuTime = cpuTimeOf(() => expect(() => parseJson(hostile, 100)).toThrow(RestError));
-  expect(cpuTime).toBeLessThan(2000);
+  const ratio = ratioOf(
+    () => expect(() => parseJson(hostile, 100)).toThrow(RestError),
+    () => Array.from(hostile),
+  );
+  expect(ratio).toBeLessThan(20);
 });
 
 test.each([
@@ -157,10 +160,14 @@ test.each([0, -0, 1.5, 0.1, 1e300 / 3e300, 2 ** 53 - 1, 1 - 2 ** 53, 5e-324, 1e1
   },
 );
 
-test("restores 200,000 numbers in linear time", () => {
-  const text = `[${Array.from({ length: 200_000 }, () => "9007199254740993").join()}]`;
-  const cpuTime = cpuTimeOf(() => expect(parseJson(text, 1)).toHaveLength(200_000));
-  expect(cpuTime).toBeLessThan(10_000);
+test("restores 40,000 numbers in linear time", () => {
+  const text = `[${Array(40_000).fill("9007199254740993").join()}]`;
+  expect(parseJson(text, 1)).toHaveLength(40_000);
+  const ratio = ratioOf(
+    () => parseJson(text, 1),
+    () => Array.from(text),
+  );
+  expect(ratio).toBeLessThan(30);
 });
 
 test("reports the position of an error in the text that was given", () => {

@@ -81,7 +81,7 @@ test.each(
     }),
     run,
   );
-  expect(seen.written).toBeGreaterThan(run.numRuns / 3);
+  expect(seen.written).toBeGreaterThan(run.numRuns / 10);
 });
 
 test.each(

@@ -175,8 +175,9 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     });
     (await open({ path })).leave();
     await returned;
+    await expect.poll(() => codes).toEqual([Code.Canceled]);
     await sleep(20);
-    expect(codes).toEqual([Code.Canceled]);
+    expect(codes).toHaveLength(1);
   });
 
   test("ends a stream at the caller's deadline, but not at that of unary calls", async () => {
@@ -196,19 +197,24 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
         },
       }),
     });
-    const whole = await open({ path: `${path}?$alt=ndjson` });
-    expect(await readText(whole.body)).toBe('{"title":"no end"}\n{"title":"b"}\n');
+    const read = async (target: string, headers: Record<string, string>): Promise<string> =>
+      readText((await open({ path: target, headers })).body);
+    expect(await read(`${path}?$alt=ndjson`, {})).toBe('{"title":"no end"}\n{"title":"b"}\n');
     const titles = [{ title: "an end" }];
     const error = { code: 504, status: "DEADLINE_EXCEEDED" };
-    const array = await open({ path, headers: { "grpc-timeout": "500m" } });
-    expect(JSON.parse(await readText(array.body))).toMatchObject([...titles, { error }]);
+    // Long enough for the first message, also on a busy machine.
+    const [array, sent] = await Promise.all([
+      read(path, { "grpc-timeout": "4000m" }),
+      read(`${path}?$alt=sse`, { "x-server-timeout": "4" }),
+    ]);
+    expect(JSON.parse(array)).toMatchObject([...titles, { error }]);
     const { events, feed } = createEventParser();
-    feed(await readText((await open({ path: `${path}?$alt=sse`, headers: { "x-server-timeout": "0.5" } })).body));
+    feed(sent);
     expect(events.map(({ type }) => type)).toEqual(["message", "error"]);
     expect(JSON.parse(events[1]?.data ?? "")).toMatchObject({
       error: { ...error, details: [{ reason: "TIMEOUT" }] },
     });
-    expect(ended.slice(1)).toEqual(Array(2).fill("the call took longer than 500 ms"));
+    expect(ended.slice(1)).toEqual(Array(2).fill("the call took longer than 4000 ms"));
   });
 
   test("responds with 504 if the caller's deadline passes before the first message", async () => {
@@ -235,19 +241,20 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
   test("sends heartbeat comments in a silent stream of events", async () => {
     const heartbeatMs = 50;
     const quick = 30;
+    const told = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let slow = 0;
     const { open } = await serve({
       heartbeatMs,
       routes: streamingWith({
         async *watch() {
-          await sleep(300);
+          await told[0]?.promise;
           for (let index = 0; index < quick; index++) {
-            yield { title: "quick" };
             const start = performance.now();
+            yield { title: "quick" };
             await sleep(10);
             slow += Math.floor((performance.now() - start) / (heartbeatMs / 2));
           }
-          await sleep(300);
+          await told[1]?.promise;
         },
       }),
     });
@@ -259,12 +266,13 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
       feed(String(chunk));
       if (events.length > 0) before ??= comments.length;
       if (events.length < quick) between = comments.length - (before ?? comments.length);
+      // The method waits for two comments before its events, and for two after them.
+      if (comments.length >= 2) told[0]?.resolve();
+      if (events.length === quick && comments.length - between - (before ?? 0) >= 2) told[1]?.resolve();
     }
     expect(events.filter(({ data }) => data.includes("quick"))).toHaveLength(quick);
-    expect(before).toBeGreaterThanOrEqual(2);
     // Frequent events need no comments between them, unless the machine has made them wait.
     expect(between).toBeLessThanOrEqual(slow);
-    expect(comments.length - between - (before ?? 0)).toBeGreaterThanOrEqual(2);
   });
 
   test("sends each message immediately", async () => {

@@ -12,8 +12,6 @@ import { type Operation, OperationsService, Operation_State } from "../../gen/re
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { ResourcesService, Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
-import { isOnNamedServer } from "../support/named-server.ts";
-import { rounds } from "../support/rounds.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
 
@@ -25,11 +23,6 @@ beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server.close());
-
-// The tests start many processes, and do not depend on the PostgreSQL: `.ci/run` runs some on the embedded one and the others on
-// the other one; `TENANTRY_SOAK=1` runs all.
-const testOnEmbedded = test.skipIf(rounds(isOnNamedServer, false));
-const testOnNamed = test.skipIf(rounds(!isOnNamedServer, false));
 
 interface Provider {
   readonly process: ChildProcess;
@@ -140,7 +133,7 @@ function countProcesses(...of: (string | number)[]): number {
   return lines.filter((line) => line.includes("instance-program.ts") && isOf(line)).length;
 }
 
-testOnNamed("a volume is a file of the size that was given, at least what was wanted", async () => {
+test("a volume is a file of the size that was given, at least what was wanted", async () => {
   const directory = await makeDirectory();
   const provider = await startProvider(directory);
   const project = await openProject();
@@ -175,7 +168,7 @@ testOnNamed("a volume is a file of the size that was given, at least what was wa
   await stopProvider(provider);
 });
 
-testOnNamed("an instance is a process with the cores and the memory that were wanted", async () => {
+test("an instance is a process with the cores and the memory that were wanted", async () => {
   const directory = await makeDirectory();
   const provider = await startProvider(directory);
   const project = await openProject();
@@ -200,7 +193,7 @@ testOnNamed("an instance is a process with the cores and the memory that were wa
   await stopProvider(provider);
 });
 
-testOnNamed("an instance is suspended and resumed with its project, across a restart of the provider", async () => {
+test("an instance is suspended and resumed with its project, across a restart of the provider", async () => {
   const directory = await makeDirectory();
   const first = await startProvider(directory);
   const project = await openProject();
@@ -233,36 +226,33 @@ testOnNamed("an instance is suspended and resumed with its project, across a res
   await stopProvider(second);
 });
 
-testOnEmbedded(
-  "a stopped provider leaves no process and no port, and the next one brings everything back",
-  async () => {
-    const directory = await makeDirectory();
-    const first = await startProvider(directory);
-    const project = await openProject();
-    await project.create("disk", volumes, { instance_storage: mebibyte });
-    const created = await project.create("vm", instances, { cpu_cores: 1, ram: 128 * mebibyte });
-    const network = await project.create("net", networks);
-    const { id } = await project.get("vm");
-    expect(await echo(network, "hello")).toBe("hello");
+test("a stopped provider leaves no process and no port, and the next one brings everything back", async () => {
+  const directory = await makeDirectory();
+  const first = await startProvider(directory);
+  const project = await openProject();
+  await project.create("disk", volumes, { instance_storage: mebibyte });
+  const created = await project.create("vm", instances, { cpu_cores: 1, ram: 128 * mebibyte });
+  const network = await project.create("net", networks);
+  const { id } = await project.get("vm");
+  expect(await echo(network, "hello")).toBe("hello");
 
-    await stopProvider(first);
-    expect(countProcesses(id)).toBe(0);
-    await expect(ask(created)).rejects.toThrow("fetch failed");
-    await expect(echo(network, "hello")).rejects.toThrow("ECONNREFUSED");
+  await stopProvider(first);
+  expect(countProcesses(id)).toBe(0);
+  await expect(ask(created)).rejects.toThrow("fetch failed");
+  await expect(echo(network, "hello")).rejects.toThrow("ECONNREFUSED");
 
-    const second = await startProvider(directory);
-    expect(await ask(created)).toMatchObject({ heap_bytes: 128 * mebibyte });
-    expect(await echo(network, "again")).toBe("again");
-    expect(await project.run("disk", "resize", { instance_storage: 2 * mebibyte })).toMatchObject(succeeded);
-    const { id: disk } = await project.get("disk");
-    for (const name of ["disk", "vm", "net"]) expect(await project.delete(name)).toMatchObject(succeeded);
-    expect(await project.run(`@${disk}`, "purge")).toMatchObject(succeeded);
-    expect(filesIn(directory)).toEqual([]);
-    await stopProvider(second);
-  },
-);
+  const second = await startProvider(directory);
+  expect(await ask(created)).toMatchObject({ heap_bytes: 128 * mebibyte });
+  expect(await echo(network, "again")).toBe("again");
+  expect(await project.run("disk", "resize", { instance_storage: 2 * mebibyte })).toMatchObject(succeeded);
+  const { id: disk } = await project.get("disk");
+  for (const name of ["disk", "vm", "net"]) expect(await project.delete(name)).toMatchObject(succeeded);
+  expect(await project.run(`@${disk}`, "purge")).toMatchObject(succeeded);
+  expect(filesIn(directory)).toEqual([]);
+  await stopProvider(second);
+});
 
-testOnEmbedded("an operation whose provider was killed is carried out by the next one, and ends once", async () => {
+test("an operation whose provider was killed is carried out by the next one, and ends once", async () => {
   const directory = await makeDirectory();
   const first = await startProvider(directory, { PROVIDER_CLAIM_MS: "2000" });
   const project = await openProject();
@@ -303,7 +293,7 @@ testOnEmbedded("an operation whose provider was killed is carried out by the nex
   expect(filesIn(directory)).toEqual([]);
 });
 
-testOnEmbedded("a creation that was cancelled after its provider had died is undone", async () => {
+test("a creation that was cancelled after its provider had died is undone", async () => {
   const directory = await makeDirectory();
   await stopProvider(await startProvider(directory));
   const project = await openProject();
@@ -322,7 +312,7 @@ testOnEmbedded("a creation that was cancelled after its provider had died is und
   await stopProvider(provider);
 });
 
-testOnNamed.for([
+test.for([
   ["a wrong key", { TENANTRY_API_KEY: "wrong" }, "The service refuses the API key: the bearer token is not valid"],
   [
     "no service",

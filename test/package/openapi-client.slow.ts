@@ -6,20 +6,20 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { uniqueName } from "../support/api.ts";
-import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
-let server: TestServer;
+let server: SharedServer;
 let directory: string;
 /** Where the compiler finds type errors, as `mistakes.ts:2`, each once. */
 let errors: readonly string[];
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await sharedServer();
   directory = await mkdtemp(join(tmpdir(), "openapi-client-"));
   await run(process.execPath, [
-    join(root, "test/api/generate-client.ts"),
+    join(root, "test/package/generate-client.ts"),
     join(root, "gen/openapi.json"),
     join(directory, "client"),
   ]);
@@ -29,7 +29,6 @@ beforeAll(async () => {
   errors = await compile(["program.ts", "mistakes.ts"]);
 });
 afterAll(async () => {
-  await server.close();
   await rm(directory, { recursive: true });
 });
 

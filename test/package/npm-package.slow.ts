@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 
 const run = promisify(execFile);
-const root = resolve(import.meta.dirname, "..");
+const root = resolve(import.meta.dirname, "../..");
 const compilerOptions = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
 let project: string;
 

@@ -1,0 +1,6 @@
+import type { Exception } from "./compare-statements.ts";
+
+/** The statements that no run on another PostgreSQL sends. An entry that is no longer needed fails. */
+export const exceptions: readonly Exception[] = [
+  { start: "src/database/embedded/", reason: "They administer the embedded PostgreSQL 18." },
+];

@@ -1,0 +1,42 @@
+/**
+ * The files of tests that run on another PostgreSQL than the embedded one, in CI on the oldest supported version: those about what SQL
+ * does, and as few others as together send each statement of src/ that `npm test` sends. scripts/statements-on-15.ts compares them.
+ */
+export const filesOn15: readonly string[] = [
+  "test/changes/*.test.ts",
+  "test/database/*.test.ts",
+  "test/filters/*.test.ts",
+  "test/standard-methods/*.test.ts",
+
+  "test/access/conditional-batches.test.ts",
+  "test/access/escalation-guard.test.ts",
+  "test/access/limited-grants.test.ts",
+  "test/access/snapshot-files.test.ts",
+  "test/access/wildcard-suspensions.test.ts",
+  "test/api/access-gate.test.ts",
+  "test/api/access-revisions.test.ts",
+  "test/api/authorization-codes.test.ts",
+  "test/api/batches-over-parents-rules.test.ts",
+  "test/api/batches-over-parents.test.ts",
+  "test/api/confirmed-answers.test.ts",
+  "test/api/key-rules.test.ts",
+  "test/api/me.test.ts",
+  "test/api/states.test.ts",
+  "test/api/tokens.test.ts",
+  "test/cli/import-command.test.ts",
+  "test/http/provider-sign-in.test.ts",
+  "test/iam/quota-requests/requests.test.ts",
+  "test/iam/role-bindings/service-bindings.test.ts",
+  "test/identity/tokens/signing-keys.test.ts",
+  "test/jobs/*.test.ts",
+  "test/jobs/purge/purge-job.test.ts",
+  "test/resources/batches.test.ts",
+  "test/resources/concurrent-ends.test.ts",
+  "test/resources/life.test.ts",
+  "test/resources/model.test.ts",
+  "test/resources/providers.test.ts",
+  "test/resources/routing.test.ts",
+  "test/resources/sweeps.test.ts",
+  "test/resources/undelete.test.ts",
+  "test/rest/openapi/live-routes.test.ts",
+];

@@ -1,0 +1,4 @@
+// Runs before each file of tests.
+import { endThisFile } from "../end-of-file.ts";
+
+endThisFile();

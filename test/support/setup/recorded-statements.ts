@@ -1,0 +1,6 @@
+// Runs before each file of tests. TENANTRY_STATEMENTS names the folder for a record of the statements of all files.
+const folder = process.env["TENANTRY_STATEMENTS"];
+if (folder !== undefined) {
+  const { recordStatements } = await import("../record-statements.ts");
+  recordStatements(folder);
+}
