@@ -140,6 +140,12 @@ export default defineConfig({
     ...areaRules,
     ...asideRules,
     { files: ["*.config.ts", "test/support/global-setup.ts"], rules: { "import/no-default-export": "off" } },
-    { files: ["test/**"], rules: { "typescript/unbound-method": "off", "max-lines": "off" } },
+    {
+      files: ["test/**"],
+      rules: {
+        "typescript/unbound-method": "off",
+        "max-lines": ["error", { max: 500, skipBlankLines: false, skipComments: false }],
+      },
+    },
   ],
 });
