@@ -1,6 +1,6 @@
 // Fails if the tests on PostgreSQL 18 send a statement of src/ that those on PostgreSQL 15, which are fewer, do not send.
-//   TENANTRY_STATEMENTS=on-18 npm test
-//   TENANTRY_STATEMENTS=on-15 TEST_DATABASE_URL=postgres://... npm test
+//   RECORD_STATEMENTS=on-18 npm test
+//   RECORD_STATEMENTS=on-15 TEST_DATABASE_URL=postgres://... npm test
 //   node scripts/statements-on-15.ts on-18 on-15
 import { compareStatements } from "./statements/compare-statements.ts";
 import { exceptions } from "./statements/exceptions.ts";
