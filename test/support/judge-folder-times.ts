@@ -1,5 +1,7 @@
 /** Below this budget, what a folder takes says little: starting a process, or a busy moment, can double it. */
 const smallSeconds = 10;
+/** What any folder may take beyond its budget: waiting for processes on busy cores does not grow as other work does. */
+const allowanceSeconds = 30;
 
 interface FolderTime {
   readonly folder: string;
@@ -32,7 +34,7 @@ export function judgeFolderTimes(
   const ratios = known.filter(({ budget }) => budget >= smallSeconds).map((each) => each.seconds / each.budget);
   const slowness = Math.max(1, median(ratios) ?? 1);
   const times = known
-    .map((each) => ({ ...each, limit: slowness * (each.budget + Math.max(each.budget, smallSeconds)) }))
+    .map((each) => ({ ...each, limit: slowness * (each.budget + Math.max(each.budget, allowanceSeconds)) }))
     .toSorted((left, right) => right.seconds - left.seconds);
   const slow = times.filter((each) => each.seconds > each.limit);
   const unknown = found.filter(({ budget }) => budget === undefined);
