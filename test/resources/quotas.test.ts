@@ -1,20 +1,25 @@
 // Tests how resources count against quotas: reserved when an operation starts, charged when it ends, freed at the deletion.
 import { createClient } from "@connectrpc/connect";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type Cloud, createResourcesApi, openCloud } from "./cloud.ts";
 
 let servers: readonly SharedServer[];
+let third: TestServer;
 let cloud: Cloud;
 
 beforeAll(async () => {
   const first = await sharedServer();
-  servers = [first, await secondSharedServer()];
+  const { databaseUrl, secretKeysFile } = first;
+  third = await startTestServer({ databaseUrl, secretKeysFile });
+  afterAll(() => third.close());
+  servers = [first, await secondSharedServer(), third];
   cloud = await openCloud("REST", first.url, first.operatorKey);
 });
 
@@ -161,7 +166,7 @@ describe("validate_only", () => {
   });
 });
 
-test("of 64 concurrent creations on two servers, exactly the 20 within the limit start", async () => {
+test("of 64 concurrent creations on three servers, exactly the 20 within the limit start", async () => {
   const { api, org, typePath, cores } = cloud;
   const { customerPath } = await api.orgs.getOrg({ path: org });
   const orgs = [org];

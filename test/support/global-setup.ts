@@ -1,4 +1,4 @@
-// Starts the PostgreSQL server of all tests, unless TEST_DATABASE_URL names one. Each test file copies a migrated database.
+// Starts the PostgreSQL server of all tests, unless TEST_DATABASE_URL names one. Its databases are copies of a migrated one.
 // Tests that start their own embedded server copy a cluster with such a database, because initdb and migrations take longer.
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
