@@ -42,7 +42,8 @@ describe("a transaction", () => {
       });
     // If both looked for a deadlock at the same time, both would fail.
     await Promise.all([writeBoth(one, other, "50ms"), writeBoth(other, one, "2s")]);
-    expect(attempts).toBe(3);
+    // The first repetition may take the row back before the other transaction wakes up.
+    expect(attempts).toBeGreaterThan(2);
     expect(numbersOf(await changesOf(database(), one))).toEqual([2, 3]);
     expect(numbersOf(await changesOf(database(), other))).toEqual([2, 3]);
   });
