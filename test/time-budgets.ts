@@ -1,6 +1,7 @@
 /**
  * The seconds that the tests of each folder may take, by the folders and files in test/. They are what `npm test` prints at its end on
- * two free cores. A folder that takes more than twice as long fails the run; `judgeFolderTimes` takes slower machines into account.
+ * two free cores. A folder that exceeds its budget by more than that budget, and by more than half a minute, fails the run;
+ * `judgeFolderTimes` takes slower machines into account.
  */
 export const timeBudgets: Readonly<Record<string, number>> = {
   access: 390,

@@ -24,12 +24,13 @@ describe("a transaction", () => {
 
   test("that ends in a deadlock is repeated until all have succeeded", async () => {
     const [one, other] = [await newOrg(), await newOrg()];
-    const bothHold = createGate();
+    const [bothHold, oneSucceeded] = [createGate(), createGate()];
     let holders = 0;
     let attempts = 0;
     const writeBoth = (first: OrgRow, second: OrgRow, deadlockTimeout: string) =>
       inTransaction(database(), async (db) => {
-        attempts++;
+        // The first repetition could take the row back before the other transaction wakes up, and meet it in a deadlock again.
+        if (++attempts === 3) await oneSucceeded.opened;
         await sql`select set_config('deadlock_timeout', ${deadlockTimeout}, true)`.execute(db);
         return writeInOrg(db, { by: "id", value: first.id }, sampleAuthor, async (outer) => {
           outer.record(changeOf(first.id));
@@ -39,11 +40,10 @@ describe("a transaction", () => {
             inner.record(changeOf(second.id));
           });
         });
-      });
+      }).then(oneSucceeded.open);
     // If both looked for a deadlock at the same time, both would fail.
     await Promise.all([writeBoth(one, other, "50ms"), writeBoth(other, one, "2s")]);
-    // The first repetition may take the row back before the other transaction wakes up.
-    expect(attempts).toBeGreaterThan(2);
+    expect(attempts).toBe(3);
     expect(numbersOf(await changesOf(database(), one))).toEqual([2, 3]);
     expect(numbersOf(await changesOf(database(), other))).toEqual([2, 3]);
   });

@@ -18,10 +18,10 @@ beforeAll(async () => {
   const first = await sharedServer();
   const { databaseUrl, secretKeysFile } = first;
   third = await startTestServer({ databaseUrl, secretKeysFile });
-  afterAll(() => third.close());
   servers = [first, await secondSharedServer(), third];
   cloud = await openCloud("REST", first.url, first.operatorKey);
 });
+afterAll(() => third.close());
 
 const operatorKey = (): string => servers[0]!.operatorKey;
 const quotas = () => createClient(QuotasService, createTransport("REST", servers[0]!.url, operatorKey()));

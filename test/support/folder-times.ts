@@ -5,8 +5,10 @@ import { isOnNamedServer } from "./named-server.ts";
 import { rounds } from "./rounds.ts";
 
 /**
- * Creates a reporter that prints what the tests of each folder took at the end of a whole run, and fails the run if one took more than
- * twice its budget, in seconds by the folder or file in test/.
+ * Creates a reporter that prints what the tests of each folder took at the end of a whole run, and fails the run if one took longer
+ * than `judgeFolderTimes` accepts.
+ *
+ * @param budgets in seconds, by the folder or file in test/.
  */
 export function createFolderTimes(budgets: Readonly<Record<string, number>>): Reporter {
   let vitest: Vitest | undefined;

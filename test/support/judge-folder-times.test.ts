@@ -41,7 +41,7 @@ describe("the times of folders", () => {
     ]);
   });
 
-  test("of small folders may be some seconds longer", () => {
+  test("of small folders may be half a minute longer", () => {
     expect(judgeFolderTimes({ ...run(1), paths: 30 }, budgets).errors).toEqual([]);
     expect(judgeFolderTimes({ ...run(1), paths: 40 }, budgets).errors).toEqual([
       expect.stringContaining("test/paths took 40 s"),
