@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 /** How long a client has to read its last response and disconnect. */
-const lingerMs = 1000;
+export const lingerMs = 1000;
 
 /**
  * Lets the connection of a request whose response precedes the end of its body close in stages (RFC 9112, 9.6): first the server's
