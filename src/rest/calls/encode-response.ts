@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { type DescMessage, isMessage, type JsonValue, type Message } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import { readField } from "../binding/message-access.ts";
@@ -11,6 +12,8 @@ import type { Presentation } from "./system-parameters.ts";
 export interface EncodedMessage {
   readonly contentType: string;
   readonly body: string | Uint8Array;
+  /** Returns 132 bits of the SHA-256 hash of the body, in base64url. */
+  readonly digest: () => string;
 }
 
 export interface ResponseEncoder {
@@ -73,7 +76,7 @@ function jsonEncoder(
   writeText: (message: Message) => string,
 ): ResponseEncoder {
   /** Of frozen messages, which methods return again and again. */
-  const bodies = new WeakMap<Message, string | Uint8Array>();
+  const kept = new WeakMap<Message, EncodedMessage>();
   return {
     isJson: true,
     selectFields(paths) {
@@ -82,18 +85,18 @@ function jsonEncoder(
     },
     encode(message, { pretty, fields }) {
       const isWhole = fields === undefined && !pretty;
-      const known = isWhole ? bodies.get(message) : undefined;
-      if (known !== undefined) return { contentType: jsonType, body: known };
+      const known = isWhole ? kept.get(message) : undefined;
+      if (known !== undefined) return known;
       if (!isWhole) {
         const json = write(message);
         const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
-        return { contentType: jsonType, body };
+        return withDigest(jsonType, body);
       }
       const body = writeText(message);
-      if (!Object.isFrozen(message)) return { contentType: jsonType, body };
-      const kept = body.length <= maxTextLength ? body : inOwnMemory(Buffer.from(body));
-      bodies.set(message, kept);
-      return { contentType: jsonType, body: kept };
+      if (!Object.isFrozen(message)) return withDigest(jsonType, body);
+      const encoded = withDigest(jsonType, body.length <= maxTextLength ? body : inOwnMemory(Buffer.from(body)));
+      kept.set(message, encoded);
+      return encoded;
     },
   };
 }
@@ -105,7 +108,12 @@ function bytesEncoder(bodyOf: (message: Message) => unknown): ResponseEncoder {
     encode(message) {
       const body = bodyOf(message);
       const raw = isMessage(body, HttpBodySchema) ? body : undefined;
-      return { contentType: raw?.contentType || "application/octet-stream", body: raw?.data ?? new Uint8Array() };
+      return withDigest(raw?.contentType || "application/octet-stream", raw?.data ?? new Uint8Array());
     },
   };
+}
+
+function withDigest(contentType: string, body: string | Uint8Array): EncodedMessage {
+  let digest: string | undefined;
+  return { contentType, body, digest: () => (digest ??= hash("sha256", body, "base64url").slice(0, 22)) };
 }

@@ -2,7 +2,7 @@ import type { DescField, Message } from "@bufbuild/protobuf";
 import { childOf, compileSetter, readField } from "../binding/message-access.ts";
 import { invalidFields, RestError } from "../errors/rest-error.ts";
 import type { MethodConventions } from "../routing/method-conventions.ts";
-import { type EntityTag, parseEntityTags } from "./entity-tag.ts";
+import { type EntityTag, isOfSameBody, isOfSameWrite, parseEntityTags } from "./entity-tag.ts";
 import type { RestRequest } from "./call-context.ts";
 
 /** The values of `If-Match` and `If-None-Match` (RFC 9110, 13.1). */
@@ -16,8 +16,8 @@ type EntityTags = "*" | readonly EntityTag[];
 /**
  * Reads the conditional headers of a request. Returns undefined if it has none, which is the usual case.
  *
- * For GET, the headers are compared with the ETag of the response. For other methods, `If-Match` becomes the etag of the
- * request and the method checks it, since only the method sees the resource under its lock. A condition that the method
+ * For GET, the headers are compared with the ETag of the response. For other methods, the first part of `If-Match` becomes the etag of
+ * the request and the method checks it, since only the method sees the resource under its lock. A condition that the method
  * cannot check is rejected, because the method must not run without the check.
  *
  * @throws RestError PRECONDITION_UNSUPPORTED or HEADER_INVALID
@@ -47,7 +47,7 @@ function checkCanBeKept({ ifMatch, ifNoneMatch }: Preconditions, { creates, etag
     throw new RestError("PRECONDITION_UNSUPPORTED", "If-Match must be one entity tag or *");
   }
   // No resource has an empty etag, and methods do not check an empty one.
-  if (ifMatch[0]?.value === "")
+  if (ifMatch[0]?.etag === "")
     throw new RestError("PRECONDITION_FAILED", "the etag of the resource does not match If-Match");
 }
 
@@ -70,19 +70,23 @@ export function compileEtagCheck(
     const holder = parents.reduce(childOf, message);
     const given = readField(holder, leaf);
     if (tag === undefined) return;
-    if (given !== "" && given !== undefined && given !== tag.value) {
+    if (given !== "" && given !== undefined && given !== tag.etag) {
       throw invalidFields([{ field: name, description: "must be the same as in If-Match" }]);
     }
-    set(holder, tag.value);
+    set(holder, tag.etag);
   };
 }
 
-/** Returns the status of a GET with preconditions. */
-export function judgeRead({ ifMatch, ifNoneMatch }: Preconditions, etag: string | undefined): 200 | 304 | 412 {
-  if (ifMatch !== undefined && !includes(ifMatch, etag)) return 412;
-  return ifNoneMatch !== undefined && includes(ifNoneMatch, etag) ? 304 : 200;
+/**
+ * Returns the status of a GET with preconditions, in the order of RFC 9110, 13.2.2.
+ *
+ * @param tag of the response; undefined if it has none.
+ */
+export function judgeRead({ ifMatch, ifNoneMatch }: Preconditions, tag: EntityTag | undefined): 200 | 304 | 412 {
+  if (ifMatch !== undefined && !includes(ifMatch, tag, isOfSameWrite)) return 412;
+  return ifNoneMatch !== undefined && includes(ifNoneMatch, tag, isOfSameBody) ? 304 : 200;
 }
 
-function includes(tags: EntityTags, etag: string | undefined): boolean {
-  return tags === "*" || tags.some((tag) => tag.value === etag);
+function includes(tags: EntityTags, tag: EntityTag | undefined, isSame: typeof isOfSameBody): boolean {
+  return tags === "*" || (tag !== undefined && tags.some((each) => isSame(each, tag)));
 }

@@ -43,7 +43,7 @@ export function describeOperation(
   const content = conventions.answersNothing === "always" ? {} : describeAnswer(method, rule, context);
   const isRead = rule.httpMethod === "GET";
   const etagField = conventions.etag ?? conventions.etagCheck?.at(-1);
-  const tag = `"${(etagField && exampleIn(commentOf(etagField))) ?? "3f7a"}"`;
+  const tag = `"${(etagField && exampleIn(commentOf(etagField))) ?? "3f7a"}~${exampleDigest}"`;
   const etag = { ...entityTag, example: tag };
   const system = systemParametersOf(method.input, answersKind(method, content));
   for (const name of system) context.useParameter(name);
@@ -102,6 +102,8 @@ function withExample(parameter: Parameter, tag: string): Parameter {
   return { ...parameter, description: `${parameter.description} For example \`${tag}\`.` };
 }
 
+const exampleDigest = "gJ7kZ0v4QmXcT2yWb9LrNA";
+
 /** One strong entity tag, or `*`. */
 const oneEntityTag = String.raw`^\*$|^"[!#-~]*"$`;
 
@@ -109,7 +111,8 @@ const oneEntityTag = String.raw`^\*$|^"[!#-~]*"$`;
 const entityTags = String.raw`^\*$|^(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*$`;
 
 const entityTag: Header = {
-  description: "The `etag` of the resource, as an entity tag.",
+  description:
+    "The entity tag of this answer: the `etag` of the resource, `~` and a digest of the body, which also shows what other resources are called.",
   schema: { type: "string" },
 };
 
@@ -123,14 +126,14 @@ const nothing: Response = {
 };
 
 const notModified: Response = {
-  description: "The resource is the one that `If-None-Match` names.",
+  description: "The answer would be one that `If-None-Match` names.",
 };
 
 const ifMatch: Parameter = {
   name: "If-Match",
   in: "header",
   description:
-    "The entity tag that the resource must still have, as an answer's `ETag` gave it. If it has another one by now, nothing is changed and the answer is 412.",
+    "The entity tag that the resource must still have, as an answer's `ETag` gave it; only the part before `~` is compared, which is the `etag` of the resource. If it has another one by now, nothing is changed and the answer is 412.",
   schema: { type: "string", pattern: oneEntityTag },
 };
 
@@ -138,6 +141,6 @@ const ifNoneMatch: Parameter = {
   name: "If-None-Match",
   in: "header",
   description:
-    "Entity tags that the caller has already. If the resource has one of them, the answer is 304, without a body.",
+    "Entity tags of answers that the caller has already, as their `ETag` gave them. If the answer would have one of them, it is 304, without a body.",
   schema: { type: "string", pattern: entityTags },
 };
