@@ -34,7 +34,7 @@ export interface ConnectionPool {
   run(statement: Statement, deadlineMs: number): Promise<unknown[]>;
   /**
    * Runs statements in a transaction of their own, and returns the rows of each. Where connections are pipelined, the transaction is
-   * one way to the server and back.
+   * one way to the server and back. With `oneSnapshot`, all see what was committed before the first.
    *
    * @param settings returns the server's settings in the transaction, when it begins.
    */
@@ -51,6 +51,8 @@ export interface ConnectionPoolOptions {
   readonly deadlineMs: number;
   /** Names the statements that Kysely runs; undefined if they are not to be prepared. */
   readonly names: StatementNames | undefined;
+  /** Whether statements that run together only read, from one snapshot. Otherwise each of them sees what was committed before it. */
+  readonly oneSnapshot?: boolean;
   /** The server's settings in each transaction that Kysely begins. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -71,6 +73,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const { pool, watch, deadlineMs, names } = options;
   const { pipeline: sendsTogether = false } = pool.options;
   const settings = setLocal(options.settings ?? {});
+  const begin = options.oneSnapshot ? "begin isolation level repeatable read read only" : "begin";
   const adapters = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   watch.add(pool);
 
@@ -180,7 +183,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         const own = statements.map(({ text, values, isKept }): Statement => {
           return { name: isKept ? names?.nameOf(text) : undefined, text, values };
         });
-        const all = [{ text: `begin${setLocal(settingsOf())}`, values: [] }, ...own, { text: "commit", values: [] }];
+        const all = [{ text: begin + setLocal(settingsOf()), values: [] }, ...own, { text: "commit", values: [] }];
         return watch.run(client, deadlineMs, async () => {
           try {
             return await runAll(client, all);

@@ -17,8 +17,8 @@ export interface Database {
   /** For statements outside of transactions. */
   readonly reads: Kysely<Schema>;
   /**
-   * Runs statements in a transaction of their own, on the connections of `reads`, and returns the rows of each. Where statements are
-   * prepared, all are sent together.
+   * Runs statements that read in a transaction of their own, on the connections of `reads`, and returns the rows of each. All see the
+   * same snapshot. Where statements are prepared, all are sent together.
    *
    * @param settings returns the server's settings in the transaction, when it begins.
    */
@@ -34,7 +34,7 @@ export interface Database {
    */
   readPrepared<Row>(name: string, text: string, values: readonly unknown[]): Promise<Row[]>;
   /**
-   * Runs statements like `readTogether`, one after the other, on a connection of their own, which is open while it is used: they may
+   * Runs statements in a transaction, one after the other, on a connection of their own, which is open while it is used: they may
    * take longer than a call waits.
    */
   maintain(
@@ -131,7 +131,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   const readPool = createConnectionPool({ ...shared, pool: forReads, names: undefined, ...ofTransactions });
   // Other names than those of writes, so that neither takes those of the other.
   const listNames = prepareStatements ? new StatementNames() : undefined;
-  const listPool = createConnectionPool({ ...shared, pool: forReads, names: listNames });
+  const listPool = createConnectionPool({ ...shared, pool: forReads, names: listNames, oneSnapshot: true });
   // Every request looks up its caller and its target: not behind lists, which may take long.
   const lookupPool = createConnectionPool({
     ...shared,

@@ -1,13 +1,14 @@
 // Tests what all lists have in common, over REST and gRPC. One table has all resources, so a resource that behaves
 // differently fails.
 import fc from "fast-check";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { isNamed } from "../../src/standard-methods/definition/definition.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { ofEachShape } from "../support/resource-shapes.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { openSqlClient } from "../support/sql.ts";
 import { overFirst } from "../support/transports.ts";
 import { type Item, type Query, type Workplace, openWorkplace } from "../support/workplace.ts";
 import { isInParent, protoNameOf, writtenResources } from "../support/written-resources.ts";
@@ -160,4 +161,27 @@ test("a list that is paged during writes has each row once that exists throughou
     ),
     { numRuns: rounds(3, 2_000) },
   );
+});
+
+test("the `total_size` of a list is the number of its items, also when a write commits while it is read", async () => {
+  const api = createApi("gRPC", server.url, server.operatorKey);
+  const { path: parentPath, id } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+  const requests = ["one", "two", "three"].map((name) => ({ parentPath, group: { name } }));
+  await api.groups.batchCreateGroups({ parentPath, requests });
+  const [writer, watcher] = await Promise.all([openSqlClient(server.databaseUrl), openSqlClient(server.databaseUrl)]);
+  onTestFinished(() => writer.close());
+  onTestFinished(() => watcher.close());
+  // The list reads its page, and waits for the number.
+  await writer.query("begin");
+  await writer.query("lock table resource_counts in access exclusive mode");
+  const listed = api.groups.listGroups({ parentPath });
+  const waiting =
+    "select from pg_locks where relation = 'resource_counts'::regclass and mode = 'AccessShareLock' and not granted";
+  await expect.poll(() => watcher.query(waiting)).toHaveLength(1);
+  await writer.query("delete from groups where org_id = $1 and name = 'two'", [id]);
+  const counted = "org_id = $1 and parent_id = $1 and resource_type = 'Group'";
+  await writer.query(`update resource_counts set count = count - 1 where ${counted}`, [id]);
+  await writer.query("commit");
+  const { groups, totalSize } = await listed;
+  expect([groups.length, totalSize]).toEqual([3, 3]);
 });
