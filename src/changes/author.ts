@@ -25,6 +25,8 @@ export interface Author {
     | undefined;
   /** The prefixes of the addresses from which the credential of the call is accepted; undefined for all. */
   readonly allowedAddresses?: readonly string[] | undefined;
+  /** Whether the credential of the call is of a registered client, which a person has allowed to act for it. */
+  readonly isOfClient?: boolean;
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
   readonly origin: Origin;

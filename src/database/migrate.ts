@@ -31,6 +31,7 @@ import { createIdentities } from "./migrations/0029-identities.ts";
 import { keepDeletedResources } from "./migrations/0030-deleted-resources.ts";
 import { allowConcurrentOperations } from "./migrations/0031-concurrent-operations.ts";
 import { addSessionsOfCodes } from "./migrations/0032-codes-of-sessions.ts";
+import { addRedirectUrisOfSessions } from "./migrations/0034-redirect-uris-of-sessions.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -76,6 +77,7 @@ const migrations: Record<string, Migration> = {
   "0030-deleted-resources": { up: keepDeletedResources },
   "0031-concurrent-operations": { up: allowConcurrentOperations },
   "0032-codes-of-sessions": { up: addSessionsOfCodes },
+  "0034-redirect-uris-of-sessions": { up: addRedirectUrisOfSessions },
 };
 
 /** The names of all migrations. */

@@ -703,6 +703,7 @@ create table sessions (
   client_org_id uuid,
   oauth_client_id uuid,
   identity_id uuid,
+  redirect_uri text,
   constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
   constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );

@@ -41,6 +41,8 @@ export interface Sessions {
   /** The registered client that its member allowed to act for it, and the org of the client; null for other sessions. */
   oauth_client_id: string | null;
   client_org_id: string | null;
+  /** The redirect URI of the code of that client; null for other sessions, and for those of servers of earlier versions. */
+  redirect_uri: string | null;
   /** The sign-in that started the session; null for an API key. */
   browser_session_id: string | null;
   /** The identity with which its member signed in, with which the session ends; null without one. */

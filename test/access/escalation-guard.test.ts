@@ -3,6 +3,7 @@
 // access asks it: escalation.test.ts, taking-away.test.ts and described.test.ts.
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { GrantScope } from "../../src/access/escalation/guard-types.ts";
+import { unlimitedWay } from "../../src/access/escalation/require-within.ts";
 import type { Author } from "../../src/changes/author.ts";
 import type { Database } from "../../src/database/database.ts";
 import { addApiKey } from "../database/sample-rows.ts";
@@ -280,7 +281,7 @@ describe("an owner of the org", () => {
   const giveAll = {
     confirms: {
       call: (member: string, author: Partial<Author> = {}) =>
-        place.ask(author, (guard, transaction) => guard.requireMayConfirm(transaction, member)),
+        place.ask(author, (guard, transaction) => guard.requireMayConfirm(transaction, member, unlimitedWay)),
       rule: "an API key is confirmed by its member or by an owner of the org, with an API key that is not limited itself",
     },
     links: {

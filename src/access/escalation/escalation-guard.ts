@@ -10,6 +10,7 @@ import type { ViewAuthor } from "../evaluation/author-view.ts";
 import { granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
 import { createRequireHeld, holdsLasting, requireWhole } from "./require-held.ts";
+import { type WayToAct, createRequireWithin, unlimitedWay } from "./require-within.ts";
 import { findRevokedRoles, readRoles } from "./revoked-roles.ts";
 import { type EffectiveGrant, heldBy, heldByAll, heldConditionally } from "./store.ts";
 
@@ -29,16 +30,15 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     requireWhole(transaction);
     if (memberId === author.actorId && (author.grantsUntil === null || author.grantsUntil === grantsUntil)) return;
     const held = await heldBy(transaction, { members: [memberId] });
-    const rule =
-      "to create, change or confirm an API key of another member, or to create its identities, the caller must hold every permission that the member holds";
-    await requireHeld(transaction, held, granting(rule));
+    await requireHeld(transaction, held, granting(actAsRule));
   };
 
   /** Checks that the author may let somebody act as a member who counts everything that is granted to it later. */
-  const requireMayGiveAll = async (transaction: OrgTransaction, memberId: string, rule: string): Promise<void> => {
+  const requireMayGiveAll: RequireMayGiveAll = async (transaction, memberId, way, rule) => {
     const { actorId, grantsUntil } = transaction.author;
     const may = actorId === memberId ? grantsUntil === null : await isOwner(transaction);
     if (!may) throw new ServiceError("GRANT_EXCEEDS_OWN", rule, { metadata: { role: "/roles/owner" } });
+    (await createRequireWithin(transaction))(way);
     await requireMayActAs(transaction, memberId, null);
   };
 
@@ -67,12 +67,12 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
       await requireHeld(transaction, await findRevokedRoles(transaction, revocations), revoking);
     },
 
-    async requireMayConfirm(transaction, memberId) {
-      await requireMayGiveAll(transaction, memberId, confirmRule);
+    async requireMayConfirm(transaction, memberId, key) {
+      await requireMayGiveAll(transaction, memberId, key, confirmRule);
     },
 
     async requireMayLink(transaction, memberId) {
-      await requireMayGiveAll(transaction, memberId, linkRule);
+      await requireMayGiveAll(transaction, memberId, unlimitedWay, linkRule);
     },
 
     async requireMayRename(transaction, { type, id, scope }) {
@@ -103,6 +103,10 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
   };
 }
 
+type RequireMayGiveAll = (transaction: OrgTransaction, memberId: string, way: WayToAct, rule: string) => Promise<void>;
+
+const actAsRule =
+  "to create, change or confirm an API key of another member, or to create its identities, the caller must hold every permission that the member holds";
 const confirmRule =
   "an API key is confirmed by its member or by an owner of the org, with an API key that is not limited itself";
 const linkRule =

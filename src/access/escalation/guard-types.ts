@@ -1,6 +1,7 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 import type { ScopeKind } from "../scope-kinds.ts";
+import type { WayToAct } from "./require-within.ts";
 
 /** The scope on which a role is granted; the id is empty for the platform. */
 export interface GrantScope {
@@ -70,9 +71,15 @@ export interface EscalationGuard {
    * is not restricted.
    */
   requireMayRevoke(transaction: OrgTransaction, revocations: readonly Revocation[]): Promise<void>;
-  /** Checks that the author may let an API key of this member count everything that the member is granted from now on. */
-  requireMayConfirm(transaction: OrgTransaction, memberId: string): Promise<void>;
-  /** Checks that the author may let people sign in as this member, who count everything that it is granted from now on. */
+  /**
+   * Checks that the author may let an API key of this member count everything that the member is granted from now on. The key must
+   * go no further than the credential of the author.
+   */
+  requireMayConfirm(transaction: OrgTransaction, memberId: string, key: WayToAct): Promise<void>;
+  /**
+   * Checks that the author may let people sign in as this member, who count everything that it is granted from now on. The
+   * credential of the author must be without an end and for all addresses.
+   */
   requireMayLink(transaction: OrgTransaction, memberId: string): Promise<void>;
   /**
    * Reports whether the author holds everything on the org that the role `owner` holds, without a condition or an expire time,

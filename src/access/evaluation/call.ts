@@ -79,8 +79,15 @@ export function confirmOf(context: HasValues): Author["confirm"] {
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method, confirm, readOrigin } = callOf(context);
-  const { memberId, orgId, credentialExpireTime, grantsUntil, allowedAddresses } = caller;
-  const credential = { credentialExpireTime, grantsUntil, narrowing: narrowingOf(caller), allowedAddresses };
+  const { memberId, orgId, credentialExpireTime, grantsUntil, allowedAddresses, token } = caller;
+  const isOfClient = token?.clientOrgId !== undefined;
+  const credential = {
+    credentialExpireTime,
+    grantsUntil,
+    narrowing: narrowingOf(caller),
+    allowedAddresses,
+    isOfClient,
+  };
   return { actorId: memberId, actorOrgId: orgId, ...credential, method, origin: readOrigin(), confirm };
 }
 

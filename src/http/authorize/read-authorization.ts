@@ -2,7 +2,7 @@
 // client or the redirect URI is shown to the person. Everything else is reported to the client.
 import { type RegisteredClient, isRegisteredId } from "../../iam/clients/registered-client.ts";
 import { isRegisteredUri } from "../../iam/clients/redirect-uri.ts";
-import { includes } from "../../access/engine/decisions/narrowing.ts";
+import { areWithin } from "../../access/engine/decisions/narrowing.ts";
 import { everything, findScopeProblem } from "../../identity/tokens/scopes.ts";
 import { OAuthError, type OAuthErrorCode } from "../oauth/oauth-error.ts";
 
@@ -73,7 +73,7 @@ export async function readAuthorization(
   if (problem !== undefined) fail("invalid_scope", `scope ${problem}`);
   const { client } = replyTo;
   const scopes = asked.length === 0 ? client.scopes : asked.includes(everything) ? null : asked;
-  if (client.scopes !== null && !isWithin(scopes, client.scopes)) {
+  if (client.scopes !== null && !areWithin(scopes ?? undefined, client.scopes)) {
     fail("invalid_scope", `scope must be within what the client may ask for: ${client.scopes.join(" ")}`);
   }
   return { ...replyTo, codeChallenge, scopes, isOffline: words.includes(offline), prompts };
@@ -102,10 +102,6 @@ function readOnce(query: URLSearchParams, name: string): string {
 }
 
 const wordsOf = (text: string | null): string[] => (text ?? "").split(" ").filter((word) => word !== "");
-
-function isWithin(wanted: readonly string[] | null, allowed: readonly string[]): boolean {
-  return wanted?.every((scope) => allowed.some((each) => includes(each, scope))) ?? false;
-}
 
 /** Returns the address with which a browser brings a client its answer. `iss` says who answers (RFC 9207). */
 export function formatReply(

@@ -1,6 +1,5 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { type ApiKey, ApiKeysService, type ConfirmApiKeyRequest } from "../../../gen/iam/v1alpha/api_key_pb.ts";
-import { requireAddressesWithin } from "../../access/escalation/require-addresses-within.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -23,8 +22,8 @@ export function createConfirmApiKey(served: ServedApiKeys) {
       const transaction = await openScope(served, call, path);
       const found = await reader.find(transaction.db, path);
       const row = await requireFound(served, transaction, found, path, request.etag);
-      requireAddressesWithin(transaction, row.allowed_addresses);
-      await dependencies.escalation.requireMayConfirm(transaction, row.member_id);
+      const { member_id, expire_time: expireTime, allowed_addresses: allowedAddresses } = row;
+      await dependencies.escalation.requireMayConfirm(transaction, member_id, { expireTime, allowedAddresses });
       const confirmed = row.grants_until === null ? row : await countAll(served, transaction, row);
       await closeScope(call, transaction);
       return toApiKey(confirmed);

@@ -1,5 +1,6 @@
 // What API keys must be like: their scopes and allowed addresses, and what their org and the credential of the call require.
 import { sql } from "kysely";
+import { createRequireWithin } from "../../access/escalation/require-within.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { type ServiceError, invalidField } from "../../errors/service-error.ts";
@@ -47,33 +48,25 @@ export function readKeyLimits({
 }
 
 /**
- * Checks that new API keys are as their org requires, and expire no later than the credential of the call, so that a leaked key
+ * Checks that new API keys are as their org requires, and go no further than the credential of the call, so that a leaked key
  * does not outlive itself.
  *
  * @returns a function that checks a key; its expire time is null if it does not expire.
- * @throws ServiceError FIELD_INVALID
+ * @throws ServiceError FIELD_INVALID, GRANT_EXCEEDS_OWN
  */
 export async function createRequireAllowed(
-  { db, org, author }: OrgTransaction,
+  transaction: OrgTransaction,
   fields: KeyFields,
-): Promise<(key: Pick<KeyLimits, "scopes"> & { readonly expireTime: Date | null }) => void> {
-  const { actorOrgId, actorId, credentialExpireTime, origin } = author;
-  const isCredential = sql`org_id = ${actorOrgId} and member_id = ${actorId} and id = ${origin.credentialId}`;
-  // A rotation can have given the key or session of the call an earlier end than its token says. What a person makes who is
-  // signed in with a browser outlives the sign-in.
-  const { rows } = await sql<{
-    credential_end: Date | null;
-    latest: Date | null;
-    scopes_required: boolean | null;
-  }>`
-    select least(${credentialExpireTime}::timestamptz, (select expire_time from api_keys where ${isCredential}),
-        (select expire_time from sessions where ${isCredential} and browser_session_id is null)) as credential_end,
-      clock_timestamp() + make_interval(secs => api_key_max_seconds) as latest,
+): Promise<(key: KeyLimits & { readonly expireTime: Date | null }) => void> {
+  const { db, org } = transaction;
+  const requireWithin = await createRequireWithin(transaction);
+  const { rows } = await sql<{ latest: Date | null; scopes_required: boolean | null }>`
+    select clock_timestamp() + make_interval(secs => api_key_max_seconds) as latest,
       api_key_scopes_required as scopes_required
     from orgs where id = ${org.id}`.execute(db);
-  const { credential_end: credentialEnd, latest, scopes_required: scopesRequired } = required(rows[0]);
-  return ({ expireTime, scopes }) => {
-    requireAtMost(expireTime, credentialEnd, fields.expireTime, "when the API key of this call expires");
+  const { latest, scopes_required: scopesRequired } = required(rows[0]);
+  return ({ expireTime, scopes, allowed_addresses: allowedAddresses }) => {
+    requireWithin({ expireTime, allowedAddresses }, fields.expireTime);
     requireAtMost(expireTime, latest, fields.expireTime, "by the api_key_policy of the org");
     if (scopesRequired === true && scopes === null) throw scopesMissing(fields.scopes);
   };

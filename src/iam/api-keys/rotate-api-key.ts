@@ -6,7 +6,6 @@ import {
   ApiKeysService,
   type RotateApiKeyRequest,
 } from "../../../gen/iam/v1alpha/api_key_pb.ts";
-import { requireAddressesWithin } from "../../access/escalation/require-addresses-within.ts";
 import { callerOf, targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
@@ -81,7 +80,6 @@ async function limitOf(
   transaction: OrgTransaction,
   row: IssuedRow,
 ): Promise<string | null> {
-  requireAddressesWithin(transaction, row.allowed_addresses);
   await escalation.requireMayActAs(transaction, row.member_id, row.grants_until);
   if (row.grants_until !== null) return row.grants_until;
   const member = required(await findRow(transaction.db, memberDefinition, targetParent(row)));
@@ -97,7 +95,7 @@ async function insertSuccessor(
   const { member_id, grants_until, scopes, allowed_addresses } = row;
   const expireTime = readExpireTime(request.expireTime, served.dependencies.now(), "expire_time");
   const requireAllowed = await createRequireAllowed(transaction, { expireTime: "expire_time", scopes: "path" });
-  requireAllowed({ expireTime, scopes });
+  requireAllowed({ expireTime, scopes, allowed_addresses });
   const { secret, prefix, hash } = createApiKey();
   const limits = { grants_until, scopes, allowed_addresses };
   const columns = { member_id, prefix, hash, expire_time: expireTime, ...limits, rotated_from_id: row.id };

@@ -1,6 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ApiKeysService } from "../../../gen/iam/v1alpha/api_key_pb.ts";
-import { requireAddressesWithin } from "../../access/escalation/require-addresses-within.ts";
 import { required } from "../../errors/required.ts";
 import { createApiKey } from "../../identity/api-key.ts";
 import { endTokens } from "../../identity/tokens/end-tokens.ts";
@@ -55,7 +54,6 @@ function createApiKeyRules({ escalation, readers, registry, now }: ResourceDepen
           const names = { member_name: member.name, member_delete_time: member.delete_time };
           const expireTime = readExpireTime(message.expireTime, now(), fields.expireTime);
           const limits = { ...readKeyLimits(message), grants_until: grantsUntil };
-          requireAddressesWithin(transaction, limits.allowed_addresses);
           requireAllowed({ expireTime, ...limits });
           const { secret, prefix, hash } = createApiKey();
           return {

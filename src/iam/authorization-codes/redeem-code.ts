@@ -9,6 +9,7 @@ import { type Author, serviceAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { parseSecretHandle } from "../../identity/secret-handle.ts";
+import { scopesStillAllowed } from "../clients/client-rules.ts";
 import type { RegisteredClient } from "../clients/registered-client.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { insertSession } from "../sessions/insert-session.ts";
@@ -79,6 +80,7 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
         async (transaction) => {
           const used = await useCode(db, code, sessionId);
           if (used === undefined) return undefined;
+          const scopes = scopesStillAllowed({ ...code, ...used });
           const now = transaction.org.lockTime.getTime();
           const expireTime = now + (code.is_offline ? sessionDays * dayMs : lifeSeconds * 1_000);
           const gen = await insertSession(transaction, registry, {
@@ -90,20 +92,21 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
             identity_id: used.identity_id,
             oauth_client_id: client.id,
             client_org_id: client.org_id,
-            scopes: code.scopes,
+            redirect_uri: code.redirect_uri,
+            scopes: scopes === undefined ? null : [...scopes],
             project_id: null,
             allowed_addresses: null,
             expire_time: new Date(expireTime),
           });
-          return { gen, now, expireTime };
+          return { gen, now, expireTime, scopes };
         },
         "any",
       ),
     );
     if (started === undefined) throw invalid();
-    const { gen, now, expireTime } = started;
+    const { gen, now, expireTime, scopes } = started;
     const ofClient = { sessionId, clientId: client.id, clientOrgId: client.org_id };
-    const narrowing = { scopes: code.scopes ?? undefined, projectId: undefined, allowedAddresses: undefined };
+    const narrowing = { scopes, projectId: undefined, allowedAddresses: undefined };
     const grant = {
       ...member,
       ...ofClient,

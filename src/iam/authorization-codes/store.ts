@@ -2,6 +2,7 @@ import { type Kysely, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
+import type { AllowedTerms } from "../clients/client-rules.ts";
 
 /** A code, and the database's clock. */
 export interface FoundCode {
@@ -24,6 +25,12 @@ export interface FoundCode {
   readonly expired: boolean;
 }
 
+/** What a code that was used up leads to. */
+interface UsedCode extends Pick<AllowedTerms, "client_redirect_uris" | "client_scopes"> {
+  /** The identity with which the member is signed in; null without one. */
+  readonly identity_id: string | null;
+}
+
 export async function readCode(
   db: Kysely<Schema>,
   { id, hash }: Pick<SecretHandle, "id" | "hash">,
@@ -39,7 +46,7 @@ export async function readCode(
 /**
  * Uses a code up for a session, under the lock of its org. Of many at once, exactly one succeeds.
  *
- * @returns the identity with which the member is signed in, if it does: the code was not used, has not expired, its member is
+ * @returns the identity with which the member is signed in, and what its client has now, if it does: the code was not used, has not expired, its member is
  *   active and has had no end of all its tokens since, its org and client are there, and the browser is still signed in as its
  *   member. Undefined otherwise.
  */
@@ -47,8 +54,8 @@ export async function useCode(
   db: Transaction<Schema>,
   { id, allowing_session_id: allowingSessionId }: Pick<FoundCode, "id" | "allowing_session_id">,
   sessionId: string,
-): Promise<{ readonly identity_id: string | null } | undefined> {
-  const { rows } = await sql<{ identity_id: string | null }>`
+): Promise<UsedCode | undefined> {
+  const { rows } = await sql<UsedCode>`
     update authorization_codes set session_id = ${sessionId}, use_time = clock_timestamp()
     from members
       join orgs on orgs.id = members.org_id
@@ -63,7 +70,9 @@ export async function useCode(
       and members.token_gen is not distinct from authorization_codes.token_gen
       and ${isActiveMember} and orgs.state = 'ACTIVE'
       and clients.org_id = authorization_codes.client_org_id and clients.id = authorization_codes.oauth_client_id
-    returning sessions.identity_id`.execute(db);
+    returning sessions.identity_id, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes`.execute(
+    db,
+  );
   return rows[0];
 }
 

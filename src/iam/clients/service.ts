@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type ClientSchema, ClientsService } from "../../../gen/iam/v1alpha/client_pb.ts";
+import { requireMayWidenClients } from "../../access/escalation/require-within.ts";
 import { createApiKey } from "../../identity/api-key.ts";
 import { endTokens } from "../../identity/tokens/end-tokens.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
@@ -7,7 +8,7 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { expireSessionsOfClients } from "../sessions/store.ts";
-import { readClientTerms } from "./client-rules.ts";
+import { readClientTerms, widens } from "./client-rules.ts";
 import { clientDefinition } from "./definition.ts";
 import type { IssuedClientRow } from "./message.ts";
 import { createRotateClient } from "./rotate-client.ts";
@@ -27,6 +28,7 @@ const rules: ResourceRules<"clients", IssuedClientRow, typeof ClientSchema> = {
     kind: "in org",
     prepare: (transaction, _parent, clients, atItem) =>
       mapItems(clients, atItem, (client) => {
+        requireMayWidenClients(transaction);
         const { confidential } = client;
         const issued = confidential ? createApiKey() : undefined;
         const secrets = { secret_hash: issued?.hash ?? null, previous_secret_hash: null };
@@ -37,7 +39,11 @@ const rules: ResourceRules<"clients", IssuedClientRow, typeof ClientSchema> = {
         };
       }),
   },
-  change: async (_transaction, _row, client) => readClientTerms(client),
+  async change(transaction, row, client) {
+    const terms = readClientTerms(client);
+    if (widens(row, terms)) requireMayWidenClients(transaction);
+    return terms;
+  },
   async beforeRemove(transaction, rows) {
     const ids = rows.map(({ id }) => id);
     await endTokens(transaction, "Client", ids);

@@ -1,7 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { sql } from "kysely";
 import { IdentitiesService } from "../../../gen/iam/v1alpha/identity_pb.ts";
-import { requireAddressesWithin } from "../../access/escalation/require-addresses-within.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { required } from "../../errors/required.ts";
@@ -50,7 +49,6 @@ export function createIdentitiesService(dependencies: ResourceDependencies): Ser
     creation: {
       kind: "in org",
       async prepare(transaction, parents, messages, atItem) {
-        requireAddressesWithin(transaction, null);
         const found = await findMembers(transaction, members, parents);
         const checked = new Set<string>();
         return mapItems(messages, atItem, async ({ identityProviderPath, subject }, index) => {

@@ -23,7 +23,8 @@ type NewSession = Pick<
   | "project_id"
   | "allowed_addresses"
   | "expire_time"
->;
+> &
+  Partial<Pick<Sessions, "redirect_uri">>;
 
 /** The maximum number of sessions of a member. */
 const maxSessions = 100;
@@ -48,7 +49,13 @@ export async function insertSession(
     .where("id", "=", session.member_id)
     .executeTakeFirst();
   const { token_gen } = required(member);
-  const columns = { ...session, token_gen, user_agent: author.origin.userAgent ?? "", refresh_time: null };
+  const columns = {
+    redirect_uri: null,
+    ...session,
+    token_gen,
+    user_agent: author.origin.userAgent ?? "",
+    refresh_time: null,
+  };
   const { rows } = await insertRows({ db, orgId: org.id, revision, time }, sessionDefinition, [{ columns }]);
   const [row] = await readByKeys(db, sessionDefinition, rows);
   recordChange(transaction, sessionDefinition, null, required(row));

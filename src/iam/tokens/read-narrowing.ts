@@ -1,4 +1,4 @@
-import { type Narrowing, includes } from "../../access/engine/decisions/narrowing.ts";
+import { type Narrowing, areWithin } from "../../access/engine/decisions/narrowing.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { orgPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
@@ -46,14 +46,9 @@ export function createReadNarrowing({ viewCaller, evaluator }: TokenDependencies
     if (problem !== undefined) throw invalidField("scopes", problem, "scope");
     const current = caller.scopes;
     const wanted = scopes.length === 0 ? current : scopes.includes(everything) ? undefined : scopes;
-    if (current !== undefined && !isWithin(wanted, current))
-      throw beyond("scopes", "the scopes of the API key or token of the call");
+    if (!areWithin(wanted, current)) throw beyond("scopes", "the scopes of the API key or token of the call");
     return { scopes: wanted, projectId: await readProject(caller, projectPath) };
   };
-}
-
-function isWithin(wanted: readonly string[] | undefined, current: readonly string[]): boolean {
-  return wanted?.every((scope) => current.some((each) => includes(each, scope))) ?? false;
 }
 
 function beyond(field: string, limit: string): ServiceError {

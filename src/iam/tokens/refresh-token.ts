@@ -10,6 +10,7 @@ import { requireAllowed } from "../../identity/authenticate.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { RefreshToken } from "../../identity/tokens/refresh-token.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { scopesStillAllowed } from "../clients/client-rules.ts";
 import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import type { TokenDependencies } from "./dependencies.ts";
@@ -51,6 +52,11 @@ interface FoundSession {
   readonly oauth_client_id: string | null;
   readonly client_org_id: string | null;
   readonly confidential: boolean | null;
+  /** The redirect URI with which the client got its code; null for other sessions. */
+  readonly redirect_uri: string | null;
+  /** What the client has now; null for other sessions, and for all scopes. */
+  readonly client_redirect_uris: readonly string[] | null;
+  readonly client_scopes: readonly string[] | null;
   readonly token_gen: string | null;
   readonly scopes: readonly string[] | null;
   readonly project_id: string | null;
@@ -63,7 +69,10 @@ interface FoundSession {
   readonly now: number;
 }
 
-type Outcome = { readonly session: FoundSession; readonly number: bigint } | { readonly reused: FoundSession };
+/** A session whose refresh token was replaced, with the scopes of its next access token, or whose token was used again. */
+type Outcome =
+  | { readonly session: FoundSession; readonly number: bigint; readonly scopes: readonly string[] | undefined }
+  | { readonly reused: FoundSession };
 
 export function createRefreshSession(dependencies: TokenDependencies): RefreshSession {
   const { database, accessTokens, refreshTokens, tokenLifeSeconds } = dependencies;
@@ -76,9 +85,9 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
       if (!dryRun) await endReused(outcome.reused);
       throw invalid();
     }
-    const { session, number } = outcome;
+    const { session, number, scopes } = outcome;
     const { org_id: orgId, member_id: memberId, id: sessionId, client_id: clientId, token_gen: gen } = session;
-    const narrowing = { scopes: session.scopes ?? undefined, projectId: session.project_id ?? undefined };
+    const narrowing = { scopes, projectId: session.project_id ?? undefined };
     const credentialExpireTime = session.expire_time.getTime();
     const limits = { credentialExpireTime, allowedAddresses: session.allowed_addresses ?? undefined, ...narrowing };
     const clientOrgId = session.client_org_id ?? undefined;
@@ -111,11 +120,17 @@ async function advance(
   const current = BigInt(session.refresh_count);
   // A number ahead of the current one is that of a refresh that a failover of the database has lost.
   if (number >= current) {
+    const scopes = scopesOf(session);
     if (!dryRun) await replaceToken(db, session, number + 1n);
-    return { session, number: number + 1n };
+    return { session, number: number + 1n, scopes };
   }
   const isRepeated = number === current - 1n && session.since_refresh !== null && session.since_refresh <= graceMs;
-  return isRepeated ? { session, number: current } : { reused: session };
+  return isRepeated ? { session, number: current, scopes: scopesOf(session) } : { reused: session };
+}
+
+/** Returns the scopes of the next access token of a session: of one of a client, those that the client still has. */
+function scopesOf({ client_redirect_uris: uris, ...session }: FoundSession): readonly string[] | undefined {
+  return uris === null ? (session.scopes ?? undefined) : scopesStillAllowed({ ...session, client_redirect_uris: uris });
 }
 
 /** Locks a session that has not ended. */
@@ -126,7 +141,7 @@ async function lockSession(db: Transaction<Schema>, id: string): Promise<FoundSe
     )
     select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count,
       locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
-      clients.confidential,
+      locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
       locked.expire_time, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from locked

@@ -27,6 +27,25 @@ export function findLeftOut(
 }
 
 /** Reports whether a scope includes a permission, or everything that another scope includes. */
-export function includes(scope: string, other: string): boolean {
+function includes(scope: string, other: string): boolean {
   return scope === other || (scope.endsWith(".*") && other.startsWith(scope.slice(0, -1)));
+}
+
+/** Scopes as lists: undefined for all. */
+type Scopes = readonly string[] | undefined;
+
+/** Reports whether scopes include nothing that others do not. */
+export function areWithin(scopes: Scopes, others: Scopes): boolean {
+  if (others === undefined) return true;
+  return scopes?.every((scope) => others.some((each) => includes(each, scope))) ?? false;
+}
+
+/** Returns what two lists of scopes both include. */
+export function intersect(scopes: Scopes, others: Scopes): Scopes {
+  if (scopes === undefined || others === undefined) return scopes ?? others;
+  const common = scopes.flatMap((scope) => {
+    if (others.some((each) => includes(each, scope))) return [scope];
+    return others.filter((each) => includes(scope, each));
+  });
+  return [...new Set(common)];
 }
