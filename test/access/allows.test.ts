@@ -70,8 +70,35 @@ describe("in a suspended org or project", () => {
       false,
     ],
     ["projects of a suspended org cannot be read", [reader], "iam.projects.get", paused, false],
+    ["nor with the permission to read the org", [reader], "iam.orgs.get", "/orgs/acme/projects/web", false],
+    ["a suspended project stays closed to who may lift that of the org", [reader, orgLifter], start, paused, false],
+    ["to who may lift that of the project, too", [reader, projectLifter], start, paused, false],
+    ["a suspended project is open to who may lift both", [reader, orgLifter, projectLifter], start, paused, true],
+    ["and can be read itself by who may lift that of the org", [reader, orgLifter], "iam.projects.get", paused, true],
   ] as const)("%s", (_title, bindings, permission, path, isAllowed) => {
     expect(may(bindings, permission, path, "SUSPENDED")).toBe(isAllowed);
+  });
+
+  test.each([
+    ["a permission to lift it on a project", { ...orgLifter, on: onProject(web) }, "/orgs/acme/projects/web", false],
+    ["a condition on the org", { ...orgLifter, condition: `resource.path == "${org}"` }, `${org}/a/b`, true],
+    ["a condition on what is in it", { ...orgLifter, condition: `resource.path == "${org}/a/b"` }, `${org}/a/b`, false],
+    ["its labels", { ...orgLifter, condition: 'resource.labels.tier == "gold"' }, "/orgs/acme/projects/web", true],
+    [
+      "those of a project",
+      { ...orgLifter, condition: 'resource.labels.env == "dev"' },
+      "/orgs/acme/projects/web",
+      false,
+    ],
+  ] as const)("a suspension of the org is decided on the org: %s", (_title, lifter, path, isAllowed) => {
+    expect(may([reader, lifter], start, path, "SUSPENDED")).toBe(isAllowed);
+  });
+
+  test.each([
+    ["a condition on the project", `resource.path == "${paused}"`, true],
+    ["a condition on what is in it", `resource.path == "${paused}/a/b"`, false],
+  ])("a suspension of a project is decided on the project: %s", (_title, condition, isAllowed) => {
+    expect(may([reader, { ...projectLifter, condition }], start, `${paused}/a/b`)).toBe(isAllowed);
   });
 
   test.each([

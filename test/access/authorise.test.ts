@@ -100,10 +100,38 @@ describe("a call on a resource of another org", () => {
   test("is denied while the org is suspended, if the caller may not lift that", async () => {
     await give("starter", { on: customerOf(theirs) });
     await suspend("orgs", theirs.orgId);
-    await suspend("projects", theirs.web);
     expect(await allowedOn(paths())).toEqual(all(false));
     await give("orgLifter", { on: customerOf(theirs) });
     expect(await allowedOn(paths())).toEqual(all(true));
+  });
+
+  test("is denied in a suspended project of a suspended org, if the caller may not lift both", async () => {
+    await give("starter", { on: customerOf(theirs) });
+    await suspend("orgs", theirs.orgId);
+    await suspend("projects", theirs.web);
+    await give("orgLifter", { on: customerOf(theirs) });
+    const isInWeb = (path: string): boolean => path.endsWith("/projects/web");
+    expect(await allowedOn(paths())).toEqual(paths().map((path) => !isInWeb(path)));
+    await give("lifter", { on: customerOf(theirs) });
+    expect(await allowedOn(paths())).toEqual(all(true));
+  });
+
+  test("is decided on the suspended org or project itself, for role bindings with conditions", async () => {
+    const org = `/orgs/${theirs.orgName}`;
+    const [web, content] = [`${org}/projects/web`, `${org}/projects/web/a/b`];
+    await give("starter", { on: customerOf(theirs) });
+    await suspend("orgs", theirs.orgId);
+    await label("orgs", theirs.orgId, { tier: "gold" });
+    for (const path of [web, content]) {
+      await give("lifter", { on: customerOf(theirs), condition: `resource.path == "${path}"` });
+    }
+    expect(await allowedOn([org, web, content])).toEqual([false, false, false]);
+    await give("orgLifter", { on: customerOf(theirs), condition: 'resource.labels.tier == "gold"' });
+    expect(await allowedOn([org, web, content])).toEqual([true, true, true]);
+    await suspend("projects", theirs.web);
+    expect(await allowedOn([web, content])).toEqual([true, true]);
+    await suspend("projects", theirs.shop);
+    expect(await allowed(`${org}/projects/shop/a/b`)).toBe(false);
   });
 
   test("is denied in a suspended project, if the caller may not lift that", async () => {

@@ -112,6 +112,16 @@ describe("a caller who can see access learns", () => {
     });
   });
 
+  test("which suspension keeps it out: of the project, if it may lift that of the org", () => {
+    const both: Bound[] = [{ role: "lifter" }, { role: "operator" }];
+    const { message } = explain(both, "/orgs/acme/projects/paused/a/b", { state: "SUSPENDED" });
+    expect(message).toBe(`${lacks} while the project is SUSPENDED`);
+    const neither = explain([{ role: "explainer" }, { role: "operator" }], "/orgs/acme/projects/paused", {
+      state: "SUSPENDED",
+    });
+    expect(neither.message).toBe(`${lacks} while the org is SUSPENDED`);
+  });
+
   test("the role but no grantors on a suspended resource, if it may lift the suspension", () => {
     const bound: Bound[] = [{ role: "lifter" }, { role: "granter", to: bob }];
     expect(explain(bound, "/orgs/acme", { state: "SUSPENDED" }).metadata).toEqual({

@@ -91,7 +91,7 @@ describe("a list across all orgs", () => {
       return (await list(patterns.Project, references, "any org")).visible;
     };
     await give("lister", { on: customerOf(place()) });
-    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: none, suspendedProjects: none });
+    expect(await inAll()).toEqual({ ...unlimited, suspendedProjects: none });
     await give("orgLifter", { on: customerOf(place()) });
     expect(await inAll()).toEqual({ ...unlimited, suspendedProjects: none });
     await give("lifter", { on: customerOf(place()) });

@@ -40,7 +40,7 @@ describe("what conditions and decisions see of", () => {
     [`/orgs/acme/projects/@${gone}`, inProject(gone), [ofAcme, byId(gone)], true, undefined],
   ] as const)("%s", (text, resource, references, isItself, path) => {
     const target = resolve(text);
-    expect(target).toMatchObject({ resource, isItself, suspended: undefined });
+    expect(target).toMatchObject({ resource, isItself, suspensions: [] });
     expect(target?.references).toEqual(references);
     if (path === undefined) expect(() => target?.path()).toThrow(noPath);
     else expect(target?.path()).toBe(path);
@@ -70,15 +70,25 @@ describe("what conditions and decisions see of", () => {
 
 describe("a suspension", () => {
   test.each([
-    ["/orgs/acme/projects/paused", snapshot, "project"],
-    [`/orgs/acme/projects/@${paused}/a/b`, snapshot, "project"],
-    ["/orgs/acme/projects/web", snapshot, undefined],
-    ["/orgs/acme/projects/web", suspended, "org"],
-    ["/orgs/acme/projects/paused", suspended, "org"],
-    ["/orgs/acme", suspended, "org"],
-    ["/orgs/acme/members/alice", suspended, "org"],
-  ] as const)("of what contains %s", (text, from, kind) => {
-    expect(resolve(text, from)?.suspended).toBe(kind);
+    ["/orgs/acme/projects/paused", snapshot, ["project itself"]],
+    [`/orgs/acme/projects/@${paused}/a/b`, snapshot, ["project"]],
+    ["/orgs/acme/projects/web", snapshot, []],
+    ["/orgs/acme/projects/web", suspended, ["org"]],
+    ["/orgs/acme/projects/new", suspended, ["org"]],
+    ["/orgs/acme/projects/paused", suspended, ["org", "project itself"]],
+    ["/orgs/acme/projects/paused/a/b", suspended, ["org", "project"]],
+    ["/orgs/acme", suspended, ["org itself"]],
+    ["/orgs/acme/members/alice", suspended, ["org"]],
+  ] as const)("of what contains %s", (text, from, expected) => {
+    const found = resolve(text, from)?.suspensions.map(({ kind, isItself }) => (isItself ? `${kind} itself` : kind));
+    expect(found).toEqual(expected);
+  });
+
+  test("is decided on the suspended resource, with its path and labels", () => {
+    const [org, project] = resolve("/orgs/acme/projects/paused/a/b", suspended)?.suspensions ?? [];
+    expect([org?.resource, org?.path(), org?.labels()]).toEqual([inOrg, "/orgs/acme", { tier: "gold" }]);
+    expect([project?.resource, project?.path()]).toEqual([inProject(paused), "/orgs/acme/projects/paused"]);
+    expect(project?.labels()).toEqual({});
   });
 });
 
@@ -101,7 +111,7 @@ describe("above orgs", () => {
     ] as const;
     for (const [pattern, references] of kinds) {
       const target = resolveParsed(pattern, ...references);
-      expect(target).toMatchObject({ pattern, references, resource: { kind: "platform" }, suspended: undefined });
+      expect(target).toMatchObject({ pattern, references, resource: { kind: "platform" }, suspensions: [] });
       expect(target?.path()).toBe("/");
     }
   });

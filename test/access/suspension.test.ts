@@ -272,10 +272,19 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       expect(await check(viewer, "iam.roleBindings.list", web)).toBe(true);
     });
 
-    test("in a suspended org is accessible to members who can activate the org, and not to those who can activate the project", async () => {
+    test("in a suspended org is accessible to members who can activate both, and not to those who can activate one", async () => {
+      const permissions = ["iam.orgs.activate", "iam.projects.get", "iam.roleBindings.list", start];
+      const role = await company.api.roles.createRole({ parentPath: org, role: { name: "lifter", permissions } });
+      const lifter = await company.join("lifter");
+      await company.bind(org, role.path, lifter);
       await suspendProject();
       await suspendOrg();
-      expect(await check(admin, start, web)).toBe(false);
+      for (const caller of [admin, lifter]) {
+        expect(await check(caller, start, web)).toBe(false);
+        expect(await failureOf(caller.roleBindings.listRoleBindings({ parentPath: web }))).toMatchObject(denied);
+      }
+      expect((await lifter.roleBindings.listRoleBindings({ parentPath: org })).roleBindings).not.toEqual([]);
+      expect((await lifter.projects.getProject({ path: web })).path).toBe(web);
       expect(await check(owner, start, web)).toBe(true);
       expect(await failureOf(viewer.projects.getProject({ path: web }))).toMatchObject(denied);
       await company.api.orgs.activateOrg({ path: org });

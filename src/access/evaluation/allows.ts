@@ -3,16 +3,17 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { requireExact } from "./limited-grants.ts";
-import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
+import { type DecisionTarget, type ResolvedTarget, type Suspension, everywhere } from "./resolved-target.ts";
 
-/** The permissions to lift a suspension. A subject that holds one keeps its access to the suspended resource. */
+/** The permissions to lift a suspension. A subject that holds one on the suspended resource keeps its access to it. */
 export const lifting = { org: "iam.orgs.activate", project: "iam.projects.activate" } as const;
 
 /** The permissions that a suspension does not affect, on the suspended org or project itself. */
 const readingItself = { org: "iam.orgs.get", project: "iam.projects.get" } as const;
 
 /**
- * Reports whether the subject, which is in the snapshot's org, holds the permission on the target and no suspension denies it.
+ * Reports whether the subject, which is in the snapshot's org, holds the permission on the target and no suspension denies it: in a
+ * suspended project of a suspended org, it must be able to lift both suspensions.
  *
  * @throws ServiceError SERVICE_UNAVAILABLE when the snapshot is ahead of what counts for a limited API key, LIMIT_EXCEEDED when
  *   the conditions cost too much.
@@ -23,25 +24,33 @@ export function allows(
   permission: string,
   target: ResolvedTarget,
 ): boolean {
-  const { resource, suspended, isItself } = target;
+  requireExact(snapshot, check.counted);
+  if (!holds(snapshot, check, permission, target)) return false;
+  return findDenying(snapshot, check, permission, target) === undefined;
+}
+
+/** Returns the outermost suspension that denies a permission to the subject; undefined if none does. */
+export function findDenying(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  { suspensions }: ResolvedTarget,
+): Suspension | undefined {
+  return suspensions.find((suspension) => {
+    const { kind, isItself } = suspension;
+    if (isItself && permission === readingItself[kind]) return false;
+    return !holds(snapshot, check, lifting[kind], suspension);
+  });
+}
+
+/** Reports whether the subject, and who impersonates it, hold a permission on a target, whatever is suspended. */
+function holds(snapshot: OrgSnapshot, check: CheckRequest, permission: string, target: DecisionTarget): boolean {
+  const { resource } = target;
   const { subject, now, counted, narrowing } = check;
-  requireExact(snapshot, counted);
-  const asked = {
-    subject,
-    permission,
-    resource,
-    now,
-    conditionContext: conditionInputOf(snapshot, check, target),
-    counted,
-    narrowing,
-  };
-  if (!decide(snapshot, asked)) return false;
-  if (narrowing?.impersonatorId !== undefined) {
-    const ofImpersonator = impersonating(check, narrowing.impersonatorId);
-    if (!allows(snapshot, ofImpersonator, permission, target)) return false;
-  }
-  if (suspended === undefined || (isItself && permission === readingItself[suspended])) return true;
-  return decide(snapshot, { ...asked, permission: lifting[suspended] });
+  const conditionContext = conditionInputOf(snapshot, check, target);
+  if (!decide(snapshot, { subject, permission, resource, now, conditionContext, counted, narrowing })) return false;
+  if (narrowing?.impersonatorId === undefined) return true;
+  return holds(snapshot, impersonating(check, narrowing.impersonatorId), permission, target);
 }
 
 /** Returns a check of what the impersonator of the subject holds. */

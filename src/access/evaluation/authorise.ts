@@ -14,7 +14,7 @@ import { readInSteps } from "./read-in-steps.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { whenReady } from "../../turns/when-ready.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, everywhere, hasPath, withoutPath } from "./resolved-target.ts";
+import { type ResolvedTarget, contentsOf, everywhere, hasPath, withoutPath } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 import {
   type SomeOrgs,
@@ -215,8 +215,7 @@ function limitsToVisible(listVisibility: ListVisibility, path: TargetPath): bool
 
 /** Returns where the caller holds the permission: its own org, and customers on which something is granted to it. */
 function orgsWhere(snapshot: OrgSnapshot, check: CheckRequest, permission: string): SomeOrgs {
-  // The list shows what is in the org, not the org itself.
-  const own = { ...resolveById(snapshot), isItself: false };
+  const own = contentsOf(resolveById(snapshot));
   const orgIds = allows(snapshot, check, permission, own) ? [snapshot.org.id] : [];
   return { orgIds, customerIds: customersWhere(snapshot, check, permission) };
 }

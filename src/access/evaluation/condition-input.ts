@@ -4,7 +4,7 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { subjectPathIn } from "../snapshots/snapshot-paths.ts";
 import type { CheckRequest } from "./check-request.ts";
 import type { DecisionBudget } from "./condition-budget.ts";
-import type { ResolvedTarget } from "./resolved-target.ts";
+import type { DecisionTarget } from "./resolved-target.ts";
 
 /** Stands for the subject in the results of conditions that do not read it. */
 const anybody: ConditionContext["subject"] = { path: "", type: "" };
@@ -16,7 +16,7 @@ type ConditionCheck = Omit<CheckRequest, "counted">;
 export interface ConditionInput {
   readonly snapshot: OrgSnapshot;
   readonly check: ConditionCheck;
-  readonly target: ResolvedTarget;
+  readonly target: DecisionTarget;
   opened: OpenedInput | undefined;
 }
 
@@ -30,7 +30,7 @@ interface OpenedInput {
   readonly resultsForAll: Map<string, boolean>;
 }
 
-export function conditionInputOf(snapshot: OrgSnapshot, check: ConditionCheck, target: ResolvedTarget): ConditionInput {
+export function conditionInputOf(snapshot: OrgSnapshot, check: ConditionCheck, target: DecisionTarget): ConditionInput {
   return { snapshot, check, target, opened: undefined };
 }
 
@@ -84,7 +84,7 @@ function evaluate(holds: (context: ConditionContext) => boolean, context: Condit
   }
 }
 
-function describe(target: ResolvedTarget): ConditionContext["resource"] | undefined {
+function describe(target: DecisionTarget): ConditionContext["resource"] | undefined {
   try {
     return { path: target.path(), labels: target.labels() };
   } catch {

@@ -2,10 +2,10 @@ import { type LeftOut, findLeftOut } from "../engine/decisions/narrowing.ts";
 import type { Steps } from "../../turns/steps.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { memberPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
-import { allows } from "./allows.ts";
+import { allows, findDenying } from "./allows.ts";
 import { explainTarget } from "./explain-target.ts";
 import type { CheckRequest } from "./check-request.ts";
-import type { ResolvedTarget } from "./resolved-target.ts";
+import { type ResolvedTarget, unsuspended } from "./resolved-target.ts";
 import { seesOwnOrg } from "./sees-own-org.ts";
 
 /** The permission to see who holds what on a resource. */
@@ -75,12 +75,13 @@ function* explainMissing(
   const message = `the caller lacks the permission ${permission} on this resource`;
   const nothing = { message: `${message} (or it might not exist)`, metadata: { permission } };
   if (target === undefined) return nothing;
-  const { suspended } = target;
-  const holds = (wanted: string): boolean => allows(snapshot, check, wanted, { ...target, suspended: undefined });
+  const open = { ...target, suspensions: unsuspended };
+  const holds = (wanted: string): boolean => allows(snapshot, check, wanted, open);
   if (!holds(explainPermission)) return nothing;
-  if (suspended !== undefined && holds(permission)) {
+  const denying = findDenying(snapshot, check, permission, target);
+  if (denying !== undefined && holds(permission)) {
     return {
-      message: `${message} while the ${suspended} is SUSPENDED`,
+      message: `${message} while the ${denying.kind} is SUSPENDED`,
       metadata: { permission, state: "SUSPENDED" },
     };
   }

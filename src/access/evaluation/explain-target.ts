@@ -21,7 +21,7 @@ export function* explainTarget(
   { maxRoles, maxGrantors }: ExplainLimits,
 ): Steps<Explanation> {
   const { subject, now, counted } = check;
-  const { resource, suspended } = target;
+  const { resource, suspensions } = target;
   const conditionContext = conditionInputOf(snapshot, check, target);
   return yield* explainInSteps(
     snapshot,
@@ -29,7 +29,7 @@ export function* explainTarget(
     {
       maxRoles,
       // Nothing can be granted on a suspended resource.
-      maxGrantors: suspended === undefined ? maxGrantors : 0,
+      maxGrantors: suspensions.length === 0 ? maxGrantors : 0,
       contextOf: (member, bindable) => grantorContext(snapshot, member, bindable, check),
     },
   );

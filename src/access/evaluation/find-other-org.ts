@@ -7,7 +7,7 @@ import type { OneReference } from "../../paths/parse-path.ts";
 import type { Labels } from "../engine/tables/label-table.ts";
 
 /** An org, and a project in it, whose columns are null if there is none. */
-interface OtherOrg {
+export interface OtherOrg {
   readonly id: string;
   readonly name: string;
   readonly customer_id: string;
@@ -17,8 +17,8 @@ interface OtherOrg {
   readonly project_name: string | null;
   readonly project_state: Projects["state"] | null;
   readonly project_delete_time: Date | null;
-  /** The labels of the project; of the org if there is no project. */
   readonly labels: Labels;
+  readonly project_labels: Labels | null;
 }
 
 /**
@@ -50,10 +50,9 @@ function createLookup(database: Database, orgBy: By, projectBy: By): Lookup<Aske
     .selectFrom("orgs")
     .leftJoin("projects", (join) => join.onRef("projects.org_id", "=", "orgs.id").on(isProject))
     .where(matchesReference(orgLevel, { by: orgBy }, sql.ref("given.org")))
-    .select(["orgs.id", "orgs.name", "orgs.customer_id", "orgs.state", "orgs.delete_time"])
+    .select(["orgs.id", "orgs.name", "orgs.customer_id", "orgs.state", "orgs.delete_time", "orgs.labels"])
     .select(["projects.id as project_id", "projects.name as project_name", "projects.state as project_state"])
-    .select(["projects.delete_time as project_delete_time"])
-    .select(({ fn }) => fn.coalesce("projects.labels", "orgs.labels").as("labels"));
+    .select(["projects.delete_time as project_delete_time", "projects.labels as project_labels"]);
   const { sql: text } = sql`
     select given.position::int as given_position, found.*
     from unnest(${arrayFor(orgBy)}, ${arrayFor(projectBy)}) with ordinality as given (org, project, position)

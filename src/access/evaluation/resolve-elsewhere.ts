@@ -4,9 +4,10 @@ import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
 import { type ConditionNames, noPath } from "../conditions/condition-path.ts";
-import { createFindOtherOrg } from "./find-other-org.ts";
+import { type OtherOrg, createFindOtherOrg } from "./find-other-org.ts";
 import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, onPlatform, toIdReference } from "./resolved-target.ts";
+import { type ResolvedTarget, type Suspension, onPlatform, toIdReference } from "./resolved-target.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** Resolves a customer, a service with what is in it, or a resource in an org other than the snapshot's; undefined if it does not exist. */
@@ -61,19 +62,19 @@ export function createResolveElsewhere(database: Database, names: ConditionNames
     const org = await findOtherOrg(orgReference, asked?.by === "any" ? undefined : asked);
     if (org === undefined) return undefined;
     if (asked !== undefined && org.project_id !== null) below[0] = toIdReference(asked, org.project_id);
-    const ofProject = org.project_state === "SUSPENDED" ? "project" : undefined;
+    const isItself = references.length === (asked === undefined ? 1 : 2) && rest === "";
     return {
       pattern,
       references: [toIdReference(orgReference, org.id), ...below],
-      resource: { kind: "org", customerId: org.customer_id, orgId: org.id },
-      suspended: org.state === "SUSPENDED" ? "org" : ofProject,
-      isItself: references.length === (asked === undefined ? 1 : 2) && rest === "",
+      resource: scopeOf(org),
+      suspensions: suspensionsOf(org, { org: isItself && asked === undefined, project: isItself }),
+      isItself,
       path() {
         if (org.delete_time !== null || org.project_delete_time !== null) throw noPath();
         const projectName = org.project_name ?? writtenName(asked);
         return currentPath(names, undefined, formatPath(patterns.Org, org.name), projectName, path);
       },
-      labels: () => org.labels,
+      labels: () => org.project_labels ?? org.labels,
     };
   };
 
@@ -87,4 +88,42 @@ export function createResolveElsewhere(database: Database, names: ConditionNames
         return resolveInOtherOrg(path);
     }
   };
+}
+
+function scopeOf({ id, customer_id: customerId }: OtherOrg): TargetScope {
+  return { kind: "org", customerId, orgId: id };
+}
+
+/** @param isItself whether the target is the org, or the project. */
+function suspensionsOf(org: OtherOrg, isItself: Readonly<Record<Suspension["kind"], boolean>>): readonly Suspension[] {
+  const suspensions: Suspension[] = [];
+  const requireNames = (...deleteTimes: readonly (Date | null)[]): void => {
+    if (deleteTimes.some((time) => time !== null)) throw noPath();
+  };
+  if (org.state === "SUSPENDED") {
+    suspensions.push({
+      kind: "org",
+      isItself: isItself.org,
+      resource: scopeOf(org),
+      path() {
+        requireNames(org.delete_time);
+        return formatPath(patterns.Org, org.name);
+      },
+      labels: () => org.labels,
+    });
+  }
+  const { project_name: projectName, project_labels: labels } = org;
+  if (org.project_state === "SUSPENDED" && projectName !== null && labels !== null) {
+    suspensions.push({
+      kind: "project",
+      isItself: isItself.project,
+      resource: scopeOf(org),
+      path() {
+        requireNames(org.delete_time, org.project_delete_time);
+        return formatPath(patterns.Project, org.name, projectName);
+      },
+      labels: () => labels,
+    });
+  }
+  return suspensions;
 }

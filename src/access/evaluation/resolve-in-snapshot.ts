@@ -1,10 +1,18 @@
-import { formatReferences } from "../../paths/format-path.ts";
+import { formatPath, formatReferences } from "../../paths/format-path.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import { type ConditionNames, nameById, nameRest, noPath } from "../conditions/condition-path.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { orgPathIn } from "../snapshots/snapshot-paths.ts";
-import { type ResolvedTarget, everywhere, onPlatform, toIdReference } from "./resolved-target.ts";
+import {
+  type ResolvedTarget,
+  type Suspension,
+  everywhere,
+  onPlatform,
+  toIdReference,
+  unsuspended,
+} from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** Resolves a path from a snapshot; undefined for a customer, a service and what is in it, and a resource in another org. */
@@ -52,20 +60,62 @@ function resolveInOrg(names: ConditionNames, snapshot: OrgSnapshot, path: Target
   const project = asked === undefined || asked.by === "any" ? 0 : projects.find(asked);
   const projectId = project === 0 ? undefined : projects.idOf(project);
   if (asked !== undefined && projectId !== undefined) below[0] = toIdReference(asked, projectId);
-  const ids = { customerId: org.customerId, orgId: org.id };
-  const ofProject = project !== 0 && projects.isSuspended(project) ? "project" : undefined;
+  const isItself = references.length === (asked === undefined ? 1 : 2) && rest === "";
   return {
     pattern,
     references: [toIdReference(orgReference, org.id), ...below],
-    resource: projectId === undefined ? { kind: "org", ...ids } : { kind: "project", ...ids, projectId },
-    suspended: org.state === "SUSPENDED" ? "org" : ofProject,
-    isItself: references.length === (asked === undefined ? 1 : 2) && rest === "",
+    resource: scopeIn(snapshot, projectId),
+    suspensions: suspensionsIn(snapshot, project, { org: isItself && asked === undefined, project: isItself }),
+    isItself,
     path: () => {
       const projectName = projectId === undefined ? writtenName(asked) : nameById(projects, projectId);
       return currentPath(names, snapshot, orgPathIn(snapshot), projectName, path);
     },
     labels: () => snapshot.labels.of(projectId ?? org.id),
   };
+}
+
+function scopeIn({ org }: OrgSnapshot, projectId: string | undefined): TargetScope {
+  const ids = { customerId: org.customerId, orgId: org.id };
+  return projectId === undefined ? { kind: "org", ...ids } : { kind: "project", ...ids, projectId };
+}
+
+/**
+ * Returns the suspensions of the org and of a project in it.
+ *
+ * @param project the record of the project; 0 for none.
+ * @param isItself whether the target is the org, or the project.
+ */
+function suspensionsIn(
+  snapshot: OrgSnapshot,
+  project: number,
+  isItself: Readonly<Record<Suspension["kind"], boolean>>,
+): readonly Suspension[] {
+  const { org, projects, labels } = snapshot;
+  const isOrgSuspended = org.state === "SUSPENDED";
+  const isProjectSuspended = project !== 0 && projects.isSuspended(project);
+  if (!isOrgSuspended && !isProjectSuspended) return unsuspended;
+  const suspensions: Suspension[] = [];
+  if (isOrgSuspended) {
+    suspensions.push({
+      kind: "org",
+      isItself: isItself.org,
+      resource: scopeIn(snapshot, undefined),
+      path: () => orgPathIn(snapshot),
+      labels: () => labels.of(org.id),
+    });
+  }
+  if (isProjectSuspended) {
+    const id = projects.idOf(project);
+    suspensions.push({
+      kind: "project",
+      isItself: isItself.project,
+      resource: scopeIn(snapshot, id),
+      path: () => formatPath(patterns.Project, org.name, nameById(projects, id)),
+      labels: () => labels.of(id),
+    });
+  }
+  return suspensions;
 }
 
 /** Reports whether a reference names the snapshot's org. */

@@ -3,17 +3,10 @@ import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { Labels } from "../engine/tables/label-table.ts";
 import { noPath } from "../conditions/condition-path.ts";
 
-/**
- * A resolved path: the target of an access decision, and what the call then acts on. Resolved references hold ids, so that a
- * call cannot act on another org, customer or project that takes the name after the decision.
- */
-export interface ResolvedTarget extends AnyPath {
+/** What a permission is decided on. */
+export interface DecisionTarget {
   /** The nearest project, org, customer or service that contains the target, or the platform. Grants on it and above it count. */
   readonly resource: TargetScope;
-  /** The kind of the suspended resource that contains the target. */
-  readonly suspended: "org" | "project" | undefined;
-  /** Whether the path names the org or project itself, not something in it. */
-  readonly isItself: boolean;
   /**
    * Returns the path as conditions see it, with current names, however the request names it. Few decisions need it.
    *
@@ -29,15 +22,42 @@ export interface ResolvedTarget extends AnyPath {
   readonly labels: () => Labels;
 }
 
+/** A suspended org or project. Whether somebody may lift its suspension is decided on it, not on what is in it. */
+export interface Suspension extends DecisionTarget {
+  readonly kind: "org" | "project";
+  /** Whether the target is the suspended resource itself, not something in it. */
+  readonly isItself: boolean;
+}
+
+/**
+ * A resolved path: the target of an access decision, and what the call then acts on. Resolved references hold ids, so that a
+ * call cannot act on another org, customer or project that takes the name after the decision.
+ */
+export interface ResolvedTarget extends AnyPath, DecisionTarget {
+  /** The suspensions of the org and the project that are or contain the target, from the top. Each of them denies access. */
+  readonly suspensions: readonly Suspension[];
+  /** Whether the path names the org or project itself, not something in it. */
+  readonly isItself: boolean;
+}
+
+/** No suspensions, as most targets have. */
+export const unsuspended: readonly Suspension[] = [];
+
 export const onPlatform: ResolvedTarget = {
   pattern: [],
   references: [],
   resource: { kind: "platform" },
-  suspended: undefined,
+  suspensions: unsuspended,
   isItself: false,
   path: () => "/",
   labels: () => ({}),
 };
+
+/** Returns the target that stands for what is in an org or a project, and not for itself. */
+export function contentsOf(target: ResolvedTarget): ResolvedTarget {
+  const suspensions = target.suspensions.map((suspension) => ({ ...suspension, isItself: false }));
+  return { ...target, suspensions, isItself: false };
+}
 
 /** Returns a target on which conditional bindings do not count, because it has no path. */
 export function withoutPath(target: ResolvedTarget): ResolvedTarget {

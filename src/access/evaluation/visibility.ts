@@ -44,9 +44,8 @@ export function isUnlimited(visible: Visibility): boolean {
 export function visibilityOf(snapshot: OrgSnapshot, check: CheckRequest, target: ResolvedTarget): Visibility {
   if (isForAnyOrg(target)) return visibilityIn(snapshot, check, "all");
   if (projectIn(target)?.by !== "any" || holdsIn(snapshot, check, lifting.project, target.resource)) return unlimited;
-  // While the org is suspended, that alone decides, also if it is suspended only now.
-  const mayLiftOrg = holdsIn(snapshot, check, lifting.org, target.resource);
-  return { orgs: "all", suspendedOrgs: mayLiftOrg ? "all" : noOrgs, suspendedProjects: noOrgs };
+  // The path names the org, so its suspension was decided.
+  return { ...unlimited, suspendedProjects: noOrgs };
 }
 
 /** Returns what a caller sees through `-` in place of the org, which holds the permission to read in these orgs. */

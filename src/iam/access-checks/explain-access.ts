@@ -12,12 +12,12 @@ import type { SubjectReference } from "../../access/engine/decisions/find-grant.
 import { narrowingOf } from "../../access/evaluation/caller-view.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
-import { allows } from "../../access/evaluation/allows.ts";
+import { allows, findDenying } from "../../access/evaluation/allows.ts";
 import { type CheckRequest, subjectById } from "../../access/evaluation/check-request.ts";
 import { explainTarget } from "../../access/evaluation/explain-target.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
-import type { ResolvedTarget } from "../../access/evaluation/resolved-target.ts";
+import type { ResolvedTarget, Suspension } from "../../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
@@ -81,16 +81,18 @@ function* explainSteps(
   const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
   const explanation = yield* explainTarget(snapshot, check, permission, target, limits);
   const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller) : undefined;
-  const allowed = allows(snapshot, { ...check, narrowing }, permission, target);
+  const narrowed = { ...check, narrowing };
+  const allowed = allows(snapshot, narrowed, permission, target);
   const isOfImpersonator = explanation.allowed && !allowed && narrowing?.impersonatorId !== undefined;
   const leftOut =
     narrowing &&
     (findLeftOut(narrowing, permission, target.resource) ?? (isOfImpersonator ? "impersonator" : undefined));
   const answer = { allowed, revision: snapshot.revision };
+  const denying = findDenying(snapshot, narrowed, permission, target);
   if (!explanation.allowed) return { ...answer, ...missing(snapshot, explanation), bindingId: "", grant: undefined };
   return {
     ...answer,
-    deniedBecause: allowed ? "" : explainLeftOut(leftOut) || `the ${target.suspended} is SUSPENDED`,
+    deniedBecause: allowed ? "" : explainLeftOut(leftOut) || explainSuspension(denying),
     bindingId: explanation.binding.id,
     grant: grantedBy(snapshot, explanation),
   };
@@ -113,6 +115,10 @@ function explainLeftOut(leftOut: LeftOut | undefined): string {
     case undefined:
       return "";
   }
+}
+
+function explainSuspension(denying: Suspension | undefined): string {
+  return denying === undefined ? "" : `the ${denying.kind} is SUSPENDED`;
 }
 
 function grantedBy(snapshot: OrgSnapshot, { role, groups }: Allowed) {

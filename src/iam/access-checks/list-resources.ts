@@ -56,12 +56,8 @@ export function createListResources(dependencies: AccessDependencies) {
     };
     const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
     const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
-    const above = resolveById(within.snapshot).resource;
-    const accepts = (id: string): boolean => {
-      // In the subject's own org, its bindings on the project count; in another org, only grants above the project.
-      const project = resolveById(within.snapshot, id);
-      return allows(of.snapshot, check, permission, isSameOrg ? project : { ...project, resource: above });
-    };
+    // In the subject's own org, its bindings on the project count; in another org, only grants above the org.
+    const accepts = (id: string): boolean => allows(of.snapshot, check, permission, resolveById(within.snapshot, id));
     const list = function* (): Steps<ListResourcesResponse> {
       // The revision before the decisions. In another org, the snapshot may be newer after them.
       const { revision } = of.snapshot;

@@ -57,7 +57,7 @@ export function createListSubjects({
     const binding = ["ListSubjects", permission, resourcePath, JSON.stringify(attributes)];
     // On a suspended resource, not all members who hold the permission have access.
     const accepts =
-      target.suspended === undefined
+      target.suspensions.length === 0
         ? undefined
         : (id: string) => allows(snapshot, checkRequestOfMember(id), permission, target);
     const contextOf = (member: number) =>

@@ -17,9 +17,7 @@ export function visibilityCondition(
   if (suspendedOrgs !== "all") conditions.push(sql`(orgs.state = 'ACTIVE' or ${isIn(suspendedOrgs)})`);
   const isInProject = containers.some(({ alias }) => alias === projectLevel.alias);
   if (isInProject && suspendedProjects !== "all") {
-    // In a suspended org, its own suspension decides, as above.
-    const isOpen = sql`projects.state = 'ACTIVE' or orgs.state = 'SUSPENDED'`;
-    conditions.push(sql`(${isOpen} or ${isIn(suspendedProjects)})`);
+    conditions.push(sql`(projects.state = 'ACTIVE' or ${isIn(suspendedProjects)})`);
   }
   return conditions.length === 0 ? undefined : sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
 }
