@@ -2,16 +2,14 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { ClientConfig } from "../config.ts";
 import { isName } from "../paths/parse-path.ts";
 import { type Clients, createClients } from "./calls/create-clients.ts";
-import { type DescribedOrganisation, describeOrganisation } from "./plan/describe-organisation.ts";
 import { explainFailure, nameFailure } from "./calls/explain-import-failure.ts";
 import { ImportError } from "./import-error.ts";
-import { type Difference, findDifferences } from "./plan/find-differences.ts";
-import { planImport } from "./plan/plan-import.ts";
+import type { OrganisationFile } from "./file/organisation-file.ts";
+import { type PreparedImport, prepareImport } from "./plan/prepare-import.ts";
 import { type Progress, createProgress } from "./report/progress.ts";
 import { type Connection, readConnection } from "./calls/read-connection.ts";
-import { readExisting } from "./plan/read-existing.ts";
 import { readOrganisationFile } from "./file/read-organisation-file.ts";
-import { reportImport } from "./report/report-import.ts";
+import { isAsFileSays, reportImport } from "./report/report-import.ts";
 import { createRetry, isRateLimit } from "./calls/retry.ts";
 import { type Outcome, runImport, tallyStages } from "./run-import.ts";
 
@@ -33,7 +31,7 @@ const noticeEveryMs = 10_000;
 /** The exit code that shells report for a program that Ctrl-C ended. */
 const interruptedExitCode = 130;
 
-/** The exit code of --strict if differences from the file stay. */
+/** The exit code of --strict if the organisation is not as the file says. */
 const differentExitCode = 2;
 
 /** Adds `import FILE` to the command line. */
@@ -48,7 +46,10 @@ export function addImportCommand(program: Command, readConfig: () => ClientConfi
     .option("--key-file <file>", "a file with an API key (default: TENANTRY_API_KEY, or operator-key in TENANTRY_DATA)")
     .option("--org <name>", "the name of the organisation, instead of the one in the file", readOrgName)
     .option("--dry-run", "show what the import would do, without changing anything")
-    .option("--strict", "exit with code 2 if the organisation has resources or values that are not those of the file")
+    .option(
+      "--strict",
+      "change nothing and exit with code 2 if the organisation has resources or values that are not those of the file",
+    )
     .option("--concurrency <n>", "the maximum number of concurrent requests, 1 to 64", readConcurrency, 8)
     .option("--verbose", "show all differences, changed names and skipped memberships")
     .action((file: string, options: Options) => importOrganisation(file, options, readConfig()));
@@ -67,7 +68,7 @@ function readConcurrency(text: string): number {
 
 async function importOrganisation(file: string, options: Options, config: ClientConfig): Promise<void> {
   const startedAt = performance.now();
-  const organisation = describeOrganisation(await readOrganisationFile(file), options.org);
+  const organisation = await readOrganisationFile(file);
   const connection = await readConnection(options, config);
   const progress = createProgress(process.stderr);
   const stop = new AbortController();
@@ -85,6 +86,7 @@ async function importOrganisation(file: string, options: Options, config: Client
   const clients = createClients(connection.url, connection.apiKey, retry);
   const result = await bringAbout(organisation, clients, options, progress, stop.signal)
     .catch((error: unknown) => {
+      if (error instanceof ImportError) throw error;
       if (!stop.signal.aborted) throw new ImportError(explainFailure(error, connection));
       return undefined;
     })
@@ -96,12 +98,12 @@ async function importOrganisation(file: string, options: Options, config: Client
     return;
   }
   const elapsedMs = performance.now() - startedAt;
-  const { outcome, differences } = result;
-  const { dryRun = false, verbose = false, strict = false } = options;
-  const reportOptions = { url: connection.url, dryRun, verbose, elapsedMs };
-  process.stdout.write(reportImport(organisation, outcome, differences, reportOptions));
+  const { dryRun = false, verbose = false } = options;
+  const { outcome, isRefused, prepared } = result;
+  const reportOptions = { url: connection.url, dryRun, isRefused, verbose, elapsedMs };
+  process.stdout.write(reportImport(prepared, outcome, reportOptions));
   if (outcome.end === undefined) {
-    if (strict && differences.length + organisation.skipped.length > 0) process.exitCode = differentExitCode;
+    if (isRefused) process.exitCode = differentExitCode;
     return;
   }
   process.stderr.write(`\n${explainEnd(outcome.end, connection)}\n`);
@@ -109,23 +111,25 @@ async function importOrganisation(file: string, options: Options, config: Client
 }
 
 interface Result {
+  readonly prepared: PreparedImport;
   readonly outcome: Outcome;
-  readonly differences: readonly Difference[];
+  /** Whether --strict kept the import from changing anything. */
+  readonly isRefused: boolean;
 }
 
 /** Reads the existing resources, compares them with the file, and creates the missing ones. */
 async function bringAbout(
-  organisation: DescribedOrganisation,
+  file: OrganisationFile,
   clients: Clients,
-  { dryRun = false, concurrency }: Options,
+  { org, dryRun = false, strict = false, concurrency }: Options,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<Result> {
-  const existing = await readExisting(clients, organisation.org);
-  const stages = planImport(organisation.creations, existing);
-  const differences = findDifferences(organisation.creations, existing);
-  if (dryRun) return { outcome: { tallies: tallyStages(stages) }, differences };
-  return { outcome: await runImport(clients, stages, { concurrency, signal, progress }), differences };
+  const prepared = await prepareImport(clients, file, org);
+  const { stages } = prepared;
+  const isRefused = strict && !isAsFileSays(prepared);
+  if (dryRun || isRefused) return { prepared, isRefused, outcome: { tallies: tallyStages(stages) } };
+  return { prepared, isRefused, outcome: await runImport(clients, stages, { concurrency, signal, progress }) };
 }
 
 function explainEnd(end: NonNullable<Outcome["end"]>, connection: Connection): string {

@@ -7,7 +7,7 @@
 //   project = name | { name, display_name?, description? }
 //   grant   = { group: name, project: name, role: "read" | "triage" | "write" | "maintain" | "admin" }
 //
-// Names are free text and compared without case. `map-names.ts` derives the names in the API from them.
+// Names are free text and compared without case. `plan/resolve-names.ts` finds the names in the API for them.
 //
 // The format is not a Protobuf message, because its JSON has no bare names in place of objects and no lowercase values of
 // enums, its decoder stops at the first problem, and CEL cannot compare names without case or name the entry at fault. Texts

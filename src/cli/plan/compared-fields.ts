@@ -43,7 +43,7 @@ export function fieldsOfCreation(creation: Creation): ComparedFields {
 }
 
 export function fieldsOfNamed({ name = "", displayName = "", description = "" }: Named): ComparedFields {
-  return { display_name: displayName === "" ? name : displayName, description };
+  return { display_name: (displayName === "" ? name : displayName).normalize("NFC"), description };
 }
 
 export function fieldsOfMember({

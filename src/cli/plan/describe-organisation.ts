@@ -24,12 +24,15 @@ const memberTypes: Record<MemberEntry["type"], Member_Type> = {
   application: Member_Type.APPLICATION,
 };
 
-/** @param orgName the name of the org; by default that in the file. */
-export function describeOrganisation(file: OrganisationFile, orgName?: string): DescribedOrganisation {
-  const orgs = createNaming("org", [orgName === undefined ? file.org : { ...file.org, name: orgName }]);
-  const members = createNaming("member", file.members);
-  const groups = createNaming("group", file.groups);
-  const projects = createNaming("project", file.projects);
+/** The names in the API of what a file names, by the `nameKey` of the originals. */
+export type OrganisationNames = Readonly<Record<"org" | "member" | "group" | "project", ReadonlyMap<string, string>>>;
+
+/** @param names from `resolveNames`. */
+export function describeOrganisation(file: OrganisationFile, names: OrganisationNames): DescribedOrganisation {
+  const orgs = createNaming("org", [file.org], names.org);
+  const members = createNaming("member", file.members, names.member);
+  const groups = createNaming("group", file.groups, names.group);
+  const projects = createNaming("project", file.projects, names.project);
 
   const [{ name: org, fields: orgFields } = { name: "", fields: {} }] = orgs.named;
   const orgPath = formatPath(patterns.Org, org);

@@ -1,6 +1,5 @@
 import { brokenRules } from "../file/contract-rules.ts";
 import type { Kind } from "./creation.ts";
-import { mapNames } from "./map-names.ts";
 import { nameKey } from "../file/name-key.ts";
 
 /** An entry whose name is not valid in the API. */
@@ -26,14 +25,15 @@ export interface Naming<Entry> {
 }
 
 /**
- * Names siblings with `mapNames`. If an entry has no display name, the original name becomes the display name of a renamed
- * entry.
+ * Gives siblings their names. If an entry has no display name, the original name becomes the display name of a renamed entry.
+ *
+ * @param names from `resolveNames`.
  */
 export function createNaming<Entry extends { name: string; displayName?: string; description: string }>(
   kind: Kind,
   entries: readonly Entry[],
+  names: ReadonlyMap<string, string>,
 ): Naming<Entry> {
-  const names = mapNames(entries.map(({ name }) => name));
   const nameOf = (original: string): string | undefined => names.get(nameKey(original));
   const renamed: RenamedEntry[] = [];
   const named = entries.map((entry) => {

@@ -10,6 +10,7 @@ import {
   fieldsOfRole,
 } from "./compared-fields.ts";
 import type { Clients } from "../calls/create-clients.ts";
+import { permissionsBeyond } from "./permissions-beyond.ts";
 import type { Creation, Kind } from "./creation.ts";
 import { identityOf, identityOfRoleBinding } from "./identity-of.ts";
 import { labelOf, labelOfRoleBinding } from "./label-of.ts";
@@ -19,6 +20,7 @@ const pageSize = 1_000;
 /** What an import needs to know of a resource. */
 export interface ExistingResource {
   readonly kind: Kind;
+  readonly path: string;
   /** The resource in reports. */
   readonly label: string;
   readonly fields: ComparedFields;
@@ -26,12 +28,13 @@ export interface ExistingResource {
 
 type Entry = readonly [identity: string, resource: ExistingResource];
 
-/** Returns an org and everything in it that files describe, by identity; empty if the org does not exist. */
-export async function readExisting(clients: Clients, name: string): Promise<ReadonlyMap<string, ExistingResource>> {
-  const path = formatPath(patterns.Org, name);
-  const org = await findOrg(clients, path);
-  if (org === undefined) return new Map();
-  const inOrg = { parentPath: path };
+/** Everything in an org, and itself, that files describe, by identity. */
+export type Existing = ReadonlyMap<string, ExistingResource>;
+
+/** Reads an org and everything in it that files describe. */
+export async function readExisting(clients: Clients, org: Org): Promise<Existing> {
+  const { name } = org;
+  const inOrg = { parentPath: formatPath(patterns.Org, name) };
   const inAllProjects = { parentPath: formatPath(patterns.Project, name, "-") };
   const inAllGroups = { parentPath: formatPath(patterns.Group, name, "-") };
   const listBindings = (parent: { parentPath: string }) =>
@@ -40,7 +43,12 @@ export async function readExisting(clients: Clients, name: string): Promise<Read
       ({ roleBindings }) => roleBindings,
       (binding) => [
         identityOfRoleBinding(binding),
-        { kind: "role binding", label: labelOfRoleBinding(binding), fields: fieldsOfLimited(binding) },
+        {
+          kind: "role binding",
+          path: binding.path,
+          label: labelOfRoleBinding(binding),
+          fields: fieldsOfLimited(binding),
+        },
       ],
     );
   const lists = await Promise.all([
@@ -81,7 +89,7 @@ export async function readExisting(clients: Clients, name: string): Promise<Read
 }
 
 function describe(kind: Kind, { path }: { readonly path: string }, fields: ComparedFields): Entry {
-  return [path, { kind, label: labelOf(path), fields }];
+  return [path, { kind, path, label: labelOf(path), fields }];
 }
 
 /** Whether the resource that a creation conflicts with is the resource that it should create. */
@@ -90,6 +98,10 @@ export async function isThere(clients: Clients, creation: Creation): Promise<boo
     case "org":
       // The creation also conflicts with a customer of the same name.
       return (await findOrg(clients, creation.path)) !== undefined;
+    case "role": {
+      const { permissions } = await clients.roles.getRole({ path: creation.path });
+      return permissionsBeyond(creation, permissions).length === 0;
+    }
     case "role binding": {
       const binding = await clients.roleBindings.getRoleBinding({ path: creation.path });
       return identityOfRoleBinding(binding) === identityOf(creation);
@@ -99,7 +111,8 @@ export async function isThere(clients: Clients, creation: Creation): Promise<boo
   }
 }
 
-async function findOrg(clients: Clients, path: string): Promise<Org | undefined> {
+/** Returns an org; undefined if it does not exist. */
+export async function findOrg(clients: Clients, path: string): Promise<Org | undefined> {
   try {
     return await clients.orgs.getOrg({ path });
   } catch (error) {

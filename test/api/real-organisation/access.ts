@@ -13,9 +13,9 @@ const org = "/orgs/kubernetes-sigs";
 const rolesFromWeakToStrong = ["read", "triage", "write", "maintain", "admin"];
 const strengthOf = (role: string): number => rolesFromWeakToStrong.indexOf(role);
 
-/** In this file, lowercase with dashes instead of dots turns everything into valid names. */
+/** In this file, lowercase turns the names of all members and projects into valid ones. */
 function readFile(): DataSet {
-  const toName = (original: string): string => original.toLowerCase().replaceAll(".", "-");
+  const toName = (original: string): string => original.toLowerCase();
   const file = readOrganisation("kubernetes-sigs");
   return {
     org: file.org,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { makeUpName } from "../../../src/cli/plan/made-up-names.ts";
 import { nameKey } from "../../../src/cli/file/name-key.ts";
 import { total } from "../../cli/support/import-into.ts";
 import { type StoredOrg, readOrg } from "../../cli/support/read-org.ts";
@@ -24,12 +25,9 @@ export function testImport(
 
 const rolesFromWeakToStrong = ["read", "triage", "write", "maintain", "admin"];
 
-/**
- * Returns what must be stored, from a walk over the file. In these files, lowercase with dashes instead of other characters
- * turns everything into valid names.
- */
+/** Returns what must be stored, from a walk over the file. Names with a dot or a slash become made-up ones. */
 function walk(file: DataSet): Omit<StoredOrg, "revision" | "changes"> {
-  const name = (original: string): string => nameKey(original).replaceAll(/[./]/g, "-");
+  const name = (original: string): string => (/[./]/.test(original) ? makeUpName(original) : nameKey(original));
   return {
     members: [...file.admins, ...file.members].map(name).toSorted(),
     groups: file.groups.map((group) => name(group.name)).toSorted(),

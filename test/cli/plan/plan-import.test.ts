@@ -1,13 +1,28 @@
 import { describe, expect, test } from "vitest";
 import { Member_Type } from "../../../gen/iam/v1alpha/member_pb.ts";
-import { describeOrganisation } from "../../../src/cli/plan/describe-organisation.ts";
+import type { Kind } from "../../../src/cli/plan/creation.ts";
+import { makeUpName } from "../../../src/cli/plan/made-up-names.ts";
+import { resolveNames } from "../../../src/cli/plan/resolve-names.ts";
+import { type DescribedOrganisation, describeOrganisation } from "../../../src/cli/plan/describe-organisation.ts";
 import { checkOrganisationFile } from "../../../src/cli/file/organisation-file.ts";
 import { planImport } from "../../../src/cli/plan/plan-import.ts";
 
-const describeFile = (content: object, org?: string) =>
-  describeOrganisation(checkOrganisationFile({ org: "acme", ...content }, "org.json"), org);
+/** Describes a file whose organisation does not exist yet. */
+function describeFile(content: object): DescribedOrganisation {
+  const file = checkOrganisationFile({ org: "acme", ...content }, "org.json");
+  const resolve = (kind: Kind, entries: readonly { readonly name: string }[]) => {
+    const originals = entries.map(({ name }) => name);
+    return resolveNames(kind, originals, [], (original, problem) => expect.fail(`${original}: ${problem}`));
+  };
+  return describeOrganisation(file, {
+    org: resolve("org", [file.org]),
+    member: resolve("member", file.members),
+    group: resolve("group", file.groups),
+    project: resolve("project", file.projects),
+  });
+}
 
-const pathsOf = (content: object, org?: string) => describeFile(content, org).creations.map(({ path }) => path);
+const pathsOf = (content: object) => describeFile(content).creations.map(({ path }) => path);
 
 describe("an organisation", () => {
   test("is created from the top down", () => {
@@ -34,11 +49,6 @@ describe("an organisation", () => {
     ]);
   });
 
-  test("takes the name given on the command line", () => {
-    expect(pathsOf({ members: ["alice"] }, "other")).toEqual(["/orgs/other", "/orgs/other/members/alice"]);
-    expect(describeFile({}, "other").renamed).toEqual([]);
-  });
-
   test("keeps the original name of a renamed resource as its display name", () => {
     const { creations, renamed } = describeFile({ members: ["Zoe"], projects: ["etcd.io"] });
     expect(creations.slice(1).map(({ request }) => request)).toEqual([
@@ -46,11 +56,11 @@ describe("an organisation", () => {
         parentPath: "/orgs/acme",
         member: { name: "zoe", displayName: "Zoe", description: "", type: Member_Type.USER },
       },
-      { parentPath: "/orgs/acme", project: { name: "etcd-io", displayName: "etcd.io", description: "" } },
+      { parentPath: "/orgs/acme", project: { name: makeUpName("etcd.io"), displayName: "etcd.io", description: "" } },
     ]);
     expect(renamed).toEqual([
       { kind: "member", original: "Zoe", name: "zoe", isLost: false },
-      { kind: "project", original: "etcd.io", name: "etcd-io", isLost: false },
+      { kind: "project", original: "etcd.io", name: makeUpName("etcd.io"), isLost: false },
     ]);
   });
 
@@ -120,9 +130,9 @@ describe("an organisation", () => {
       },
       {
         kind: "role binding",
-        path: "/orgs/acme/projects/etcd-io/roleBindings/sre-admin",
+        path: `/orgs/acme/projects/${makeUpName("etcd.io")}/roleBindings/sre-admin`,
         request: {
-          parentPath: "/orgs/acme/projects/etcd-io",
+          parentPath: `/orgs/acme/projects/${makeUpName("etcd.io")}`,
           roleBinding: { name: "sre-admin", ...sre, ...canAll },
         },
       },

@@ -1,7 +1,5 @@
 import { createClients } from "../../../src/cli/calls/create-clients.ts";
-import { describeOrganisation } from "../../../src/cli/plan/describe-organisation.ts";
-import { planImport } from "../../../src/cli/plan/plan-import.ts";
-import { readExisting } from "../../../src/cli/plan/read-existing.ts";
+import { prepareImport } from "../../../src/cli/plan/prepare-import.ts";
 import { readOrganisationFile } from "../../../src/cli/file/read-organisation-file.ts";
 import { createRetry } from "../../../src/cli/calls/retry.ts";
 import { type Outcome, runImport } from "../../../src/cli/run-import.ts";
@@ -24,8 +22,7 @@ export async function importInto(
   const stop = new AbortController();
   const retry = createRetry({ delaysMs: [100, 500, 2_000], signal: stop.signal, onRetry: () => {} });
   const clients = createClients(server.url, server.operatorKey, retry);
-  const organisation = describeOrganisation(await readOrganisationFile(file), org);
-  const stages = planImport(organisation.creations, await readExisting(clients, organisation.org));
+  const { stages } = await prepareImport(clients, await readOrganisationFile(file), org);
   let answered = 0;
   const progress = {
     start: () => {},
