@@ -16,7 +16,7 @@ const layers: readonly (readonly string[])[] = [
   ["standard-methods"],
   ["access"],
   ["changes", "identity"],
-  ["filters"],
+  ["filters", "json-schema"],
   ["database"],
   ["paths"],
   ["timers", "turns"],

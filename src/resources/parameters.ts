@@ -1,137 +1,178 @@
-// The parameters of resources, and the JSON Schemas (draft 2020-12) that describe them. Providers write the schemas, and all
-// requests share one thread. So a schema cannot make validation asynchronous, and what a schema makes the validator do ends
-// after a time: patterns that backtrack, references that repeat one another, and references to themselves.
-import { isNativeError } from "node:util/types";
-import { Script } from "node:vm";
+// The parameters of resources, and the JSON Schemas (draft 2020-12) that describe them. Providers write the schemas, customers the
+// parameters, and all requests share one thread. So the steps of both are counted and limited. What is accepted does not depend on
+// how fast or busy a machine is. docs/decisions/0076-schemas-in-counted-steps.md
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import { type FieldViolation, invalidField, invalidFields } from "../errors/service-error.ts";
-import type { ResourceTypeRow } from "./resource-types/store.ts";
+import { type FieldViolation, ServiceError, invalidField, invalidFields } from "../errors/service-error.ts";
+import type { Problem } from "../json-schema/node.ts";
+import { type Schema, parseSchema } from "../json-schema/parse-schema.ts";
+import { SchemaError } from "../json-schema/schema-error.ts";
+import { type Work, WorkExceeded, createWork } from "../json-schema/work.ts";
 import { requireStorable } from "./require-storable.ts";
+import { resourceTypePath } from "./resource-types/message.ts";
+import type { ResourceTypeRow } from "./resource-types/store.ts";
 
 const maxViolations = 100;
 
-/** How long compiling a schema or validating parameters may take. Both take a few milliseconds at most, without such schemas. */
-const budgetMs = 500;
+/** The steps to read one schema: some 10 µs each at most, for patterns with large repetitions. */
+const maxReadingOfSchema = 8_000;
 
-/** The share of its time for which a run must have had the processor. One that had less ran on a busy machine, and gets more time. */
-const processorShare = 0.8;
+/** The steps to read all schemas that a request brings or needs. */
+const maxReadingOfRequest = 50_000;
 
-/** The longest time, however busy the machine is. */
-const longestMs = 8 * budgetMs;
+/** The steps to check the parameters of one resource: some 100 ns each. */
+const maxOfResource = 500_000;
 
-const runScript = new Script("run()");
+/** The steps to check those of a whole request. */
+const maxOfRequest = 2_500_000;
+
+/** What a request may still do with schemas. */
+export interface ParametersWork {
+  readonly reading: Work;
+  readonly checking: Work;
+}
+
+export function createParametersWork(): ParametersWork {
+  return { reading: createWork(maxReadingOfRequest), checking: createWork(maxOfRequest) };
+}
 
 /**
  * Checks a schema of parameters.
  *
  * @throws ServiceError FIELD_INVALID that says what is wrong.
  */
-export function checkParametersSchema(schema: JsonObject | undefined, field: string): void {
+export function checkParametersSchema(
+  schema: JsonObject | undefined,
+  field: string,
+  { reading }: ParametersWork = createParametersWork(),
+): void {
   if (schema === undefined) return;
   requireStorable(schema, field);
   try {
-    withinBudget(() => compile(schema));
+    within(reading, maxReadingOfSchema, (work) => parseSchema(schema, work));
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw invalidField(field, `must be a JSON Schema (draft 2020-12): ${problem}`, "json_schema");
+    if (error instanceof SchemaError) {
+      throw invalidField(field, `must be a JSON Schema (draft 2020-12): ${error.message}`, "json_schema");
+    }
+    if (!(error instanceof WorkExceeded)) throw error;
+    const limits = `${maxReadingOfSchema} steps, and all of a request ${maxReadingOfRequest}: one for each keyword and each part of a pattern, as often as it may be repeated`;
+    throw invalidField(field, `must have a JSON Schema that can be read in ${limits}`, "json_schema_size");
   }
 }
 
 /** A ResourceType with the schema of the parameters of its resources; null if they have none. */
-type Described = Pick<ResourceTypeRow, "id" | "changed_revision" | "parameters_schema">;
+export type DescribedType = Pick<
+  ResourceTypeRow,
+  "id" | "changed_revision" | "parameters_schema" | "service_name" | "name"
+>;
 
 /**
  * Checks the parameters of a resource.
  *
  * @throws ServiceError FIELD_INVALID with a violation for each: `resource.parameters.disks[0].size`.
  */
-export type CheckParameters = (type: Described, parameters: JsonObject, field: string) => void;
+export type CheckParameters = (
+  type: DescribedType,
+  parameters: JsonObject,
+  field: string,
+  work: ParametersWork,
+) => void;
 
 /**
- * Creates the check. It keeps the schemas that were used last as they are compiled, by the revision of their type.
+ * Creates the check. It keeps the schemas that were used last as they were read, by the revision of their type.
  *
  * @param kept how many schemas.
  */
 export function createCheckParameters(kept = 100): CheckParameters {
-  const compiled = new Map<string, ValidateFunction>();
-  const compileOnce = (key: string, schema: JsonObject): ValidateFunction => {
-    const validate = compiled.get(key) ?? compile(schema);
+  const read = new Map<string, Schema | SchemaError>();
+  const readOnce = (key: string, schema: JsonObject, work: ParametersWork): Schema => {
+    const found = read.get(key) ?? within(work.reading, maxReadingOfSchema, (left) => readStored(schema, left));
     // The last one that was used is at the end.
-    compiled.delete(key);
-    compiled.set(key, validate);
-    const [oldest] = compiled.keys();
-    if (compiled.size > kept && oldest !== undefined) compiled.delete(oldest);
-    return validate;
+    read.delete(key);
+    read.set(key, found);
+    const [oldest] = read.keys();
+    if (read.size > kept && oldest !== undefined) read.delete(oldest);
+    if (found instanceof SchemaError) throw found;
+    return found;
   };
-  return ({ id, changed_revision: revision, parameters_schema: schema }, parameters, field) => {
+  return (type, parameters, field, work) => {
+    const { id, changed_revision: revision, parameters_schema: schema } = type;
     if (schema === null) {
       if (Object.keys(parameters).length > 0)
         throw invalidField(field, "must be unset: the type has no parameters", "type");
       return;
     }
     requireStorable(parameters, field);
-    const errors = violationsOf(() => compileOnce(`${id} ${revision}`, schema), parameters, field);
-    if (errors.length === 0) return;
-    throw invalidFields(errors.slice(0, maxViolations).map((error) => toViolation(error, field)));
+    const problems = orUnchecked(type, field, () => {
+      const { validate } = readOnce(`${id} ${revision}`, schema, work);
+      return within(work.checking, maxOfResource, (left) => validate(parameters, left, maxViolations));
+    });
+    if (problems.length > 0) throw invalidFields(problems.map((problem) => toViolation(problem, field)));
   };
 }
 
-/** @throws ServiceError FIELD_INVALID when the schema cannot be applied to the parameters. */
-function violationsOf(
-  compileSchema: () => ValidateFunction,
-  parameters: JsonObject,
-  field: string,
-): readonly ErrorObject[] {
+/** Returns the schema, or why it cannot be used. It was stored when other patterns were accepted. */
+function readStored(schema: JsonObject, work: Work): Schema | SchemaError {
   try {
-    return withinBudget(() => {
-      const validate = compileSchema();
-      return validate(parameters) ? [] : (validate.errors ?? []);
-    });
+    return parseSchema(schema, work);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    const description = `cannot be checked, because the schema of the type refers to itself or takes too long: ${problem}`;
-    throw invalidField(field, description, "json_schema");
+    if (error instanceof SchemaError) return error;
+    throw error;
   }
+}
+
+/** Runs a function with some of the steps that are left. What it does not use is left. */
+function within<Result>(all: Work, steps: number, run: (work: Work) => Result): Result {
+  const work = createWork(Math.min(steps, all.left));
+  const given = work.left;
+  try {
+    return run(work);
+  } finally {
+    all.left -= given - Math.max(0, work.left);
+  }
+}
+
+/** @throws ServiceError FIELD_INVALID when the schema cannot be applied to the parameters. */
+function orUnchecked<Result>(type: DescribedType, field: string, check: () => Result): Result {
+  try {
+    return check();
+  } catch (error) {
+    const schema = `the parameters_schema of ${resourceTypePath(type)}`;
+    if (error instanceof SchemaError) {
+      const description = `cannot be checked, until the provider of the type changes ${schema}: ${error.message}`;
+      throw invalidField(field, description, "json_schema");
+    }
+    if (!(error instanceof WorkExceeded)) throw error;
+    const limits = `${maxOfResource} steps for a resource and ${maxOfRequest} for a request`;
+    const description = `cannot be checked: by ${schema} that ${error.message}, of which there are ${limits}; give fewer or shorter parameters, or fewer resources at once`;
+    throw invalidField(field, description, "json_schema_size");
+  }
+}
+
+/** What was found out about the parameters of a new resource, before any lock. */
+export interface CheckedParameters {
+  /** Undefined if there was none. */
+  readonly type: DescribedType | undefined;
+  readonly error: ServiceError | undefined;
 }
 
 /**
- * Runs a function and ends it after the budget. It runs again, with twice the time, if others had the processor meanwhile.
+ * Checks under the locks that parameters were checked, and by the schema that the type still has.
  *
- * @throws an Error with the code ERR_SCRIPT_EXECUTION_TIMEOUT, or what the function throws.
+ * @throws ServiceError what was wrong with them; SERVICE_UNAVAILABLE when the type has changed meanwhile.
  */
-function withinBudget<Result>(run: () => Result): Result {
-  for (let timeout = budgetMs; ; timeout *= 2) {
-    const startMs = processorMs();
-    try {
-      return runScript.runInNewContext({ run }, { timeout }) as Result;
-    } catch (error) {
-      // It is an Error of the context of the script.
-      const isTimeout = isNativeError(error) && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
-      if (!isTimeout || timeout >= longestMs || processorMs() - startMs >= processorShare * budgetMs) throw error;
-    }
+export function requireChecked(now: DescribedType, { type, error }: CheckedParameters): void {
+  const isSame = type?.id === now.id && type.changed_revision === now.changed_revision;
+  if (!isSame && !(type?.id === now.id && isDeepStrictEqual(type.parameters_schema, now.parameters_schema))) {
+    throw new ServiceError("SERVICE_UNAVAILABLE", `${resourceTypePath(now)} has changed during the call; try again`);
   }
+  if (error !== undefined) throw error;
 }
 
-/** Returns the time for which this thread has had the processor; before Node.js 24, all threads. */
-function processorMs(): number {
-  const measured: { cpuUsage(): NodeJS.CpuUsage; threadCpuUsage?(): NodeJS.CpuUsage } = process;
-  const { user, system } = measured.threadCpuUsage?.() ?? measured.cpuUsage();
-  return (user + system) / 1_000;
-}
-
-/** An instance of its own for each schema, because an instance keeps all schemas that it has compiled. */
-function compile(schema: JsonObject): ValidateFunction {
-  // Ajv would return a promise, whose rejection nobody awaits.
-  if (JSON.stringify(schema).includes('"$async"')) throw new Error('it must not contain "$async"');
-  return new Ajv2020({ allErrors: true, strict: true, validateFormats: false, logger: false }).compile(schema);
-}
-
-function toViolation({ instancePath, keyword, message = "is not valid" }: ErrorObject, field: string): FieldViolation {
-  const steps = instancePath
-    .split("/")
-    .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
-  const path = steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join("");
-  return { field: `${field}${path}`, description: message, rule: keyword };
+function toViolation({ place, keyword, description }: Problem, field: string): FieldViolation {
+  let path = "";
+  for (let each = place; each !== undefined; each = each.outer) {
+    path = `${typeof each.key === "number" ? `[${each.key}]` : `.${each.key}`}${path}`;
+  }
+  return { field: `${field}${path}`, description, rule: keyword };
 }

@@ -31,8 +31,7 @@ type Variable = QuantityVariable | QualityVariable;
 type Problem = readonly [field: string, description: string];
 
 /** @throws ServiceError FIELD_INVALID with a violation for each broken rule. */
-export async function checkOperations(db: Transaction<Schema>, operations: readonly OperationType[]): Promise<void> {
-  const kinds = await findKinds(db, operations);
+export function checkOperations(kinds: Kinds, operations: readonly OperationType[]): void {
   const violations = operations.flatMap((operation, index) => {
     const at = `resource_type.operations[${index}]`;
     const same = operations.findIndex(({ verb }) => verb === operation.verb);
@@ -214,15 +213,17 @@ function qualityProblems({ kind, maximum }: QualityVariable, highestGrade: numbe
     : [];
 }
 
-async function findKinds(db: Transaction<Schema>, operations: readonly OperationType[]): Promise<Kinds> {
+/** Reads what operations may refer to: once for all types of a batch. */
+export async function readKindsOf(db: Transaction<Schema>, operations: readonly OperationType[]): Promise<Kinds> {
   const namesOf = (variables: readonly Variable[]): string[] => [...new Set(variables.map(({ kind }) => kind))];
   const quantities = operations.flatMap((each) => [...each.quantities, ...each.givenQuantities]);
   const qualities = operations.flatMap((each) => [...each.qualities, ...each.givenQualities]);
   const quantityKinds = await findQuantityKinds(db, namesOf(quantities));
   const qualityKinds = await findQualityKinds(db, namesOf(qualities));
   const hasReferences = operations.some(({ references }) => references.length > 0);
-  // A cloud has few types.
-  const types = hasReferences ? await selectResourceTypes(db).execute() : [];
+  // A cloud has few types. Their schemas may be long.
+  const names = ["services.name as service_name", "resource_types.name as name"] as const;
+  const types = hasReferences ? await selectResourceTypes(db).clearSelect().select(names).execute() : [];
   return {
     steps: new Map(quantityKinds.map(({ name, step }) => [name, step])),
     highestGrades: new Map(qualityKinds.map(({ name, highest_grade }) => [name, highest_grade])),

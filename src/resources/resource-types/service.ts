@@ -1,4 +1,6 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type ResourceType, ResourceTypesService } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
@@ -7,14 +9,16 @@ import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { callerOf } from "../../access/evaluation/call.ts";
+import { type AtItem, alone, atItemOf, mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
-import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { serviceDefinition } from "../services/definition.ts";
-import { checkOperations } from "./check-operations.ts";
+import { checkOperations, readKindsOf } from "./check-operations.ts";
 import { resourceTypeDefinition } from "./definition.ts";
-import { checkParametersSchema } from "../parameters.ts";
+import { type ParametersWork, checkParametersSchema, createParametersWork } from "../parameters.ts";
 import { inUse } from "../require-unused.ts";
 import { resourcePath } from "../resources/message.ts";
 import { type InfrastructureRow, findResourceOf } from "../resources/store.ts";
@@ -22,12 +26,11 @@ import { resourceTypePath, toStored } from "./message.ts";
 import { requireKept } from "./require-kept.ts";
 import type { ResourceTypeRow } from "./store.ts";
 
-const schemaField = "resource_type.parameters_schema";
-
 export function createResourceTypesService(
   dependencies: ResourceDependencies,
 ): ServiceImpl<typeof ResourceTypesService> {
-  return createStandardService(ResourceTypesService, dependencies, resourceTypeDefinition, {
+  const checkSchema = createCheckSchema();
+  const standard = createStandardHandlers(ResourceTypesService, dependencies, resourceTypeDefinition, {
     scope: { kind: "fixed", org: { by: "id", value: dependencies.installation.systemOrgId } },
     creation: {
       kind: "in org",
@@ -35,9 +38,13 @@ export function createResourceTypesService(
         const parent = required(parents[0]);
         const service = await findRow(db, serviceDefinition, parent);
         if (service === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
-        return mapItems(types, atItem, async ({ collection, ...message }) => {
-          await checkOperations(db, message.operations);
-          checkParametersSchema(message.parametersSchema, schemaField);
+        const kinds = await readKindsOf(
+          db,
+          types.flatMap(({ operations }) => operations),
+        );
+        return mapItems(types, atItem, ({ collection, ...message }) => {
+          checkOperations(kinds, message.operations);
+          checkSchema(message.parametersSchema);
           const columns = { service_id: service.id, collection, ...definedColumns(message) };
           return { columns, joined: { service_name: service.name } };
         });
@@ -45,8 +52,9 @@ export function createResourceTypesService(
     },
     async change({ db }, row, message) {
       const { operations, parametersSchema } = message;
-      await checkOperations(db, operations);
-      checkParametersSchema(parametersSchema, schemaField);
+      checkOperations(await readKindsOf(db, operations), operations);
+      // One that was stored when other patterns were accepted can stay.
+      if (!isDeepStrictEqual(parametersSchema ?? null, row.parameters_schema)) checkSchema(parametersSchema);
       const resource = await lockAndFindResource(db, row);
       if (resource !== undefined) requireKept(row.operations, operations, resourcePath(resource));
       return definedColumns(message);
@@ -61,6 +69,42 @@ export function createResourceTypesService(
     mapError: (error, { collection }) =>
       violatedConstraint(error) === "resource_types_collection_key" ? collectionTaken(collection) : undefined,
   });
+
+  /** Checks the schemas of new types before the lock, and lets others run between two of them. */
+  const checkAll = async (types: readonly ResourceType[], atItem: AtItem, context: HandlerContext): Promise<void> => {
+    const renew = renewTurnOf(dependencies.turns, callerOf(context), context.signal, "large");
+    const work = createParametersWork();
+    await mapItems(types, atItem, async ({ parametersSchema }) => {
+      const turn = renew();
+      if (turn !== undefined) await turn;
+      checkSchema(parametersSchema, work);
+    });
+  };
+
+  return completeService(ResourceTypesService, {
+    ...standard,
+
+    async createResourceType(request, context) {
+      await checkAll([required(request.resourceType)], alone, context);
+      return required(standard.createResourceType)(request, context);
+    },
+
+    async batchCreateResourceTypes(request, context) {
+      const types = request.requests.map(({ resourceType }) => required(resourceType));
+      await checkAll(types, atItemOf("requests"), context);
+      return required(standard.batchCreateResourceTypes)(request, context);
+    },
+  });
+}
+
+/** Creates the check of schemas. One that was checked before the lock is not checked again under it. */
+function createCheckSchema(): (schema: JsonObject | undefined, work?: ParametersWork) => void {
+  const checked = new WeakSet<JsonObject>();
+  return (schema, work) => {
+    if (schema === undefined || checked.has(schema)) return;
+    checkParametersSchema(schema, "resource_type.parameters_schema", work);
+    checked.add(schema);
+  };
 }
 
 function definedColumns({

@@ -1,7 +1,7 @@
 // The rules of resources: what a new one needs, and what people may change of one.
 import { type SqlBool, sql } from "kysely";
 import { v7 as uuidv7 } from "uuid";
-import type { ResourceSchema } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import type { Resource, ResourceSchema } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { visibleTypesOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
@@ -15,7 +15,7 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
 import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import { readKinds, readVariables } from "../operations/read-variables.ts";
-import { createCheckParameters } from "../parameters.ts";
+import { type CheckedParameters, requireChecked } from "../parameters.ts";
 import { lockType, lockTypeIn } from "../resource-types/find-type.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
@@ -26,7 +26,10 @@ const typeField = "resource.type_path";
 const variableFields = { quantities: "resource.quantities", qualities: "resource.qualities" };
 
 interface InfrastructureRules {
-  readonly rules: ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema>;
+  /** Returns the rules. New resources are those whose parameters were checked. */
+  readonly rulesFor: (
+    checked: ReadonlyMap<Resource, CheckedParameters>,
+  ) => ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema>;
   /** Returns how the transaction has prepared a resource that it has created. */
   readonly preparedOf: (transaction: OrgTransaction, resource: InfrastructureRow) => PreparedCreation;
 }
@@ -41,12 +44,11 @@ export interface PreparedCreation {
   readonly requireReserved: () => Promise<void>;
 }
 
-/** Creates the rules. They keep compiled schemas of parameters, and what a running transaction has prepared. */
+/** Creates the rules. They keep what a running transaction has prepared. */
 export function createInfrastructureRules(): InfrastructureRules {
-  const checkParameters = createCheckParameters();
   /** By the ids of the resources. */
   const prepared = new WeakMap<OrgTransaction, Map<string, PreparedCreation>>();
-  const rules: InfrastructureRules["rules"] = {
+  const rulesFor: InfrastructureRules["rulesFor"] = (checked) => ({
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
@@ -72,7 +74,7 @@ export function createInfrastructureRules(): InfrastructureRules {
           types.set(typePath, known);
           const { type, kinds } = known;
           const create = requireOperation(type, "create", typeField);
-          checkParameters(type, resource.parameters ?? {}, "resource.parameters");
+          requireChecked(type, required(checked.get(resource)));
           checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
           const wanted = readVariables(kinds, create, resource, variableFields);
           const id = uuidv7();
@@ -114,9 +116,9 @@ export function createInfrastructureRules(): InfrastructureRules {
       const types = visibleTypesOf(context);
       return types && sql<SqlBool>`resources.type_id = any(${types}::uuid[])`;
     },
-  };
+  });
   return {
-    rules,
+    rulesFor,
     preparedOf: (transaction, { id }) => required(prepared.get(transaction)?.get(id)),
   };
 }

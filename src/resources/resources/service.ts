@@ -33,6 +33,8 @@ import { type WriteCall, runWrite } from "../../standard-methods/write/write-cal
 import { placeOf } from "../counted-amounts.ts";
 import { toOperation } from "../operations/message.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
+import type { CheckedParameters } from "../parameters.ts";
+import { createCheckAll } from "./check-all.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath } from "./message.ts";
 import { startUndelete } from "./start-undelete.ts";
@@ -48,7 +50,9 @@ type Start = (transaction: OrgTransaction, row: InfrastructureRow) => Promise<St
 export function createResourcesService(dependencies: ProviderDependencies): ServiceImpl<typeof ResourcesService> {
   const [place] = infrastructureDefinition.places;
   const reader = dependencies.readers.readerOf(infrastructureDefinition, place);
-  const { rules, preparedOf } = createInfrastructureRules();
+  const { rulesFor, preparedOf } = createInfrastructureRules();
+  const checkAll = createCheckAll(dependencies);
+  const rules = rulesFor(new Map());
   const served: Served = {
     definition: infrastructureDefinition,
     place,
@@ -81,11 +85,12 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     call: WriteCall,
     parent: readonly Reference[],
     messages: readonly Resource[],
+    checked: ReadonlyMap<Resource, CheckedParameters>,
     atItem: AtItem,
   ): Promise<Operation[]> =>
     startAll(call, parent, async (transaction) => {
       const rows = await insertAll(
-        served,
+        { ...served, rules: rulesFor(checked) },
         transaction,
         messages.map(() => parent),
         messages,
@@ -130,8 +135,10 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
         ...readWriteRequest(ResourcesService.method.createResource, request, context),
         joinsGroups: true,
       };
+      const resource = required(request.resource);
+      const checked = await checkAll([resource], context);
       const answer = await runWrite(grouping, write, async (call) => {
-        const [operation] = await create(call, parent, [required(request.resource)], alone);
+        const [operation] = await create(call, parent, [resource], checked, alone);
         return required(operation);
       });
       return answer as Operation;
@@ -141,10 +148,11 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const { requests } = request;
       const parent = targetOf(context, patterns.Project);
       const write = readWriteRequest(ResourcesService.method.batchCreateResources, request, context);
+      const messages = requests.map(({ resource }) => required(resource));
+      const checked = await checkAll(messages, context);
       const answer = await runWrite(dependencies, write, async (call) => {
         await checkRequests(served, parent, requests);
-        const messages = requests.map(({ resource }) => required(resource));
-        const operations = await create(call, parent, messages, atItemOf("requests"));
+        const operations = await create(call, parent, messages, checked, atItemOf("requests"));
         return createMessage(BatchCreateResourcesResponseSchema, { operations });
       });
       return answer as BatchCreateResourcesResponse;
