@@ -8,26 +8,34 @@ const withoutAccess: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["Group", new Set([...stamps, "display_name", "description", "labels"])],
   // Conditions see the labels of projects.
   ["Project", new Set([...stamps, "display_name", "description"])],
-  // Roles are bound on projects, not on what is in them; paths in conditions contain names.
-  [
-    "Resource",
-    new Set([...stamps, "display_name", "description", "labels", "state", "operation_id", "concurrent_ids"]),
-  ],
-  ["Operation", new Set(stamps)],
+]);
+
+/**
+ * The columns that may decide about somebody's access, by the types of what is in projects. Roles are bound on projects, and no
+ * snapshot has what is in them, so the removal of one changes nobody's access, either. Paths in conditions contain names.
+ */
+const deciding: ReadonlyMap<string, readonly string[]> = new Map([
+  ["Resource", ["name"]],
+  ["Operation", []],
 ]);
 
 /** Whether there are changes of a type of resources that change nobody's access. */
 export function isOftenWithoutAccess(type: string): boolean {
-  return withoutAccess.has(type);
+  return withoutAccess.has(type) || deciding.has(type);
 }
 
 /** Whether a change may change what somebody may do. A new resource has no role bindings; one that is removed or renamed may. */
 export function mayChangeAccess({ type, before, after }: Change): boolean {
+  const columns = deciding.get(type);
+  if (columns !== undefined) return before !== null && after !== null && columns.some(differsIn(before, after));
   const free = withoutAccess.get(type);
   if (free === undefined || after === null) return true;
   if (before === null) return false;
-  const [one, other] = [before, after] as readonly Readonly<Record<string, unknown>>[];
-  return Object.keys({ ...one, ...other }).some(
-    (column) => !free.has(column) && JSON.stringify(one?.[column]) !== JSON.stringify(other?.[column]),
-  );
+  return Object.keys({ ...before, ...after }).some((column) => !free.has(column) && differsIn(before, after)(column));
+}
+
+type Columns = Readonly<Record<string, unknown>>;
+
+function differsIn(before: object, after: object): (column: string) => boolean {
+  return (column) => JSON.stringify((before as Columns)[column]) !== JSON.stringify((after as Columns)[column]);
 }

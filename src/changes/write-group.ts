@@ -78,16 +78,20 @@ export async function beginGroup(
 /**
  * Begins a write of a group, like `beginWrite`. The org has the revision that is committed, from which access is decided.
  *
- * @throws ServiceError STATE_FORBIDS when the org is not active, PERMISSION_DENIED or TOKEN_INVALID when the author may no longer
- *   write.
+ * @throws ServiceError STATE_FORBIDS when the org must be active and is not, PERMISSION_DENIED or TOKEN_INVALID when the author may
+ *   no longer write.
  */
-export async function beginInGroup(group: WriteGroup, author: Author): Promise<OrgTransaction> {
+export async function beginInGroup(
+  group: WriteGroup,
+  author: Author,
+  accepts: "active" | "any" = "active",
+): Promise<OrgTransaction> {
   const { db, lockedAt, written } = group;
   const elapsedMs = performance.now() - lockedAt;
   const lockTime = new Date(group.org.lockTime.getTime() + elapsedMs);
   const org = { ...group.org, lockTime };
   await author.confirm(db, org);
-  requireActiveOrg(org);
+  if (accepts === "active") requireActiveOrg(org);
   // The clock may be behind the time of the last revision.
   const time = formatMicroseconds(Math.max(written.nextTime, org.clock + Math.floor(elapsedMs * 1000)));
   const changes: Change[] = [];

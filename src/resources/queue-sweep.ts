@@ -1,4 +1,5 @@
 import { type Transaction, sql } from "kysely";
+import { heldBack } from "../database/held-back.ts";
 import type { Schema } from "../database/schema.ts";
 
 /**
@@ -16,7 +17,10 @@ export async function queueSweep(db: Transaction<Schema>, orgId: string, scopeId
       set after_id = null, is_pending = false, rounds = 0, next_time = now()`.execute(db);
 }
 
-/** Lets the sweeps in an org, if there are any, go on at once: a resource, or what it used, may have to follow now. */
+/**
+ * Lets the sweeps in an org, if there are any, go on at once: a resource, or what it used, may have to follow now. Sent together with
+ * the next statement.
+ */
 export async function hastenSweeps(db: Transaction<Schema>, orgId: string): Promise<void> {
-  await sql`update sweeps set next_time = now() where org_id = ${orgId}`.execute(db);
+  await sql`update sweeps set next_time = now() where org_id = ${orgId} ${heldBack}`.execute(db);
 }

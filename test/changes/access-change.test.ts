@@ -39,13 +39,17 @@ test.each([
   ["Project", { labels: { a: "b" } }, true],
   ["Project", { delete_time: "2030-01-01" }, true],
   ["Resource", { state: "DELETING", operation_id: "1" }, false],
-  ["Resource", { delete_time: null }, true],
-  ["Operation", { state: "SUCCEEDED" }, true],
+  ["Resource", { state: "ACTIVE", given_quantities: { cpu_cores: 2 }, outputs: {}, reference_ids: {} }, false],
+  ["Resource", { delete_time: "2030-01-01" }, false],
+  ["Resource", { name: "b" }, true],
+  ["Operation", { state: "SUCCEEDED" }, false],
   ["Role", { display_name: "B" }, true],
 ] as const)("an update of a %s: %j", (type, change, expected) => {
   expect(mayChangeAccess(changeOf(type, row, { ...row, ...change }))).toBe(expected);
 });
 
-test("a removal may change access", () => {
-  expect(mayChangeAccess(changeOf("Group", row, null))).toBe(true);
+test("a removal may change access, except that of what is in a project", () => {
+  const types = registry.definitions.map(({ type }) => type);
+  const without = types.filter((type) => !mayChangeAccess(changeOf(type, row, null)));
+  expect(without.toSorted()).toEqual(["Operation", "Resource"]);
 });

@@ -1,10 +1,16 @@
-// Creations that wait for the lock of one org share a transaction. None notices what becomes of the others.
+// Creations and ends of operations that wait for the lock of one org share a transaction. None notices what becomes of the others.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
-import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
-import type { CreateResourceRequestSchema, ResourceSchema } from "../../gen/resources/v1alpha/resource_pb.ts";
+import { type Operation, Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
+import type { Claim } from "../../gen/resources/v1alpha/provider_pb.ts";
+import {
+  type CreateResourceRequestSchema,
+  type ResourceSchema,
+  Resource_State,
+} from "../../gen/resources/v1alpha/resource_pb.ts";
+import { required } from "../../src/errors/required.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
@@ -78,8 +84,12 @@ async function behindLock(
   return Promise.all(outcomes);
 }
 
-/** Returns an outcome as text: `PENDING`, or the reason of an error. */
-const textOf = (outcome: Outcome): string => ("reason" in outcome ? String(outcome.reason) : "PENDING");
+/** Returns an outcome as text: the state of the operation, such as `PENDING`, or the reason of an error. */
+const textOf = (outcome: Outcome): string => {
+  if ("reason" in outcome) return String(outcome.reason);
+  const { state } = outcome as Operation;
+  return Object.entries(Operation_State).find(([, value]) => value === state)?.[0] ?? String(state);
+};
 
 interface Entry {
   readonly name: string;
@@ -89,11 +99,11 @@ interface Entry {
 }
 
 /** The changes of resources in the log of the org, in the order of their revisions. */
-async function logged(): Promise<Entry[]> {
+async function logged(method = "%"): Promise<Entry[]> {
   const rows = await watcher.query(
-    `select after ->> 'name' as name, revision::text, xmin::text as transaction from changes
-    where org_id::text = $1 and resource_type = 'Resource' order by revision`,
-    [orgId],
+    `select coalesce(after, before) ->> 'name' as name, revision::text, xmin::text as transaction from changes
+    where org_id::text = $1 and resource_type = 'Resource' and method like $2 order by revision`,
+    [orgId, method],
   );
   return rows as unknown as Entry[];
 }
@@ -105,7 +115,7 @@ async function untilShared(callsOf: (round: number) => Promise<(() => Promise<Op
   for (let round = 0; ; round++) {
     const calls = await callsOf(round);
     const outcomes = await behindLock(calls);
-    expect(outcomes.map(textOf)).toEqual(calls.map(() => "PENDING"));
+    expect(outcomes.filter((outcome) => "reason" in outcome)).toEqual([]);
     const made = (await logged()).slice(-calls.length);
     expect(new Set(made.map(({ revision }) => revision)).size).toBe(calls.length);
     if (new Set(made.map(({ transaction }) => transaction)).size < calls.length) return;
@@ -117,9 +127,23 @@ async function completeAll(): Promise<void> {
   for (const claim of claims) await cloud.provider.completeOperation(cloud.present(claim));
 }
 
-async function reserved(): Promise<number> {
+async function held(): Promise<{ readonly used: number; readonly reserved: number }> {
   const quotas = createClient(QuotasService, createTransport("REST", server.url, server.operatorKey));
-  return (await quotas.getQuota({ parentPath: cloud.org })).reserved[cloud.cores] ?? 0;
+  const { usage, reserved: reservedAmounts } = await quotas.getQuota({ parentPath: cloud.org });
+  return { used: usage[cloud.cores] ?? 0, reserved: reservedAmounts[cloud.cores] ?? 0 };
+}
+
+const reserved = async (): Promise<number> => (await held()).reserved;
+
+/** Creates resources, and claims their creations, in the same order. */
+async function claimNew(...names: readonly string[]): Promise<Claim[]> {
+  for (const name of names) await create({ name });
+  const { claims } = await cloud.provider.claimOperations({
+    servicePath: cloud.servicePath,
+    maxOperations: names.length,
+  });
+  expect(claims).toHaveLength(names.length);
+  return claims;
 }
 
 async function limit(cores: number): Promise<void> {
@@ -218,7 +242,7 @@ describe("creations that wait for the lock of their org", () => {
     expect(await namesLogged()).toEqual(["a", "b"]);
   });
 
-  test("share none with one that is only validated or has a request id", async () => {
+  test("share one with one that has a request id, and none with one that is only validated", async () => {
     const requestId = crypto.randomUUID();
     const outcomes = await behindLock([
       () => create({ name: "a" }, { requestId }),
@@ -227,8 +251,10 @@ describe("creations that wait for the lock of their org", () => {
     ]);
     expect(outcomes.map(textOf)).toEqual(["PENDING", "PENDING", "PENDING"]);
     expect(await namesLogged()).toEqual(["a", "c"]);
-    expect(new Set((await logged()).map(({ transaction }) => transaction)).size).toBe(2);
     expect(await reserved()).toBe(4);
+    await untilShared(async (round) =>
+      ["d", "e", "f"].map((name) => () => create({ name: `${name}-${round}` }, { requestId: crypto.randomUUID() })),
+    );
   });
 
   test("share one with deletions and other operations", async () => {
@@ -243,5 +269,163 @@ describe("creations that wait for the lock of their org", () => {
         () => create({ name: `c-${round}` }),
       ];
     });
+  });
+});
+
+interface BadCompletion {
+  readonly claimToken?: string;
+  readonly givenQuantities?: Record<string, number>;
+  readonly givenQualities?: Record<string, number>;
+}
+
+describe("ends of operations that wait for the lock of their org", () => {
+  const complete = (claim: Claim, cores?: number, on: ResourcesApi = cloud, requestId = "") =>
+    on.provider.completeOperation({
+      ...cloud.present(claim),
+      ...(cores !== undefined && { givenQuantities: { [cloud.cores]: cores } }),
+      requestId,
+    });
+
+  test("share a transaction, with a revision, a time and a charge each", async () => {
+    await untilShared(async (round) => {
+      const claims = await claimNew(`a-${round}`, `b-${round}`, `c-${round}`, `d-${round}`);
+      return claims.map((claim, index) => () => complete(claim, 3, cloud, index < 2 ? crypto.randomUUID() : ""));
+    });
+    const entries = await logged("%CompleteOperation");
+    expect(await held()).toEqual({ used: 3 * entries.length, reserved: 0 });
+    const inOrder = await watcher.query(
+      `select revision::text, time::text, string_agg(resource_type, ' ' order by position) as types from changes
+      where org_id::text = $1 and method like '%CompleteOperation' group by revision, time order by revision`,
+      [orgId],
+    );
+    expect(inOrder.map(({ types }) => types)).toEqual(entries.map(() => "Resource Operation"));
+    const times = inOrder.map(({ time }) => String(time));
+    expect(new Set(times).size).toBe(entries.length);
+    expect(times.toSorted()).toEqual(times);
+  });
+
+  test("share one with those of deletions, failures, cancellations and reports", async () => {
+    await untilShared(async (round) => {
+      const names = ["a", "b", "c", "d", "e"].map((name) => `${name}-${round}`);
+      const [deleted, completed, failed, cancelled, reported] = names.map(cloud.pathOf) as [
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
+      for (const claim of await claimNew(...names.filter((_, index) => [0, 4].includes(index)))) await complete(claim);
+      await cloud.resources.deleteResource({ path: deleted });
+      const deletion = await cloud.claim();
+      const [ofB, ofC] = (await claimNew(...names.slice(1, 3))) as [Claim, Claim];
+      const { path } = await create({ name: required(names[3]) });
+      expect([ofB, ofC].map(({ resource }) => resource?.path)).toEqual([completed, failed]);
+      return [
+        () => complete(deletion),
+        () => complete(ofB),
+        () => cloud.provider.failOperation({ ...cloud.present(ofC), reason: "NO_CAPACITY" }),
+        () => cloud.operations.cancelOperation({ path: path.replace(cloud.org, `/orgs/@${orgId}`) }),
+        async () => {
+          const report = {
+            servicePath: cloud.servicePath,
+            resourcePath: reported,
+            stateReason: `${cancelled} is gone`,
+          };
+          await cloud.provider.reportResource({ ...report, state: Resource_State.FAILED });
+          return cloud.operations.getOperation({ path: required(deletion.operation).path });
+        },
+      ];
+    });
+    // Of each round, those that were completed and reported are left. What failed holds nothing.
+    const { resources } = await cloud.resources.listResources({ parentPath: cloud.project });
+    const active = resources.filter(({ name }) => name.startsWith("b-") || name.startsWith("e-"));
+    expect(await held()).toEqual({ used: 2 * active.length, reserved: 0 });
+    expect(resources.map(({ name }) => name[0])).not.toContain("d");
+  });
+
+  test.each<[what: string, bad: BadCompletion, reason: string]>([
+    ["has a void claim", { claimToken: crypto.randomUUID() }, "CLAIM_VOID"],
+    ["gives less than was wanted", { givenQuantities: { placeholder: 1 } }, "FIELD_INVALID"],
+    ["gives more than a quota has left", { givenQuantities: { placeholder: 40 } }, "QUOTA_EXCEEDED"],
+    ["gives what its operation does not have", { givenQualities: { other: 1 } }, "FIELD_INVALID"],
+  ])("do not notice one that %s", async (_what, { givenQuantities, ...bad }, reason) => {
+    await limit(10);
+    const [a, b, c, d, e] = (await claimNew("a", "b", "c", "d", "e")) as [Claim, Claim, Claim, Claim, Claim];
+    const amounts = Object.values(givenQuantities ?? {});
+    const refused = (claim: Claim) => () =>
+      cloud.provider.completeOperation({
+        ...cloud.present(claim),
+        ...(amounts.length > 0 && { givenQuantities: { [cloud.cores]: required(amounts[0]) } }),
+        ...bad,
+      });
+    const outcomes = await behindLock([
+      () => complete(a),
+      refused(b),
+      () => complete(c),
+      refused(d),
+      () => complete(e),
+    ]);
+    expect(outcomes.map(textOf)).toEqual(["SUCCEEDED", reason, "SUCCEEDED", reason, "SUCCEEDED"]);
+    expect((await logged("%CompleteOperation")).map(({ name }) => name).toSorted()).toEqual(["a", "c", "e"]);
+    expect(await held()).toEqual({ used: 6, reserved: 4 });
+    // The claims of those that were refused are good as they were.
+    for (const claim of [b, d]) expect((await complete(claim)).state).toBe(Operation_State.SUCCEEDED);
+    expect(await held()).toEqual({ used: 10, reserved: 0 });
+  });
+
+  test("give exactly what is left of the quota beyond what was asked, also on two servers", async () => {
+    await limit(15);
+    const claims = await claimNew(...Array.from({ length: 6 }, (_, index) => `m-${index}`));
+    const outcomes = await behindLock(
+      claims.map((claim, index) => () => complete(claim, 3, index % 2 ? other : cloud)),
+      { waiting: 2 * turns },
+    );
+    expect(outcomes.map(textOf).toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => "QUOTA_EXCEEDED"),
+      ...Array.from({ length: 3 }, () => "SUCCEEDED"),
+    ]);
+    expect(await held()).toEqual({ used: 9, reserved: 6 });
+  });
+
+  test("are carried out also if the org is suspended meanwhile", async () => {
+    const claims = await claimNew("a", "b", "c");
+    const outcomes = await behindLock(
+      claims.map((claim) => () => complete(claim)),
+      { meanwhile: "update orgs set state = 'SUSPENDED' where id = $1" },
+    );
+    await sql.query("update orgs set state = 'ACTIVE' where id = $1", [orgId]);
+    expect(outcomes.map(textOf)).toEqual(["SUCCEEDED", "SUCCEEDED", "SUCCEEDED"]);
+  });
+
+  test("with one request id are carried out once, also on two servers, and have the same answer", async () => {
+    const [claim] = (await claimNew("a")) as [Claim];
+    const requestId = crypto.randomUUID();
+    const outcomes = await behindLock(
+      [cloud, other, cloud, other].map((on) => () => complete(claim, 3, on, requestId)),
+      { waiting: 4 },
+    );
+    expect(outcomes.map(textOf)).toEqual(Array.from({ length: 4 }, () => "SUCCEEDED"));
+    for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0]);
+    expect(await logged("%CompleteOperation")).toHaveLength(1);
+    expect(await held()).toEqual({ used: 3, reserved: 0 });
+  });
+
+  test("do not wait for one whose request id a write outside of the group has", async () => {
+    const claims = await claimNew("a", "b", "c");
+    const requestId = crypto.randomUUID();
+    await watcher.query("begin");
+    await watcher.query(
+      `select pg_advisory_xact_lock(hashtextextended((
+        select actor_id::text from changes where org_id = $1 order by revision desc limit 1) || ' ' || $2, 0))`,
+      [orgId, requestId],
+    );
+    const ids = ["", requestId, ""];
+    const [first, waiting, last] = claims.map((claim, index) => complete(claim, 3, cloud, ids[index]));
+    expect((await required(first)).state).toBe(Operation_State.SUCCEEDED);
+    expect((await required(last)).state).toBe(Operation_State.SUCCEEDED);
+    expect(await held()).toEqual({ used: 6, reserved: 2 });
+    await watcher.query("commit");
+    expect((await required(waiting)).state).toBe(Operation_State.SUCCEEDED);
+    expect(await held()).toEqual({ used: 9, reserved: 0 });
   });
 });

@@ -49,13 +49,14 @@ export interface Balance {
  * @throws ServiceError QUOTA_EXCEEDED with every limit that does not allow it; nothing is changed then. What does not raise the
  *   total of a kind is never refused.
  */
-export function reserve(
+export async function reserve(
   transaction: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   wanted: Amounts,
 ): Promise<void> {
-  return change(transaction, place, resourceId, wanted, statements.reserve);
+  const excesses = await sendChange(transaction, place, resourceId, wanted, statements.reserve);
+  if (excesses.length > 0) throw await quotaExceeded(transaction.db, place, excesses);
 }
 
 /**
@@ -63,38 +64,34 @@ export function reserve(
  *
  * @returns a function that checks the reservation when that has run. It throws what `reserve` throws.
  */
-export async function reserveWithNext(
+export function reserveWithNext(
   transaction: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   wanted: Amounts,
 ): Promise<() => Promise<void>> {
-  const { db } = transaction;
-  const excesses = await sendChange(transaction, place, resourceId, wanted, statements.reserveWithNext);
-  return async () => {
-    if (excesses.length > 0) throw await quotaExceeded(db, place, excesses);
-  };
+  return changeWithNext(transaction, place, resourceId, wanted, statements.reserveWithNext);
 }
 
 /**
- * Charges what a resource was given, of each given kind, and reserves nothing further. It keeps what it uses of other kinds:
- * without amounts, the resource holds again what it held before `reserve`. The amounts may exceed what was reserved; the
- * surplus must fit, too.
+ * Charges what a resource was given, of each given kind, and reserves nothing further, together with the next statement. It keeps what
+ * it uses of other kinds: without amounts, the resource holds again what it held before `reserve`. The amounts may exceed what was
+ * reserved; the surplus must fit, too.
  *
- * @throws ServiceError QUOTA_EXCEEDED, as `reserve` does.
+ * @returns a function that checks it when that has run. It throws what `reserve` throws.
  */
-export function settle(
+export function settleWithNext(
   transaction: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   given: Amounts,
-): Promise<void> {
-  return change(transaction, place, resourceId, given, statements.settle);
+): Promise<() => Promise<void>> {
+  return changeWithNext(transaction, place, resourceId, given, statements.settleWithNext);
 }
 
-/** Frees everything that a resource holds. */
-export function release(transaction: LedgerTransaction, place: LedgerPlace, resourceId: string): Promise<void> {
-  return change(transaction, place, resourceId, new Map(), statements.release);
+/** Frees everything that a resource holds, which is never refused, together with the next statement. */
+export async function release(transaction: LedgerTransaction, place: LedgerPlace, resourceId: string): Promise<void> {
+  await sendChange(transaction, place, resourceId, new Map(), statements.release);
 }
 
 /** Returns the quotas of the given kinds at every level as `reserve` would leave them, whether or not it fits. */
@@ -129,15 +126,17 @@ const reserving: Rule = {
 const settling: Rule = { used: sql`coalesce(given.amount, held.used)`, reserved: sql`0`, frees: true };
 const releasing: Rule = { used: sql`0`, reserved: sql`0`, frees: true };
 
-async function change(
+async function changeWithNext(
   transaction: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   amounts: Amounts,
   statement: StatementTemplate<Excess>,
-): Promise<void> {
+): Promise<() => Promise<void>> {
   const excesses = await sendChange(transaction, place, resourceId, amounts, statement);
-  if (excesses.length > 0) throw await quotaExceeded(transaction.db, place, excesses);
+  return async () => {
+    if (excesses.length > 0) throw await quotaExceeded(transaction.db, place, excesses);
+  };
 }
 
 /**
@@ -196,8 +195,8 @@ function createChange(rule: Rule, end = sql``): StatementTemplate<Excess> {
 const statements = {
   reserve: createChange(reserving),
   reserveWithNext: createChange({ ...reserving, frees: false }, heldBack),
-  settle: createChange(settling),
-  release: createChange(releasing),
+  settleWithNext: createChange(settling, heldBack),
+  release: createChange(releasing, heldBack),
 };
 
 /** Returns common table expressions that remove rows of which nothing is left. */

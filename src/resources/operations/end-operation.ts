@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
-import { findRow, readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
@@ -17,7 +17,7 @@ import {
   givenWith,
   wantedAfter,
 } from "../resources/change-resource.ts";
-import { allowsUndelete, readType } from "../resource-types/find-type.ts";
+import { allowsUndelete, readTypeOnce } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { hastenSweeps } from "../queue-sweep.ts";
@@ -63,16 +63,19 @@ export async function endOperation(
   outcome: Outcome,
 ): Promise<OperationRow> {
   const { db, org, time } = transaction;
-  await applyToResource(transaction, dependencies, resource, operation, outcome);
+  const left = await applyToResource(transaction, dependencies, resource, operation, outcome);
   // After a failure, the sweep would only repeat what failed.
   if (outcome.state !== "FAILED") await hastenSweeps(db, org.id);
-  await updateRow(targetOf(transaction), operationDefinition, operation, {
-    columns: { ...columnsOf(outcome), state: outcome.state, end_time: time, claim_token: null },
-  });
-  // The resource may be gone, which changes the path.
-  const [ended] = await readByKeys(db, operationDefinition, [operation]);
-  recordChange(transaction, operationDefinition, operation, required(ended));
-  return required(ended);
+  const ended = {
+    ...operation,
+    ...(await updateRow(targetOf(transaction), operationDefinition, operation, {
+      columns: { ...columnsOf(outcome), state: outcome.state, end_time: time, claim_token: null },
+    })),
+    resource_name: left?.name ?? null,
+    resource_delete_time: left?.delete_time ?? null,
+  };
+  recordChange(transaction, operationDefinition, operation, ended);
+  return ended;
 }
 
 function columnsOf(outcome: Outcome) {
@@ -91,33 +94,36 @@ function columnsOf(outcome: Outcome) {
   }
 }
 
+/** @returns the resource after the operation; undefined if it is gone. */
 async function applyToResource(
   transaction: OrgTransaction,
   dependencies: EndDependencies,
   resource: InfrastructureRow,
   operation: OperationRow,
   outcome: Outcome,
-): Promise<void> {
+): Promise<InfrastructureRow | undefined> {
   const { id, verb, prior_state: priorState, reference_ids: referenceIds } = operation;
   const running = resource.concurrent_ids.filter((each) => each !== id);
-  const change = async (columns: ResourceChange): Promise<void> => {
-    const { reference_ids: kept } = await changeResource(transaction, resource, columns, running);
-    await releaseReferences(transaction, resource, referenceIds, kept, running);
+  const change = async (columns: ResourceChange): Promise<InfrastructureRow> => {
+    const after = await changeResource(transaction, resource, columns, running);
+    await releaseReferences(transaction, resource, referenceIds, after.reference_ids, running);
+    return after;
   };
-  const remove = async (): Promise<void> => {
+  const remove = async (): Promise<undefined> => {
     await releaseReferences(transaction, resource, referenceIds, {});
     await removeResource(transaction, dependencies, resource);
   };
-  const makeDeleted = async (transition: "delete" | "purge", reason: string): Promise<void> => {
+  const makeDeleted = async (transition: "delete" | "purge", reason: string): Promise<InfrastructureRow> => {
     const { retentionDays } = dependencies;
-    const { reference_ids: kept } = await changeDeletion(transaction, resource, { transition, retentionDays, reason });
-    await releaseReferences(transaction, resource, referenceIds, kept);
+    const after = await changeDeletion(transaction, resource, { transition, retentionDays, reason });
+    await releaseReferences(transaction, resource, referenceIds, after.reference_ids);
+    return after;
   };
   switch (outcome.state) {
     case "SUCCEEDED": {
       if (verb === "purge") return remove();
       if (verb === "delete") {
-        const type = await readType(transaction.db, resource.type_id);
+        const type = await readTypeOnce(transaction, resource.type_id);
         return allowsUndelete(type) ? makeDeleted("delete", "") : remove();
       }
       const { given, outputs } = outcome;

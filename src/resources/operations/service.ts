@@ -14,6 +14,7 @@ import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { groupLedgerWrites } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { operationDefinition } from "./definition.ts";
@@ -40,6 +41,7 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
     reader,
     dependencies,
   };
+  const grouping = groupLedgerWrites(dependencies);
   const standard = createStandardHandlers(OperationsService, dependencies, operationDefinition, rules);
 
   const own: Partial<ServiceImpl<typeof OperationsService>> = {
@@ -65,9 +67,10 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
 
     cancelOperation(request, context) {
       const path = targetOf(context, patterns.Operation);
-      const write = readWriteRequest(OperationsService.method.cancelOperation, request, context);
-      return runWrite(dependencies, write, async (call) => {
-        await lockCustomersOf(call.db, [path]);
+      const { cancelOperation } = OperationsService.method;
+      const write = { ...readWriteRequest(cancelOperation, request, context), joinsGroups: true };
+      return runWrite(grouping, write, async (call) => {
+        if (call.group === undefined) await lockCustomersOf(call.db, [path]);
         const transaction = await openScope(served, call, path);
         const found = await requireFound(served, transaction, await reader.find(call.db, path), path, "");
         await requireOpenParents(served, transaction, [found], alone);

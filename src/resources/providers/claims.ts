@@ -3,6 +3,7 @@
 // log, and change no revision.
 import { type RawBuilder, type Transaction, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
+import { heldBack } from "../../database/held-back.ts";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 
@@ -118,17 +119,18 @@ export async function renewClaim({ writes }: Database, claim: PresentedClaim, re
 }
 
 /**
- * Locks an operation for the holder of its latest claim, until the transaction ends.
+ * Locks an operation for the holder of its latest claim, until the transaction ends, together with the next statement.
  *
- * @returns how often the operation was claimed.
- * @throws ServiceError CLAIM_VOID
+ * @returns a function that returns, when that has run, how often the operation was claimed. It throws ServiceError CLAIM_VOID.
  */
-export async function lockClaimed(db: Transaction<Schema>, claim: PresentedClaim): Promise<number> {
+export async function lockClaimed(db: Transaction<Schema>, claim: PresentedClaim): Promise<() => number> {
   const { rows } = await sql<{ attempts: number }>`
-    select attempts from operations where ${isHeld(claim)} for update`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw claimVoid();
-  return row.attempts;
+    select attempts from operations where ${isHeld(claim)} for update ${heldBack}`.execute(db);
+  return () => {
+    const [row] = rows;
+    if (row === undefined) throw claimVoid();
+    return row.attempts;
+  };
 }
 
 /** Gives an operation back, to be claimed again after a while. */

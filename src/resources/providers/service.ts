@@ -13,8 +13,7 @@ import {
 import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
 import { unlimited } from "../../access/evaluation/visibility.ts";
-import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
-import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -30,11 +29,12 @@ import { type Outcome, endOperation, readResourceOf } from "../operations/end-op
 import { toOperation } from "../operations/message.ts";
 import { readGiven, requireGrades } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
+import { beginLedgerWrite, groupLedgerWrites } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
 import { requireStorable } from "../require-storable.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { resourceTypeDefinition } from "../resource-types/definition.ts";
-import { readType } from "../resource-types/find-type.ts";
+import { readTypeOnce } from "../resource-types/find-type.ts";
 import { wantedAfter } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import { requireOperation } from "../resources/rules.ts";
@@ -82,6 +82,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   const services = readers.readerOf(serviceDefinition, serviceDefinition.places[0]);
   const types = readers.readerOf(resourceTypeDefinition, resourceTypeDefinition.places[0]);
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
+  const grouping = groupLedgerWrites(dependencies);
 
   const serviceIdOf = async (context: HandlerContext): Promise<string> => {
     const path = targetOf(context, patterns.Service);
@@ -105,7 +106,28 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     return { serviceId, orgId: operation.org_id, operationId: operation.id, token: request.claimToken };
   };
 
-  /** Runs a write about a claimed operation, under the locks of its customer and its org, whatever their state. */
+  /** Runs a write in the org of a customer, whatever its state. Writes that wait for the same org share a transaction. */
+  const writeIn = (
+    orgId: string,
+    method: DescMethod,
+    request: object,
+    context: HandlerContext,
+    write: (transaction: OrgTransaction) => Promise<Message>,
+  ): Promise<Message> => {
+    const org = { by: "id", value: orgId } as const;
+    return runWrite(
+      grouping,
+      { ...readWriteRequest(method, request, context), org, joinsGroups: true },
+      async (call) => {
+        const transaction = await beginLedgerWrite(call, org);
+        const answer = await write(transaction);
+        await closeScope(call, transaction);
+        return answer;
+      },
+    );
+  };
+
+  /** Runs a write about a claimed operation. */
   const writeClaimed = async (
     method: DescMethod,
     request: ClaimRequest,
@@ -113,17 +135,12 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     write: (locked: LockedClaim) => Promise<OperationRow>,
   ): Promise<Operation> => {
     const claim = await readClaim(request, context);
-    const written = readWriteRequest(method, request, context);
-    const result = await runWrite(dependencies, written, async (call) => {
-      const org = { by: "id", value: claim.orgId } as const;
-      await lockCustomersOf(call.db, [[org]]);
-      const transaction = await beginWrite(call.db, org, written.author, "any");
-      const attempts = await lockClaimed(call.db, claim);
+    const result = await writeIn(claim.orgId, method, request, context, async (transaction) => {
+      const requireClaimed = await lockClaimed(transaction.db, claim);
       const key = { org_id: claim.orgId, id: claim.operationId };
-      const [operation] = await readByKeys(call.db, operationDefinition, [key]);
-      const after = await write({ transaction, claim, operation: required(operation), attempts });
-      await closeScope(call, transaction);
-      return toOperation(after);
+      const [operation] = await readByKeys(transaction.db, operationDefinition, [key]);
+      const attempts = requireClaimed();
+      return toOperation(await write({ transaction, claim, operation: required(operation), attempts }));
     });
     return result as Operation;
   };
@@ -177,7 +194,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       if (outputs !== undefined) requireStorable(outputs, "outputs");
       const method = ProviderService.method.completeOperation;
       return writeClaimed(method, request, context, async ({ transaction, operation }) => {
-        const type = await readType(transaction.db, operation.type_id);
+        const type = await readTypeOnce(transaction, operation.type_id);
         const definition = requireOperation(type, operation.verb, "operation_path");
         const resource = await readResourceOf(transaction, operation);
         const returned = { quantities: givenQuantities, qualities: givenQualities };
@@ -191,17 +208,12 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       const { state, stateReason, givenQuantities, outputs } = request;
       if (outputs !== undefined) requireStorable(outputs, "outputs");
       const found = await findResource(database, resources, await serviceIdOf(context), request.resourcePath);
-      const written = readWriteRequest(ProviderService.method.reportResource, request, context);
-      const result = await runWrite(dependencies, written, async (call) => {
-        const org = { by: "id", value: found.org_id } as const;
-        await lockCustomersOf(call.db, [[org]]);
-        const transaction = await beginWrite(call.db, org, written.author, "any");
-        const [resource] = await readByKeys(call.db, infrastructureDefinition, [found]);
+      const method = ProviderService.method.reportResource;
+      const result = await writeIn(found.org_id, method, request, context, async (transaction) => {
+        const [resource] = await readByKeys(transaction.db, infrastructureDefinition, [found]);
         if (resource === undefined) throw notFound("resource", request.resourcePath);
         const report = { state: reportedStates[state], stateReason, givenQuantities, outputs };
-        const after = await applyReport(transaction, resource, report);
-        await closeScope(call, transaction);
-        return infrastructureDefinition.toMessage(after);
+        return infrastructureDefinition.toMessage(await applyReport(transaction, resource, report));
       });
       return result as Resource;
     },

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import { required } from "../../errors/required.ts";
@@ -132,6 +133,11 @@ function requireType<Row>(row: Row | undefined, path: string, field: string): Ro
 /** Returns the type of an existing resource. */
 export function readType(db: Transaction<Schema>, id: string): Promise<ResourceTypeRow> {
   return selectResourceTypes(db).where("resource_types.id", "=", id).executeTakeFirstOrThrow();
+}
+
+/** Does the same, once for the writes that share a transaction. */
+export function readTypeOnce({ db, readOnce }: OrgTransaction, id: string): Promise<ResourceTypeRow> {
+  return readOnce(`type ${id}`, () => readType(db, id));
 }
 
 /** Whether deleted resources of a type can be restored until they are purged. */

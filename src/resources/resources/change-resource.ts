@@ -3,11 +3,11 @@ import { required } from "../../errors/required.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { settle } from "../../iam/quotas/ledger.ts";
+import { settleWithNext } from "../../iam/quotas/ledger.ts";
 import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import type { Variables } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
-import { readType } from "../resource-types/find-type.ts";
+import { readTypeOnce } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
 import type { InfrastructureRow } from "./store.ts";
@@ -79,6 +79,8 @@ export async function changeResource(
   const columns = Object.fromEntries(
     Object.entries(change).map(([column, value]) => [column, jsonColumns.has(column) ? JSON.stringify(value) : value]),
   );
+  const charges = first === null || change.given_quantities !== undefined;
+  const requireCharged = charges ? await charge(transaction, { ...resource, ...change }) : undefined;
   const after = {
     ...resource,
     ...(await updateRow({ db, orgId: org.id, revision, time }, infrastructureDefinition, resource, {
@@ -91,16 +93,20 @@ export async function changeResource(
       },
     })),
   };
+  await requireCharged?.();
   recordChange(transaction, infrastructureDefinition, resource, after);
-  if (first === null || change.given_quantities !== undefined) await charge(transaction, after);
   return after;
 }
 
-/** Charges what a resource has, and frees what an operation has reserved for it. */
-async function charge(transaction: OrgTransaction, resource: InfrastructureRow): Promise<void> {
-  const { operations } = await readType(transaction.db, resource.type_id);
+/**
+ * Charges what a resource has, and frees what an operation has reserved for it, together with the next statement.
+ *
+ * @returns a function that checks it when that has run.
+ */
+async function charge(transaction: OrgTransaction, resource: InfrastructureRow): Promise<() => Promise<void>> {
+  const { operations } = await readTypeOnce(transaction, resource.type_id);
   const has = countedAmounts(operations, resource.given_quantities);
-  await settle(transaction, placeOf(transaction, resource), resource.id, has);
+  return settleWithNext(transaction, placeOf(transaction, resource), resource.id, has);
 }
 
 /**
@@ -116,15 +122,16 @@ export async function changeDeletion(
   const { db, org, revision, time } = transaction;
   const columns = { state: "ACTIVE", state_reason: reason, operation_id: null } as const;
   const making = { transition, retentionDays, columns };
+  const requireCharged = await charge(transaction, resource);
   const made = await makeTransitions(
     { db, orgId: org.id, revision, time },
     infrastructureDefinition,
     [resource],
     making,
   );
+  await requireCharged();
   const after = required(made.rows[0]);
   recordChange(transaction, infrastructureDefinition, resource, after);
-  await charge(transaction, after);
   return after;
 }
 

@@ -31,6 +31,7 @@ import { requireOpenParents } from "../../standard-methods/write/require-open-pa
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
 import { placeOf } from "../counted-amounts.ts";
+import { groupLedgerWrites } from "../ledger-writes.ts";
 import { toOperation } from "../operations/message.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import type { CheckedParameters } from "../parameters.ts";
@@ -62,9 +63,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   };
   const standard = createStandardHandlers(ResourcesService, dependencies, infrastructureDefinition, rules);
 
-  /** Writes that lock the customer first, because quotas of customers are in the ledger, have groups of their own. */
-  const writeGroups = dependencies.writeGroups.lockingBefore((db, org) => lockCustomersOf(db, [[org]]));
-  const grouping = { ...dependencies, writeGroups };
+  const grouping = groupLedgerWrites(dependencies);
 
   /** Starts operations in the org of a path. */
   const startAll = async (

@@ -7,6 +7,7 @@ import type { Author } from "../../changes/author.ts";
 import type { WriteGroup } from "../../changes/write-group.ts";
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
+import { heldBack } from "../../database/held-back.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
 import type { FairQueue } from "../fair-queue.ts";
@@ -70,6 +71,9 @@ class DryRun extends Error {
   }
 }
 
+/** A write of a group has the request id of one that is running: to wait for that one, which may wait for the group, takes no lock. */
+class RequestIdInUse extends Error {}
+
 /**
  * Runs a write in a transaction. A request id makes it idempotent for a day: a repeated request waits for the first one and
  * gets the same response, even if the resource has changed since. With `validate_only` the write is rolled back; its response
@@ -78,7 +82,7 @@ class DryRun extends Error {
  * @param stored returns the part of a response that is stored for repeated requests, without secrets.
  * @throws ServiceError FIELD_INVALID when the request id was used with a different request.
  */
-export function runWrite(
+export async function runWrite(
   { database, writeQueue, writeGroups, previewQueue, previewAccess }: WriteRunner,
   request: WriteRequest,
   write: Write,
@@ -86,17 +90,21 @@ export function runWrite(
 ): Promise<Message> {
   const { caller, org, signal, remainingMs } = request;
   const queued = { orgId: caller.orgId, target: org && targetOf(org), signal };
-  if (request.joinsGroups && org !== undefined && request.requestId === "" && !request.validateOnly) {
-    return writeGroups.run({ orgId: caller.orgId, org, signal, remainingMs }, (group) =>
-      write({ db: group.db, group, request, written: [] }),
-    );
+  if (request.joinsGroups && org !== undefined && !request.validateOnly) {
+    try {
+      return await writeGroups.run({ orgId: caller.orgId, org, signal, remainingMs }, (group) =>
+        writeOnce({ db: group.db, group, request, written: [] }, write, stored),
+      );
+    } catch (error) {
+      if (!(error instanceof RequestIdInUse)) throw error;
+    }
   }
   const transactWithin =
     (lockMs?: number): Transact =>
     (run) =>
       writeQueue.run(queued, () => inTransaction(database, run, { signal, remainingMs, lockMs }));
   const transact = transactWithin();
-  if (!request.validateOnly) return writeOnce(transact, request, write, stored);
+  if (!request.validateOnly) return transact((db) => writeOnce({ db, request, written: [] }, write, stored));
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
   if (field === undefined) return dryRun(transact, request, write);
   return previewInTurn(previewQueue, queued, request, (lockMs) =>
@@ -112,20 +120,29 @@ export function runWrite(
 /** Runs a transaction when it is its turn. */
 type Transact = (run: (db: Transaction<Schema>) => Promise<Message>) => Promise<Message>;
 
-function writeOnce(
-  transact: Transact,
-  request: WriteRequest,
-  write: Write,
-  stored: (answer: Message) => Message,
-): Promise<Message> {
-  return transact(async (db) => {
-    if (request.requestId === "") return write({ db, request, written: [] });
-    const before = await findAnswer(db, request);
-    if (before !== undefined) return before;
-    const answer = await write({ db, request, written: [] });
-    await keepAnswer(db, request, stored(answer));
-    return answer;
-  });
+/** @throws RequestIdInUse in a group. */
+async function writeOnce(call: WriteCall, write: Write, stored: (answer: Message) => Message): Promise<Message> {
+  const { request } = call;
+  if (request.requestId === "") return write(call);
+  await lockRequestId(call);
+  const before = await findAnswer(call);
+  if (before !== undefined) return before;
+  const answer = await write(call);
+  await keepAnswer(call, stored(answer));
+  return answer;
+}
+
+/** Locks a request id until the transaction ends, so that repeated requests wait for it. */
+async function lockRequestId({ db, group, request: { caller, requestId } }: WriteCall): Promise<void> {
+  const key = sql`hashtextextended(${`${caller.memberId} ${requestId}`}, 0)`;
+  if (group === undefined) {
+    // Before any other lock.
+    await sql`select pg_advisory_xact_lock(${key}) ${heldBack}`.execute(db);
+    return;
+  }
+  // A group has the lock of its org, for which others may wait that have locked their request ids.
+  const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_xact_lock(${key}) as locked`.execute(db);
+  if (rows[0]?.locked !== true) throw new RequestIdInUse();
 }
 
 async function dryRun(transact: Transact, request: WriteRequest, write: Write): Promise<Message> {
@@ -139,12 +156,10 @@ async function dryRun(transact: Transact, request: WriteRequest, write: Write): 
   }
 }
 
-async function findAnswer(
-  db: Transaction<Schema>,
-  { caller, requestId, fingerprint, answer }: WriteRequest,
-): Promise<Message | undefined> {
-  // Locked before any other lock, so that repeated requests wait here.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${caller.memberId} ${requestId}`}, 0))`.execute(db);
+async function findAnswer({
+  db,
+  request: { caller, requestId, fingerprint, answer },
+}: WriteCall): Promise<Message | undefined> {
   const row = await db
     .selectFrom("write_requests")
     .select(["fingerprint", "answer", sql<boolean>`create_time > now() - interval '1 day'`.as("counts")])
@@ -158,8 +173,7 @@ async function findAnswer(
 }
 
 async function keepAnswer(
-  db: Transaction<Schema>,
-  { caller, requestId, fingerprint, answer: desc }: WriteRequest,
+  { db, request: { caller, requestId, fingerprint, answer: desc } }: WriteCall,
   answer: Message,
 ): Promise<void> {
   const values = {
@@ -171,13 +185,14 @@ async function keepAnswer(
     .insertInto("write_requests")
     .values({ org_id: caller.orgId, actor_id: caller.memberId, request_id: requestId, ...values })
     .onConflict((conflict) => conflict.columns(["org_id", "actor_id", "request_id"]).doUpdateSet(values))
+    .modifyEnd(heldBack)
     .execute();
   // Each stored response removes some old ones, so that only those of about a day remain.
   await sql`
     delete from write_requests where ctid in (
       select ctid from write_requests where create_time <= now() - interval '1 day'
       order by create_time limit ${oldPerKept} for update skip locked
-    )`.execute(db);
+    ) ${heldBack}`.execute(db);
 }
 
 /**

@@ -5,7 +5,7 @@ import { inTransaction, writeInOrg } from "../../../src/changes/write-in-org.ts"
 import { serviceAuthor } from "../../../src/changes/author.ts";
 import type { Database } from "../../../src/database/database.ts";
 import { nowhere } from "../../../src/filters/label-index.ts";
-import { type LedgerPlace, release, reserve, settle } from "../../../src/iam/quotas/ledger.ts";
+import { type LedgerPlace, release, reserve, settleWithNext } from "../../../src/iam/quotas/ledger.ts";
 import { lockCustomersOf } from "../../../src/iam/quotas/lock-customers-of.ts";
 import { firstRevision } from "../../../src/changes/revision.ts";
 
@@ -110,7 +110,11 @@ export function ledgerOn(database: Database) {
     reserve: (place: LedgerPlace, id: string, amounts: Amounts) =>
       inLockedOrg(database, place, (transaction) => reserve(transaction, place, id, exact(amounts))),
     settle: (place: LedgerPlace, id: string, amounts: Amounts) =>
-      inLockedOrg(database, place, (transaction) => settle(transaction, place, id, exact(amounts))),
+      inLockedOrg(database, place, async (transaction) => {
+        const requireSettled = await settleWithNext(transaction, place, id, exact(amounts));
+        await sql`select`.execute(transaction.db);
+        await requireSettled();
+      }),
     release: (place: LedgerPlace, id: string) =>
       inLockedOrg(database, place, (transaction) => release(transaction, place, id)),
   };

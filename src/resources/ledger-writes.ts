@@ -1,0 +1,23 @@
+// Writes that use the ledger of quotas: they lock the customer of their org before the org.
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { beginWrite } from "../changes/write-in-org.ts";
+import { beginInGroup } from "../changes/write-group.ts";
+import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
+import type { OneReference } from "../paths/parse-path.ts";
+import type { WriteCall, WriteRunner } from "../standard-methods/write/write-call.ts";
+
+/** Returns the same with groups of writes that lock the customer first: groups for both kinds would keep other orgs waiting. */
+export function groupLedgerWrites<Runner extends WriteRunner>(runner: Runner): Runner {
+  return { ...runner, writeGroups: runner.writeGroups.lockingBefore((db, org) => lockCustomersOf(db, [[org]])) };
+}
+
+/**
+ * Begins a write in an org, whatever the state of the org, under the locks of its customer and itself.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND, PERMISSION_DENIED or TOKEN_INVALID
+ */
+export async function beginLedgerWrite({ db, group, request }: WriteCall, org: OneReference): Promise<OrgTransaction> {
+  if (group !== undefined) return beginInGroup(group, request.author, "any");
+  await lockCustomersOf(db, [[org]]);
+  return beginWrite(db, org, request.author, "any");
+}
