@@ -12,8 +12,9 @@ export interface RawConnection {
   readonly closed: Promise<void>;
 }
 
-export async function openRaw(port: number): Promise<RawConnection> {
-  const socket = connect(port, "127.0.0.1");
+/** @param options.allowHalfOpen whether the client may send after the server has ended its side. */
+export async function openRaw(port: number, options: { allowHalfOpen?: boolean } = {}): Promise<RawConnection> {
+  const socket = connect({ port, host: "127.0.0.1", ...options });
   let received = "";
   socket.setEncoding("latin1");
   socket.on("data", (chunk: string) => (received += chunk));

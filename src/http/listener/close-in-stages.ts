@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
@@ -6,27 +5,25 @@ import type { Duplex } from "node:stream";
 export const lingerMs = 1000;
 
 /**
- * Lets the connection of a request whose response precedes the end of its body close in stages (RFC 9112, 9.6): first the server's
- * side, and the other one when the client has disconnected or sent the body. To be called once for a connection.
+ * Lets an HTTP/1.1 connection close in stages (RFC 9112, 9.6): first the server's side, and the other one when the client has
+ * disconnected. To be called once for a connection.
  *
- * Destroying a socket with unread input resets the connection. The client that is still sending would get an error of its
- * connection instead of the response.
- *
- * @param unfinished the responses that are not complete, or were completed just now.
+ * Destroying a socket with unread input resets the connection. A client that is still sending, the rest of a body or what follows its
+ * last request, would get an error of its connection instead of the response.
  */
-export function closeInStages(socket: Socket, unfinished: ReadonlySet<ServerResponse>): void {
-  const destroySoon = socket.destroySoon.bind(socket);
+export function closeInStages(socket: Socket): void {
   // Node calls it when a response has ended that announces the end of the connection.
   socket.destroySoon = () => {
-    const unread = [...unfinished].find(({ req }) => !req.complete);
-    if (unread === undefined) {
-      destroySoon();
-      return;
-    }
     socket.end();
-    discard(unread.req, () => socket.destroySoon());
+    discardInput(socket);
     linger(socket);
   };
+}
+
+/** Discards what comes on an HTTP/1.1 connection from now on. The request that is arriving never ends. */
+export function discardInput(socket: Duplex): void {
+  // With another listener, Node hands the input over to listeners, instead of to its parser.
+  socket.removeAllListeners("data").on("data", ignore).resume();
 }
 
 /** Destroys a socket whose own side is closed, unless its client disconnects soon. */
@@ -35,10 +32,4 @@ export function linger(socket: Duplex): void {
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Discards the rest of a body. */
-function discard(request: IncomingMessage, onEnd: () => void): void {
-  // Those who have begun to read it would keep it, or wait.
-  request.removeAllListeners("data").removeAllListeners("readable");
-  request.once("end", onEnd);
-  request.resume();
-}
+function ignore(): void {}

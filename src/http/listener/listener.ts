@@ -13,18 +13,27 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import { probeClient } from "./probe-client.ts";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
 import { closeInStages } from "./close-in-stages.ts";
 import { continueWhenRead } from "./expect-continue.ts";
 import { createHeadCheck } from "./check-head.ts";
+import { createEndInOrder } from "./end-in-order.ts";
 import { explainListenError } from "./listen-error.ts";
 import { isLeftOpen } from "./is-left-open.ts";
 import { toOriginForm } from "./origin-form.ts";
 import { answerError } from "../plain-error.ts";
 import { createHttp1Server, createHttp2Server, type ListenerLimits } from "./protocol-servers.ts";
-import { badRequest, refusalOf, refuse, requestTimeout } from "./refuse.ts";
+import {
+  badRequest,
+  internalError,
+  noProxy,
+  refusalOf,
+  refuse,
+  requestTimeout,
+  tooManyPipelined,
+  unknownExpectation,
+} from "./refuse.ts";
 import { createOnceEnded } from "./once-ended.ts";
 import { createOverdue, readLimits } from "./unread-answers.ts";
 import { sniffProtocol } from "./sniff-protocol.ts";
@@ -71,6 +80,7 @@ export function createListener(options: ListenerOptions): Listener {
   const serveHttp1 = takeConnections(http1, accept);
   const problemOf = createHeadCheck();
   const onceEnded = createOnceEnded();
+  const { endInOrder, isEnding } = createEndInOrder(onceEnded);
   http1.on("drop", (dropped) => onDrop(dropped?.remoteAddress));
   http1.on("clientError", onClientError);
   http1.on("connect", onConnect);
@@ -111,7 +121,7 @@ export function createListener(options: ListenerOptions): Listener {
       // The socket was refused for being slow before it sent data.
       if (socket.writableEnded) return;
       if (protocol === "h1") {
-        closeInStages(socket, unfinished);
+        closeInStages(socket);
         serveHttp1(socket);
         socket.resume();
       } else {
@@ -123,22 +133,12 @@ export function createListener(options: ListenerOptions): Listener {
     });
   }
 
-  function onConnect(_request: IncomingMessage, socket: Duplex): void {
-    refuse(socket, {
-      code: 405,
-      status: "UNIMPLEMENTED",
-      reason: "METHOD_NOT_SUPPORTED",
-      message: "This server is not a proxy: it does not support CONNECT.",
-    });
+  function onConnect({ socket }: IncomingMessage): void {
+    endInOrder(socket, unfinishedOf(socket), noProxy);
   }
 
   function onUnknownExpectation(_request: HttpRequest, response: HttpResponse): void {
-    answerError(response, {
-      code: 417,
-      status: "INVALID_ARGUMENT",
-      reason: "EXPECTATION_UNKNOWN",
-      message: "The only expectation that this server supports is 100-continue.",
-    });
+    answerError(response, unknownExpectation);
   }
 
   function onSession(session: ServerHttp2Session): void {
@@ -160,17 +160,25 @@ export function createListener(options: ListenerOptions): Listener {
     return false;
   }
 
+  function unfinishedOf(socket: Socket): ReadonlySet<ServerResponse> {
+    return sockets.get(socket) ?? new Set();
+  }
+
   function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
-    // A response before it was the last one.
-    if (isClosing(request.socket)) return;
-    if (closing !== undefined) response.shouldKeepAlive = false;
-    const unfinished = sockets.get(request.socket);
-    const unsafe = unfinished && findUnsafe(unfinished);
-    unfinished?.add(response);
-    if (unfinished !== undefined && unfinished.size > maxPipelined) {
-      request.socket.destroy();
+    const { socket } = request;
+    const unfinished = unfinishedOf(socket);
+    if (isClosing(socket) || isEnding(socket)) return;
+    if (hasLast(unfinished)) {
+      endInOrder(socket, unfinished);
       return;
     }
+    if (unfinished.size >= maxPipelined) {
+      endInOrder(socket, unfinished, tooManyPipelined(maxPipelined));
+      return;
+    }
+    if (closing !== undefined) response.shouldKeepAlive = false;
+    const unsafe = findUnsafe(unfinished);
+    sockets.get(socket)?.add(response);
     // Node emits the error of a request whose connection breaks if somebody listened when it broke. Handlers may stop listening before
     // it is emitted: connect-node does when the response closes. An error for nobody would end the process.
     request.on("error", ignore);
@@ -178,7 +186,12 @@ export function createListener(options: ListenerOptions): Listener {
     response.on("close", onHttp1End);
     if (unsafe === undefined) serve(request, response);
     // A pipelined request may rely on what the one before it changes.
-    else onceEnded(unsafe, () => isClosing(request.socket) || serve(request, response));
+    else {
+      onceEnded(unsafe, () => {
+        const isBroken = isEnding(socket) && !request.complete;
+        if (!isClosing(socket) && !isBroken) serve(request, response);
+      });
+    }
   }
 
   function onInputEnd(this: Socket): void {
@@ -231,26 +244,17 @@ export function createListener(options: ListenerOptions): Listener {
 
   function fail(response: HttpResponse, error: unknown): void {
     onError(error);
-    if (!response.headersSent) {
-      answerError(response, {
-        code: 500,
-        status: "INTERNAL",
-        reason: "INTERNAL",
-        message: "Internal server error.",
-      });
-    } else if (isHttp2(response)) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    if (!response.headersSent) answerError(response, internalError);
+    else if (isHttp2(response)) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     else response.destroy();
   }
 
   function onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     const refusal = refusalOf(error);
-    if (refusal === undefined || hasBegunAnswer(socket)) socket.destroy();
-    else refuse(socket, refusal);
-  }
-
-  function hasBegunAnswer(socket: Socket): boolean {
-    for (const response of sockets.get(socket) ?? []) if (response.headersSent) return true;
-    return false;
+    // What follows a request that closes the connection is not looked at (RFC 9112, 9.6).
+    if (error.code === "HPE_CLOSED_CONNECTION") endInOrder(socket, unfinishedOf(socket));
+    else if (refusal === undefined) socket.destroy();
+    else endInOrder(socket, unfinishedOf(socket), refusal);
   }
 
   /**
@@ -283,8 +287,11 @@ export function createListener(options: ListenerOptions): Listener {
     // arriving.
     const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(http1, () => resolve()));
     for (const socket of undecided) socket.destroy();
-    // Sends `Connection: close` if the headers are not sent yet.
-    for (const responses of sockets.values()) for (const response of responses) response.shouldKeepAlive = false;
+    for (const responses of sockets.values()) {
+      const last = [...responses].at(-1);
+      // Sends `Connection: close`.
+      if (last?.headersSent === false) last.shouldKeepAlive = false;
+    }
     closeIdleHttp1();
     for (const session of sessions) session.close();
     const grace = setTimeout(() => {
@@ -313,6 +320,12 @@ function findUnsafe(responses: ReadonlySet<ServerResponse>): ServerResponse | un
 
 function isClosing(socket: Socket): boolean {
   return socket.writableEnded || socket.destroyed;
+}
+
+/** Reports whether one of the responses is the last one of its connection. */
+function hasLast(responses: ReadonlySet<ServerResponse>): boolean {
+  for (const { shouldKeepAlive } of responses) if (!shouldKeepAlive) return true;
+  return false;
 }
 
 /** Requests that wait produce no responses, which would slow down a client that sends ever more of them. */

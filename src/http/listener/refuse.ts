@@ -7,6 +7,7 @@ const reasonPhrases: Readonly<Record<number, string>> = {
   405: "Method Not Allowed",
   408: "Request Timeout",
   413: "Content Too Large",
+  429: "Too Many Requests",
   431: "Request Header Fields Too Large",
 };
 
@@ -48,6 +49,39 @@ export const requestTimeout: PlainError = {
   message: "The request took too long to arrive.",
 };
 
+export const noProxy: PlainError = {
+  code: 405,
+  status: "UNIMPLEMENTED",
+  reason: "METHOD_NOT_SUPPORTED",
+  message: "This server is not a proxy: it does not support CONNECT.",
+};
+
+export const unknownExpectation: PlainError = {
+  code: 417,
+  status: "INVALID_ARGUMENT",
+  reason: "EXPECTATION_UNKNOWN",
+  message: "The only expectation that this server supports is 100-continue.",
+};
+
+export const internalError: PlainError = {
+  code: 500,
+  status: "INTERNAL",
+  reason: "INTERNAL",
+  message: "Internal server error.",
+};
+
+/** The error for a client that sends more requests on a connection before it has the answers to those before. */
+export function tooManyPipelined(max: number): PlainError {
+  return {
+    code: 429,
+    status: "RESOURCE_EXHAUSTED",
+    reason: "RATE_LIMITED",
+    message: `A connection may have ${max} requests in flight; send more after some of them are answered.`,
+    metadata: { limit: "connection-requests" },
+    headers: { "Retry-After": "1" },
+  };
+}
+
 export function badRequest(message: string): PlainError {
   return { code: 400, status: "INVALID_ARGUMENT", reason: "REQUEST_MALFORMED", message };
 }
@@ -57,7 +91,6 @@ export function badRequest(message: string): PlainError {
  * destroying it with unread input would discard the response.
  */
 export function refuse(socket: Duplex, error: PlainError): void {
-  // Already refused; the parser reports each further chunk.
   if (socket.writableEnded) return;
   const body = errorBody(error);
   const headers = {
