@@ -250,23 +250,62 @@ test("a member cannot revoke the tokens of another without the permission", asyn
   });
 });
 
-test("a member that starts too many sessions loses the oldest", async () => {
-  const member = await createTokenMember(place.api, org);
-  const oldest = await start(member);
-  const sql = await openSqlClient(place.servers[0].databaseUrl);
-  const id = decodeJwt(oldest.access)["sid"];
-  await sql.query(
-    `insert into sessions (org_id, member_id, id, client_id, user_agent, expire_time, changed_revision)
-     select org_id, member_id, ('ffffffff-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, client_id, '', expire_time, changed_revision
-     from sessions, generate_series(1, 98) as n where id = $1`,
-    [id],
-  );
-  const second = await start(member);
-  expect(await statusWith(place.servers[1], oldest.access, org)).toBe(200);
-  await start(member);
-  await expectEnded(oldest);
-  expect(await statusWith(place.servers[1], second.access, org)).toBe(200);
-  const { rows } = { rows: await sql.query("select from sessions where member_id = $1", [member.id]) };
-  await sql.close();
-  expect(rows).toHaveLength(100);
+describe("too many sessions", () => {
+  /** Starts 98 more sessions like that of a token, which are newer than all others. */
+  async function startLike(token: string): Promise<void> {
+    const sql = await openSqlClient(place.servers[0].databaseUrl);
+    await sql.query(
+      `insert into sessions (org_id, member_id, id, client_id, api_key_id, user_agent, expire_time, changed_revision)
+       select org_id, member_id, ('ffffffff-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, client_id, api_key_id, '',
+         expire_time, changed_revision
+       from sessions, generate_series(1, 98) as n where id = $1`,
+      [decodeJwt(token)["sid"]],
+    );
+    await sql.close();
+  }
+
+  async function countSessions({ id }: TokenMember): Promise<number> {
+    const sql = await openSqlClient(place.servers[0].databaseUrl);
+    const rows = await sql.query("select from sessions where member_id = $1", [id]);
+    await sql.close();
+    return rows.length;
+  }
+
+  test("of a key end the oldest of this key", async () => {
+    const member = await createTokenMember(place.api, org);
+    const oldest = await start(member);
+    await startLike(oldest.access);
+    const second = await start(member);
+    expect(await statusWith(place.servers[1], oldest.access, org)).toBe(200);
+    await start(member);
+    await expectEnded(oldest);
+    expect(await statusWith(place.servers[1], second.access, org)).toBe(200);
+    expect(await countSessions(member)).toBe(100);
+  });
+
+  test("of a narrowed key end none of another key, of a client or of a browser", async () => {
+    const member = await createTokenMember(place.api, org);
+    const ofKey = await start(member);
+    const sql = await openSqlClient(place.servers[0].databaseUrl);
+    await sql.query(
+      `insert into sessions (org_id, member_id, id, client_id, oauth_client_id, client_org_id, user_agent, expire_time, changed_revision)
+       select org_id, member_id, gen_random_uuid(), name, client, case when client is not null then org_id end, '', expire_time,
+         changed_revision
+       from sessions, (values ('browser', null), ('client', gen_random_uuid())) as others (name, client) where id = $1`,
+      [decodeJwt(ofKey.access)["sid"]],
+    );
+    await sql.close();
+    const apiKey = { name: "narrowed", scopes: ["iam.members.get"] };
+    const { secret = "" } = await place.api.apiKeys.createApiKey({ parentPath: member.path, apiKey });
+    const narrowed = { ...member, key: secret };
+    const oldest = await start(narrowed);
+    await startLike(oldest.access);
+    await start(narrowed);
+    await start(narrowed);
+    await expectEnded(oldest);
+    const { sessions: left } = await sessions().listSessions({ parentPath: member.path, pageSize: 1_000 });
+    expect(left).toHaveLength(103);
+    expect(left.map(({ clientId }) => clientId)).toEqual(expect.arrayContaining(["browser", "client"]));
+    expect(await statusWith(place.servers[1], ofKey.access, org)).toBe(200);
+  });
 });

@@ -21,7 +21,7 @@ export const sessionDefinition = defineResource({
     select: selectSessions,
     called: { alias: "sessions", keepsDeleted: false, isUnnamed: true },
     references: [{ column: "member_id", to: "Member" }],
-    // A member has few sessions: starting one ends the oldest of too many.
+    // A member has few sessions: starting one ends the oldest of too many of its key or client.
     countedBy: undefined,
     labels: "none",
     nameConstraints: [],

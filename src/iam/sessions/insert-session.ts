@@ -26,11 +26,11 @@ type NewSession = Pick<
 > &
   Partial<Pick<Sessions, "redirect_uri">>;
 
-/** The maximum number of sessions of a member. */
+/** The maximum number of sessions of a member that one API key or client has, or all browsers together. */
 const maxSessions = 100;
 
 /**
- * Starts a session under the lock of its org. Ends the oldest sessions of the member if it has too many.
+ * Starts a session under the lock of its org. Ends the oldest sessions of the member if its key or client has too many.
  *
  * @returns the `token_gen` of the member, for tokens of the session.
  */
@@ -40,7 +40,7 @@ export async function insertSession(
   session: NewSession,
 ): Promise<string | null> {
   const { db, org, author, revision, time } = transaction;
-  const surplus = await readSurplusSessions(db, org.id, session.member_id, maxSessions - 1);
+  const surplus = await readSurplusSessions(db, org.id, session.member_id, session, maxSessions - 1);
   await endSessions(transaction, registry, surplus);
   const member = await db
     .selectFrom("members")

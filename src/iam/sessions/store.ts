@@ -106,17 +106,29 @@ export function readSessionsOfIdentities(
     .execute();
 }
 
-/** Returns the sessions that must go before a member starts another: those that have ended, and the oldest of too many. */
+/** What a session belongs to: an API key, a registered client, or the browsers in which its member signs in. */
+type SessionOwner = Pick<SessionRow, "api_key_id" | "oauth_client_id" | "client_org_id">;
+
+/**
+ * Returns the sessions that must go before a member starts another: those that have ended, and of too many of the same key or
+ * client, the oldest.
+ */
 export async function readSurplusSessions(
   db: Transaction<Schema>,
   orgId: string,
   memberId: string,
+  { api_key_id: keyId, oauth_client_id: clientId, client_org_id: clientOrgId }: SessionOwner,
   maxOthers: number,
 ): Promise<SessionRow[]> {
   const rows = await selectAllSessions(db)
     .select(isLive.as("is_live"))
     .where("sessions.org_id", "=", orgId)
     .where("sessions.member_id", "=", memberId)
+    .where(
+      sql<SqlBool>`(not ${isLive} or (sessions.api_key_id is not distinct from ${keyId}::uuid
+        and sessions.oauth_client_id is not distinct from ${clientId}::uuid
+        and sessions.client_org_id is not distinct from ${clientOrgId}::uuid))`,
+    )
     .orderBy("sessions.id", "desc")
     .execute();
   const live = rows.filter((row) => row.is_live);

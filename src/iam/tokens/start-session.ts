@@ -10,8 +10,8 @@ import { createReadNarrowing } from "./read-narrowing.ts";
 import { type IssuedTokens, type TokenRequest, createIssueToken, keyIsLimited } from "./issue-token.ts";
 
 /**
- * Starts a session with the API key of a call, and issues its first tokens. Ends the oldest sessions of the member if it has
- * too many.
+ * Starts a session with the API key of a call, and issues its first tokens. Ends the oldest sessions of the key if it has too
+ * many.
  *
  * @param dryRun whether to check the request only, and to return an access token like that of the session.
  * @throws ServiceError PERMISSION_DENIED for a call with a token or a limited API key.
