@@ -178,14 +178,14 @@ await withService(async ({ url, key, directory }) => {
   };
   const keycloak = await startKeycloak(directory);
   try {
-    const provider = await call<{ id: string; path: string }>("orgs/system/identityProviders", {
+    await call("orgs", { name: "acme" });
+    const provider = await call<{ id: string; path: string }>("orgs/acme/identityProviders", {
       name: "keycloak",
       issuer: `${keycloak.url}/realms/${realm}`,
       client_id: client.id,
       client_secret: client.secret,
     });
     const subject = await furnish(keycloak.url, `${service}/sign-in/callback/${provider.id}`);
-    await call("orgs", { name: "acme" });
     const member = await call<{ path: string }>("orgs/acme/members", { name: "alice" });
     const identity = { name: "keycloak", identity_provider_path: provider.path, subject };
     await call("orgs/acme/members/alice/identities", identity);

@@ -20,6 +20,7 @@ import { createHealth } from "./http/health/health.ts";
 import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
 import { createBrowserSessions } from "./iam/sign-in/browser-sessions.ts";
 import { createProviderSignIn } from "./iam/sign-in/provider-sign-in.ts";
+import { createSignInChoices } from "./iam/sign-in/sign-in-choices.ts";
 import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
 import { createTokenFunctions } from "./iam/tokens/functions.ts";
 import { createReadNarrowing } from "./iam/tokens/read-narrowing.ts";
@@ -291,6 +292,7 @@ export async function startServer(
       signIn: {
         database,
         browserSessions: createBrowserSessions({ database, registry, accessTokens, tokenLifeSeconds }),
+        signInChoices: createSignInChoices({ database, registry }),
         providerSignIn: createProviderSignIn({
           database,
           sealer,

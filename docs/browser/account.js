@@ -69,6 +69,10 @@ async function show(path, isChosen) {
     hideSecret();
     return;
   }
+  if (path === "") {
+    for (const selector of ["#keys", "#sessions"]) document.querySelector(selector).replaceChildren();
+    return;
+  }
   document.querySelector("#new-key-link").href = `/account/keys/new?${new URLSearchParams({ member: path })}`;
   const [keys, sessions] = await Promise.all([
     call(path, "GET", `${path}/apiKeys?page_size=100`),
@@ -113,6 +117,7 @@ async function remove(path, isChosen, { path: target }) {
 }
 
 async function createKey(path, isChosen) {
+  if (path === "") throw new Error("Choose a member first");
   const name = document.querySelector("#key-name");
   const key = await call(path, "POST", `${path}/apiKeys`, { name: name.value });
   if (!isChosen()) return;

@@ -1,3 +1,4 @@
+import type { ColumnType } from "kysely";
 import type { NamedColumns } from "./shared-columns.ts";
 
 // The tables of identity providers and identities, as Kysely and pg read them.
@@ -19,6 +20,13 @@ export interface Identities extends NamedColumns {
   /** The provider, of the same org or of the org `system`. It is removed after its identities. */
   provider_id: string;
   subject: string;
+  /** The member that created it, of any org; null for the service itself, and in rows of servers of earlier versions. */
+  creator_org_id: string | null;
+  creator_id: string | null;
+  /** When its person accepted it at a sign-in; null before. One of a provider of its own org needs no acceptance. */
+  accept_time: ColumnType<Date | null, null, Date | string>;
+  /** When its person declined it. The org does not see it: no read returns it, and the change log does not have it. */
+  decline_time: ColumnType<Date | null, never, Date | null>;
 }
 
 /**

@@ -32,6 +32,7 @@ import { keepDeletedResources } from "./migrations/0030-deleted-resources.ts";
 import { allowConcurrentOperations } from "./migrations/0031-concurrent-operations.ts";
 import { addSessionsOfCodes } from "./migrations/0032-codes-of-sessions.ts";
 import { addRedirectUrisOfSessions } from "./migrations/0034-redirect-uris-of-sessions.ts";
+import { acceptIdentities } from "./migrations/0036-accepted-identities.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -78,6 +79,7 @@ const migrations: Record<string, Migration> = {
   "0031-concurrent-operations": { up: allowConcurrentOperations },
   "0032-codes-of-sessions": { up: addSessionsOfCodes },
   "0034-redirect-uris-of-sessions": { up: addRedirectUrisOfSessions },
+  "0036-accepted-identities": { up: acceptIdentities },
 };
 
 /** The names of all migrations. */

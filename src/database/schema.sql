@@ -67,6 +67,7 @@ create table browser_sessions (
   hash bytea not null,
   sign_in_time timestamp(3) with time zone not null,
   expire_time timestamp(3) with time zone not null,
+  choices jsonb,
   constraint browser_sessions_pkey PRIMARY KEY (id)
 );
 CREATE INDEX browser_sessions_by_expire_time ON browser_sessions USING btree (expire_time);
@@ -210,6 +211,10 @@ create table identities (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  creator_org_id uuid,
+  creator_id uuid,
+  accept_time timestamp(3) with time zone,
+  decline_time timestamp(3) with time zone,
   constraint identities_pkey PRIMARY KEY (org_id, member_id, id),
   constraint identities_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );

@@ -90,6 +90,11 @@ export interface BrowserSessions {
   hash: Buffer;
   sign_in_time: ColumnType<Date, Date | string, never>;
   expire_time: ColumnType<Date, Date | string, never>;
+  /**
+   * The identities that its person may still choose, each with the `token_gen` that its member had at the sign-in, or an empty text
+   * for none; null for a sign-in without an identity provider.
+   */
+  choices: ColumnType<Readonly<Record<string, string>> | null, string | null, string>;
 }
 
 /**

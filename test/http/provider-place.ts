@@ -63,7 +63,8 @@ export function callsIn(place: () => ProviderPlace) {
     const roleBinding = { name: uniqueName("b"), rolePath: "/roles/viewer", subjectPath: path };
     await place().api.roleBindings.createRoleBinding({ parentPath, roleBinding });
     const identity = { name: "login", identityProviderPath, subject };
-    return { path, identity: (await place().api.identities.createIdentity({ parentPath: path, identity })).path };
+    const created = await place().api.identities.createIdentity({ parentPath: path, identity });
+    return { path, identity: created.path, identityId: created.id };
   }
 
   async function start(provider: string, fields: Record<string, string> = {}, server: 0 | 1 = 0) {
@@ -92,6 +93,33 @@ export function callsIn(place: () => ProviderPlace) {
     return comeBack(await passThrough(url, provider.redirectUri), [cookie, before].filter(Boolean).join("; "));
   }
 
+  /** Sends a decision of the page on which a browser chooses a member. */
+  async function decide(
+    session: string,
+    identity: string,
+    decision = "accept",
+    headers: Record<string, string> = ofPage,
+    server: 0 | 1 = 0,
+  ) {
+    const body = new URLSearchParams({ identity, decision, return_to: "/docs" });
+    const init = { method: "POST", body, headers: { ...headers, cookie: session }, redirect: "manual" } as const;
+    const response = await fetch(`${urlOf(server)}/sign-in/choice`, init);
+    return { status: response.status, location: response.headers.get("location"), text: await response.text() };
+  }
+
+  /** Returns what the page says on which a browser chooses a member. */
+  async function showChoices(session: string): Promise<string> {
+    const response = await fetch(`${urlOf(0)}/sign-in/choice`, { headers: { cookie: session }, redirect: "manual" });
+    return response.text();
+  }
+
+  /** A whole sign-in of a person that has one member, which it accepts where that waits. */
+  async function enter(person: string, { identityId }: { readonly identityId: string }, before = "") {
+    const back = await signIn(person, place().shared, before);
+    if (back.location !== "/account") expect((await decide(back.session ?? "", identityId)).status).toBe(303);
+    return back;
+  }
+
   function askToken(session: string, member: string, server: 0 | 1 = 0) {
     const headers = { ...ofPage, "content-type": "application/json", cookie: session };
     return fetch(`${urlOf(server)}/sign-in/token`, { method: "POST", body: JSON.stringify({ member }), headers });
@@ -112,6 +140,9 @@ export function callsIn(place: () => ProviderPlace) {
     start,
     comeBack,
     signIn,
+    decide,
+    showChoices,
+    enter,
     askToken,
     tokenOf,
   };

@@ -3,7 +3,8 @@
 import type { Database } from "../../database/database.ts";
 import { issueCode } from "../../iam/authorization-codes/issue-code.ts";
 import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";
-import type { BrowserSession, SignedInMember } from "../../iam/sign-in/browser-sessions.ts";
+import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
+import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
 import type { HttpRequest } from "../http-messages.ts";
 import { type OAuthDependencies, oauthPaths } from "../oauth/oauth-endpoints.ts";
 import { OAuthError } from "../oauth/oauth-error.ts";
@@ -11,7 +12,7 @@ import { readForm, requiredParameter } from "../oauth/read-form.ts";
 import { queryOf } from "../request-path.ts";
 import { type Answer, type Endpoint, page, redirect } from "../sign-in/answers.ts";
 import { requireSameOrigin } from "../sign-in/require-same-origin.ts";
-import { signInPath } from "../sign-in/return-path.ts";
+import { choicePath, signInPath } from "../sign-in/return-path.ts";
 import { consentPage, problemPage } from "./pages.ts";
 import { type Authorization, AuthorizationError, formatReply, readAuthorization } from "./read-authorization.ts";
 
@@ -21,17 +22,21 @@ interface AuthorizeDependencies {
   /** The org whose clients serve the members of all orgs. */
   readonly systemOrgId: string;
   readonly findSession: (request: HttpRequest) => Promise<BrowserSession | undefined>;
+  /** Returns the members as whom the browser can be signed in, and is not yet. */
+  readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
   readonly count: OAuthDependencies["count"];
 }
 
 export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): Readonly<Record<string, Endpoint>> {
-  const { database, issuer, systemOrgId, findSession, count } = dependencies;
+  const { database, issuer, systemOrgId, findSession, findChoices, count } = dependencies;
 
   const read = (query: URLSearchParams): Promise<Authorization> =>
     readAuthorization((id) => findRegisteredClient(database.reads, id), query);
 
-  const membersFor = (client: RegisteredClient, { members }: BrowserSession): readonly SignedInMember[] =>
-    members.filter(({ orgId }) => client.org_id === systemOrgId || client.org_id === orgId);
+  const servedBy = <Member extends { readonly orgId: string }>(
+    client: RegisteredClient,
+    members: readonly Member[],
+  ): readonly Member[] => members.filter(({ orgId }) => client.org_id === systemOrgId || client.org_id === orgId);
 
   const ask = async (request: HttpRequest, query: URLSearchParams): Promise<Answer> => {
     const authorization = await read(query);
@@ -41,9 +46,15 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
       const error = session === undefined ? "login_required" : "consent_required";
       throw new AuthorizationError(authorization, error, "the person must see a page of the service");
     }
-    if (session === undefined) return redirect(signInPath(pathFor(query)));
-    const members = membersFor(client, session);
-    if (members.length > 0) return page(consentPage(authorization, members, query.toString()));
+    const returnPath = pathFor(query);
+    const choices = prompts.includes("login") ? [] : servedBy(client, await findChoices(request));
+    const members = servedBy(client, session?.members ?? []);
+    if (members.length > 0) {
+      const other = choices.length > 0 ? returnPath : undefined;
+      return page(consentPage(authorization, members, query.toString(), other));
+    }
+    if (choices.length > 0) return redirect(choicePath(returnPath));
+    if (session === undefined) return redirect(signInPath(returnPath));
     const message = `${client.display_name} serves the members of ${client.org_display_name}, and you are signed in as none of them`;
     return { ...page(problemPage(message)), status: 403 };
   };
@@ -71,7 +82,7 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
         }
         const session = await findSession(request);
         const path = requiredParameter(form, "member");
-        const member = session && membersFor(client, session).find((each) => each.path === path);
+        const member = session && servedBy(client, session.members).find((each) => each.path === path);
         if (member === undefined) throw new OAuthError("invalid_request", "you are no longer signed in as this member");
         await count(member, false);
         const code = await issueCode(database, { client, member, redirectUri, codeChallenge, scopes, isOffline });

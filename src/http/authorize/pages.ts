@@ -1,6 +1,6 @@
 // The pages on which a person allows a client to act for it. They need no script.
 import type { SignedInMember } from "../../iam/sign-in/browser-sessions.ts";
-import { escape, frame } from "../sign-in/pages.ts";
+import { escape, frame, otherMemberLink } from "../sign-in/pages.ts";
 import { describeScope } from "./describe-scope.ts";
 import type { Authorization } from "./read-authorization.ts";
 
@@ -9,11 +9,13 @@ import type { Authorization } from "./read-authorization.ts";
  *
  * @param members for which the client may act; at least one.
  * @param query the request, as in a URL.
+ * @param returnPath of this page, if the person can also choose another member.
  */
 export function consentPage(
   { client, scopes, isOffline, redirectUri }: Authorization,
   members: readonly SignedInMember[],
   query: string,
+  returnPath?: string,
 ): string {
   const allowed = scopes?.map(describeScope) ?? ["Everything that you may do"];
   if (isOffline) allowed.push("Go on when you are away, until you end its session on your account page");
@@ -25,7 +27,8 @@ export function consentPage(
 <p><strong>${name}</strong>, a client of ${escape(client.org_display_name)}, wants to act for you.</p>
 <form method="post" action="/oauth2/authorize/decision">
 <fieldset><legend>As whom</legend>
-${members.map(memberOption).join("\n")}
+${memberOptions(members)}
+${returnPath === undefined ? "" : `<p>${otherMemberLink(returnPath)}</p>`}
 </fieldset>
 <h2>What it may do</h2>
 <ul class="plain">${allowed.map((each) => `<li>${escape(each)}</li>`).join("")}</ul>
@@ -52,10 +55,17 @@ export function problemPage(problem: string): string {
   );
 }
 
-function memberOption({ path, displayName, orgDisplayName }: SignedInMember, index: number): string {
-  const id = `member-${index}`;
-  return `<div class="option"><input type="radio" id="${id}" name="member" value="${escape(path)}" required${index === 0 ? " checked" : ""}>
-<label for="${id}">${escape(displayName)} in ${escape(orgDisplayName)} <span>${escape(path)}</span></label></div>`;
+/** Several members are a choice, in which none is preselected: the first may be that of an org that wants to be chosen. */
+function memberOptions(members: readonly SignedInMember[]): string {
+  const isChoice = members.length > 1;
+  const options = members.map(({ path, displayName, orgDisplayName }, index) => {
+    const label = `${escape(displayName)} in ${escape(orgDisplayName)} <span>${escape(path)}</span>`;
+    const [id, value] = [`member-${index}`, escape(path)];
+    if (!isChoice) return `<input type="hidden" name="member" value="${value}"><p>${label}</p>`;
+    return `<div class="option"><input type="radio" id="${id}" name="member" value="${value}" required>
+<label for="${id}">${label}</label></div>`;
+  });
+  return options.join("\n");
 }
 
 /** Returns the host of an address, or all of it if it has none. */

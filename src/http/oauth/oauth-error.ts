@@ -1,3 +1,4 @@
+import { isDatabaseUnavailable } from "../../database/failure.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 
 /** An error in the form of OAuth 2.0 (RFC 6749, 5.2). */
@@ -49,6 +50,10 @@ const parameters: Readonly<Record<string, { readonly name: string; readonly erro
 /** Converts an error of the functions that the endpoints share with the API. Other errors reveal nothing. */
 export function toOAuthError(thrown: unknown): OAuthError {
   if (thrown instanceof OAuthError) return thrown;
+  if (isDatabaseUnavailable(thrown)) {
+    const message = "the database cannot be reached or is too busy; try again";
+    return new OAuthError("temporarily_unavailable", message, { "Retry-After": "1" });
+  }
   if (!(thrown instanceof ServiceError)) {
     return new OAuthError("server_error", "internal error; the log of the service has the cause");
   }

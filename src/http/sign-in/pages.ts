@@ -2,6 +2,8 @@
 // the API.
 import type { ListedProvider, SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
 import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
+import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
+import { choicePath, home } from "./return-path.ts";
 
 /** The page where a browser signs in, with the providers at which it can. */
 export function signInPage(returnPath: string, problem?: string, providers: readonly ListedProvider[] = []): string {
@@ -45,7 +47,10 @@ org to create an identity of your member, with the identity provider ${escape(pr
 }
 
 /** The page of a browser that is signed in: as whom, and until when. */
-export function accountPage({ members, signInTime, expireTime }: BrowserSession): string {
+export function accountPage(
+  { members, signInTime, expireTime }: BrowserSession,
+  choices: readonly SignInChoice[],
+): string {
   const items = members.map(({ path, displayName, orgDisplayName }) => {
     const query = escape(new URLSearchParams({ member: path }).toString());
     const label = `${escape(displayName)} in ${escape(orgDisplayName)}`;
@@ -54,7 +59,26 @@ export function accountPage({ members, signInTime, expireTime }: BrowserSession)
   return accountFrame(
     "Account",
     `<p>Signed in ${timeTag(signInTime)}, until ${timeTag(expireTime)}.</p>
-<section aria-labelledby="members-title"><h2 id="members-title">Signed in as</h2><ul>${items.join("")}</ul></section>`,
+<section aria-labelledby="members-title"><h2 id="members-title">Signed in as</h2><ul>${items.join("")}</ul>
+${choices.length === 0 ? "" : `<p>${otherMemberLink(home)}</p>`}</section>`,
+  );
+}
+
+/** The link to the page where a person chooses another member. */
+export function otherMemberLink(returnPath: string): string {
+  return `<a href="${escape(choicePath(returnPath))}">Sign in as another member</a>`;
+}
+
+/** The page for a browser that signed out while a session could not be ended. */
+export function signedOutPage(): string {
+  return frame(
+    "Signed out",
+    `<main class="narrow">
+<h1>Signed out</h1>
+<p role="alert">This browser is signed out. In one org, its session could not be ended at once: tokens that pages got before go on for
+ten minutes at most.</p>
+<p><a href="/sign-in">Sign in</a></p>
+</main>`,
   );
 }
 
@@ -81,13 +105,15 @@ export function newKeyPage(session: BrowserSession, member: string | null): stri
   );
 }
 
+/** Nothing is chosen that the person has not chosen: the first of several members may be that of an org that wants to be chosen. */
 function memberChoice({ members }: BrowserSession, chosen: string | null): string {
   const options = members.map(({ path, displayName, orgDisplayName }) => {
     const label = `${displayName} in ${orgDisplayName} (${path})`;
     return `<option value="${escape(path)}"${path === chosen ? " selected" : ""}>${escape(label)}</option>`;
   });
+  const nobody = members.length > 1 ? `<option value="">Choose a member</option>` : "";
   return `<label for="member">Signed in as</label>
-<select id="member" autocomplete="off">${options.join("")}</select>
+<select id="member" autocomplete="off">${nobody}${options.join("")}</select>
 <noscript><p role="alert">Keys and sessions need JavaScript.</p></noscript>
 <p id="problem" role="alert" hidden></p>`;
 }

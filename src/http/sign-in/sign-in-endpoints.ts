@@ -5,8 +5,11 @@ import type { Logger } from "pino";
 import type { Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
-import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
-import { type SignInMember, redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
+import type { ProviderSignIn, SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
+import type { SignInChoice, SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
+import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
+import type { BrowserSessionKey } from "../../iam/sign-in/store.ts";
+import { waitAtMost } from "../../timers/wait-at-most.ts";
 import { closeAfterEarlyAnswer } from "../listener/close-after-early-answer.ts";
 import { folderWith } from "../folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
@@ -17,15 +20,17 @@ import { requireMethod } from "../oauth/require-method.ts";
 import { queryOf, requestPathOf } from "../request-path.ts";
 import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
 import { createAuthorizeEndpoints } from "../authorize/authorize-endpoints.ts";
+import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { accountPage, keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
+import { accountPage, keysPage, newKeyPage, signInPage, signedOutPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
-import { readReturnPath, signInPath } from "./return-path.ts";
+import { choicePath, home, readReturnPath, requireReturnPath, signInPath } from "./return-path.ts";
 
 export interface SignInDependencies {
   readonly database: Database;
   readonly browserSessions: BrowserSessions;
   readonly providerSignIn: ProviderSignIn;
+  readonly signInChoices: SignInChoices;
   readonly count: OAuthDependencies["count"];
   readonly originOf: (request: HttpRequest) => Origin;
   readonly issuer: () => string;
@@ -38,32 +43,49 @@ type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<vo
 
 const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 
-/** Where a browser goes that was not sent by another page. */
-const home = "/account";
+/** How long a new sign-in waits for the orgs of the one that the browser had. */
+const maxWaitMs = 1_000;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, providerSignIn, count, issuer, systemOrgId, originOf, logger } = dependencies;
+  const { database, browserSessions, providerSignIn, signInChoices, count, issuer, systemOrgId, originOf, logger } =
+    dependencies;
 
   const find = async (request: HttpRequest): Promise<BrowserSession | undefined> => {
     const cookie = readCookie(request);
     return cookie === undefined ? undefined : browserSessions.find(cookie);
   };
 
-  const end = async (request: HttpRequest): Promise<void> => {
+  const forget = async (request: HttpRequest): Promise<BrowserSessionKey[]> => {
     const cookie = readCookie(request);
-    if (cookie !== undefined) await browserSessions.end(cookie, originOf(request));
+    return cookie === undefined ? [] : browserSessions.forget(cookie);
   };
 
-  const signIn = async (
-    request: HttpRequest,
-    members: readonly SignInMember[],
-    returnPath: string,
-    otherCookies: readonly string[] = [],
-  ): Promise<Answer> => {
-    // A cookie that the browser had before is not used on: somebody else may know it.
-    await end(request);
-    const cookie = await browserSessions.start(members, originOf(request));
-    return redirect(returnPath, { "Set-Cookie": [setCookie(cookie), ...otherCookies] });
+  const findChoices = async (request: HttpRequest): Promise<readonly SignInChoice[]> => {
+    const cookie = readCookie(request);
+    return cookie === undefined ? [] : signInChoices.find(cookie);
+  };
+
+  /**
+   * Ends the sign-in that a browser had before another one: somebody else may know its cookie. The cookie ends at once; its sessions
+   * are ended also if an org holds that up, but the new sign-in does not wait for it.
+   */
+  const endBefore = async (request: HttpRequest): Promise<void> => {
+    const ending = browserSessions.end(await forget(request), originOf(request)).catch((err: unknown) => {
+      logger.error({ err }, "a session of the sign-in that a browser had before could not be ended");
+    });
+    await waitAtMost(maxWaitMs, ending);
+  };
+
+  /** Signs a person in at once who has nothing to choose: one member, and nothing to accept. */
+  const enter = async (request: HttpRequest, { identities, returnPath }: SignedInPerson): Promise<Answer> => {
+    await endBefore(request);
+    const cookie = await signInChoices.offer(identities);
+    const headers = { "Set-Cookie": [setCookie(cookie), clearCookie("start")] };
+    const choices = await signInChoices.find(cookie);
+    const [only, ...others] = choices.filter(({ state }) => state !== "DECLINED");
+    if (only?.state !== "ACCEPTED" || others.length > 0) return redirect(choicePath(returnPath), headers);
+    await signInChoices.choose(cookie, only.id, false, originOf(request));
+    return redirect(returnPath, headers);
   };
 
   /** Where a provider sends the browser back. */
@@ -72,11 +94,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     async answer(request) {
       const query = queryOf(request);
       const person = await providerSignIn.finish(providerId, query, readCookie(request, "start"));
-      const headers = { "Set-Cookie": clearCookie("start") };
-      if (person.members.length > 0) {
-        return signIn(request, person.members, person.returnPath, [headers["Set-Cookie"]]);
-      }
-      return { ...page(unlinkedPage(person), headers), status: 403 };
+      if (person.identities.length > 0) return enter(request, person);
+      return { ...page(unlinkedPage(person), { "Set-Cookie": clearCookie("start") }), status: 403 };
     },
     fail: (error) => {
       const answer = failOnPage(error);
@@ -84,25 +103,33 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     },
   });
 
-  /** Returns an endpoint with a page for browsers that are signed in. Others are sent to the sign-in. */
-  const pageOf = (write: (session: BrowserSession, query: URLSearchParams) => string): Endpoint => ({
+  /** Returns an endpoint with a page for browsers that are signed in. Others are sent to the sign-in, or to choose a member. */
+  const pageOf = (write: (session: BrowserSession, request: HttpRequest) => string | Promise<string>): Endpoint => ({
     methods: ["GET"],
     async answer(request) {
       const session = await find(request);
-      if (session !== undefined) return page(write(session, queryOf(request)));
-      return redirect(signInPath(readReturnPath(request.url ?? "") ?? home));
+      if (session !== undefined) return page(await write(session, request));
+      const returnPath = readReturnPath(request.url ?? "") ?? home;
+      const choices = await findChoices(request);
+      return redirect(choices.length > 0 ? choicePath(returnPath) : signInPath(returnPath));
     },
     fail: failOnPage,
   });
 
   const endpoints: Readonly<Record<string, Endpoint>> = {
-    ...createAuthorizeEndpoints({ database, issuer, systemOrgId, findSession: find, count }),
+    ...createAuthorizeEndpoints({ database, issuer, systemOrgId, findSession: find, findChoices, count }),
+
+    "/sign-in/choice": createChoiceEndpoint({
+      signInChoices,
+      isSignedIn: async (request) => (await find(request)) !== undefined,
+      originOf,
+    }),
 
     "/sign-in": {
       methods: ["GET"],
       async answer(request) {
         const query = queryOf(request);
-        const returnPath = requireReturnPath(query.get("return_to") ?? home);
+        const returnPath = requireReturnPath(query.get("return_to"));
         return page(signInPage(returnPath, undefined, await providerSignIn.list(query.get("org") ?? undefined)));
       },
       fail: failOnPage,
@@ -113,7 +140,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       async answer(request) {
         requireSameOrigin(request);
         const form = await readForm(request);
-        const returnPath = requireReturnPath(form.get("return_to") ?? home);
+        const returnPath = requireReturnPath(form.get("return_to"));
         const { url, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), returnPath);
         return redirect(url.href, { "Set-Cookie": setCookie(cookie, "start") });
       },
@@ -125,9 +152,11 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       async answer(request) {
         requireSameOrigin(request);
         const form = await readForm(request);
-        const returnPath = requireReturnPath(form.get("return_to") ?? home);
+        const returnPath = requireReturnPath(form.get("return_to"));
         const member = await redeemSignInLink(database, requiredParameter(form, "code"));
-        return signIn(request, [member], returnPath);
+        await endBefore(request);
+        const cookie = await browserSessions.start(member, originOf(request));
+        return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
       },
       fail: failOnPage,
     },
@@ -156,15 +185,22 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       async answer(request) {
         requireSameOrigin(request);
         await readForm(request);
-        await end(request);
-        return redirect("/sign-in", { "Set-Cookie": clearCookie() });
+        const keys = await forget(request);
+        const headers = { "Set-Cookie": clearCookie() };
+        try {
+          await browserSessions.end(keys, originOf(request));
+          return redirect("/sign-in", headers);
+        } catch (err) {
+          logger.error({ err }, "a session of a browser that signed out could not be ended");
+          return { ...page(signedOutPage(), headers), status: 503 };
+        }
       },
       fail: failOnPage,
     },
 
-    [home]: pageOf(accountPage),
-    "/account/keys": pageOf((session, query) => keysPage(session, query.get("member"))),
-    "/account/keys/new": pageOf((session, query) => newKeyPage(session, query.get("member"))),
+    [home]: pageOf(async (session, request) => accountPage(session, await findChoices(request))),
+    "/account/keys": pageOf((session, request) => keysPage(session, queryOf(request).get("member"))),
+    "/account/keys/new": pageOf((session, request) => newKeyPage(session, queryOf(request).get("member"))),
 
     "/sign-in/account.js": file("account.js", "text/javascript; charset=utf-8"),
     "/sign-in/account.css": file("account.css", "text/css; charset=utf-8"),
@@ -191,12 +227,6 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
     return endpoint && answer(endpoint, request, response);
   };
-}
-
-function requireReturnPath(text: string): string {
-  const path = readReturnPath(text);
-  if (path !== undefined) return path;
-  throw new OAuthError("invalid_request", `return_to must be a path of this service, such as ${home}`);
 }
 
 function failOnPage(error: OAuthError): Answer {

@@ -1,9 +1,9 @@
 import { IdentitiesService, IdentitySchema } from "../../../gen/iam/v1alpha/identity_pb.ts";
-import { text } from "../../filters/filter-fields.ts";
+import { enumerated, text } from "../../filters/filter-fields.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { memberDefinition } from "../members/definition.ts";
 import { identityPath, toIdentity } from "./message.ts";
-import { identityColumns, selectIdentities } from "./store.ts";
+import { identityColumns, identityState, selectIdentities } from "./store.ts";
 
 export const identityDefinition = defineResource({
   type: "Identity",
@@ -16,7 +16,8 @@ export const identityDefinition = defineResource({
     key: ["org_id", "member_id", "id"],
     id: "id",
     columns: identityColumns,
-    unread: [],
+    // Whether a person has declined is not the business of the org.
+    unread: ["decline_time"],
     select: selectIdentities,
     called: levelOf("identities", false),
     // The provider can be in the org `system`; its deletion removes its identities.
@@ -28,7 +29,10 @@ export const identityDefinition = defineResource({
   },
   toMessage: toIdentity,
   pathOf: identityPath,
-  fields: { subject: text("identities.subject", { searched: true }) },
+  fields: {
+    subject: text("identities.subject", { searched: true }),
+    state: enumerated(identityState, ["PENDING", "ACTIVE"]),
+  },
   lifecycle: undefined,
   limit: {
     variable: "TENANTRY_MAX_IDENTITIES_PER_MEMBER",

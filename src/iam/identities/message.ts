@@ -1,4 +1,4 @@
-import type { Identity } from "../../../gen/iam/v1alpha/identity_pb.ts";
+import { type Identity, Identity_State } from "../../../gen/iam/v1alpha/identity_pb.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
@@ -12,6 +12,7 @@ export function toIdentity(row: IdentityRow): Identity {
     identityProviderPath: formatPath(patterns.IdentityProvider, row.provider_org_name ?? "", row.provider_name ?? ""),
     issuer: row.issuer ?? "",
     subject: row.subject,
+    state: Identity_State[row.state],
   };
 }
 

@@ -58,9 +58,12 @@ export function createIdentitiesService(dependencies: ResourceDependencies): Ser
           const names = { member_name: member.name, member_delete_time: member.delete_time };
           const provider = await findProvider(transaction, identityProviderPath);
           const { name, issuer, org_name } = provider;
-          const ofProvider = { provider_name: name, issuer, provider_org_name: org_name };
+          const state: "ACTIVE" | "PENDING" = provider.org_id === transaction.org.id ? "ACTIVE" : "PENDING";
+          const ofProvider = { state, provider_name: name, issuer, provider_org_name: org_name };
+          const { actorOrgId, actorId } = transaction.author;
+          const creator = { creator_org_id: actorOrgId, creator_id: actorId };
           return {
-            columns: { member_id: member.id, provider_id: provider.id, subject },
+            columns: { member_id: member.id, provider_id: provider.id, subject, ...creator, accept_time: null },
             joined: { ...joinedOrgColumns(transaction), ...names, ...ofProvider },
           };
         });

@@ -1,10 +1,26 @@
-import type { InferResult, Kysely } from "kysely";
+import { type InferResult, type Kysely, sql } from "kysely";
 import { columnsOf, namedColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type IdentityRow = InferResult<ReturnType<typeof selectIdentities>>[number];
 
-export const identityColumns = ["org_id", "member_id", "provider_id", "subject", ...namedColumns] as const;
+export const identityColumns = [
+  "org_id",
+  "member_id",
+  "provider_id",
+  "subject",
+  "creator_org_id",
+  "creator_id",
+  "accept_time",
+  ...namedColumns,
+] as const;
+
+/** Whether an identity signs its person in: its provider is of its own org, or the person has accepted it. */
+export const isAccepted = sql<boolean>`
+  (identities.accept_time is not null or identity_providers.org_id = identities.org_id)`;
+
+/** The name of the state of an identity. */
+export const identityState = sql<"PENDING" | "ACTIVE">`case when ${isAccepted} then 'ACTIVE' else 'PENDING' end`;
 
 /** Selects all identities, with their providers and the columns that their paths need. */
 export function selectIdentities(db: Kysely<Schema>) {
@@ -22,6 +38,7 @@ export function selectIdentities(db: Kysely<Schema>) {
       "orgs.delete_time as org_delete_time",
       "members.name as member_name",
       "members.delete_time as member_delete_time",
+      identityState.as("state"),
       "identity_providers.name as provider_name",
       "identity_providers.issuer",
       "provider_orgs.name as provider_org_name",

@@ -1,10 +1,10 @@
-// A person signs in with a browser, and is then signed in as one or more members. Each of them gets a session, which is a
+// A person signs in with a browser, and is then signed in as the members that it has chosen. Each of them gets a session, which is a
 // resource like those of other clients: it is listed, can be deleted, and ends with its member. The cookie of the browser only
-// gets short-lived tokens of these sessions.
+// gets short-lived tokens of these sessions. What fails in the org of one member leaves the sessions of the others as they are.
 import { sql } from "kysely";
 import { v7 as uuidv7 } from "uuid";
 import type { Author, Origin } from "../../changes/author.ts";
-import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
@@ -18,7 +18,14 @@ import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { insertSession } from "../sessions/insert-session.ts";
 import type { MemberKey, SignInMember } from "./sign-in-links.ts";
-import { type SignedInRow, deleteBrowserSession, deleteExpired, readSignedIn } from "./store.ts";
+import {
+  type BrowserSessionKey,
+  type SignedInRow,
+  browserLifeSeconds,
+  deleteBrowserSession,
+  deleteExpired,
+  readSignedIn,
+} from "./store.ts";
 
 /** A member that a browser is signed in as. */
 export interface SignedInMember extends MemberKey {
@@ -45,16 +52,22 @@ export interface BrowserSession {
 
 export interface BrowserSessions {
   /**
-   * Signs a browser in as members.
+   * Signs a browser in as a member.
    *
    * @returns the value of the cookie.
-   * @throws ServiceError GRANT_INVALID when none of the members is active.
+   * @throws ServiceError GRANT_INVALID when the member is not active.
    */
-  start(members: readonly SignInMember[], origin: Origin): Promise<string>;
+  start(member: MemberKey, origin: Origin): Promise<string>;
   /** Returns what a cookie stands for now; undefined if the browser is not signed in. */
   find(cookie: string): Promise<BrowserSession | undefined>;
-  /** Signs the browser of a cookie out: ends the sessions of its members, with their tokens. */
-  end(cookie: string, origin: Origin): Promise<void>;
+  /** Signs the browser of a cookie out. Returns the sessions of its members, which are to be ended. */
+  forget(cookie: string): Promise<BrowserSessionKey[]>;
+  /**
+   * Ends sessions of a browser, with their tokens, in all orgs at once.
+   *
+   * @throws the error of an org in which that failed, after all others have ended.
+   */
+  end(keys: readonly BrowserSessionKey[], origin: Origin): Promise<void>;
   /** Issues a token for a member that a browser is signed in as. */
   issueToken(session: BrowserSession, member: SignedInMember): Promise<IssuedToken>;
 }
@@ -70,82 +83,78 @@ interface BrowserSessionDependencies {
 /** The client id of sessions that browsers have. */
 const clientId = "browser";
 
-const lifeMs = 12 * 3_600_000;
-
 /** A page gets another token when it needs one. */
 const maxTokenLifeSeconds = 600;
 
-/** The maximum number of members that one sign-in stands for. */
-const maxMembers = 100;
+/** Starts the session of a member in a browser, under the lock of its org. */
+export async function insertBrowserSession(
+  transaction: OrgTransaction,
+  registry: ResourceRegistry,
+  browser: { readonly id: string; readonly expireTime: Date },
+  { memberId, identityId }: SignInMember,
+): Promise<void> {
+  await insertSession(transaction, registry, {
+    member_id: memberId,
+    id: uuidv7(),
+    client_id: clientId,
+    api_key_id: null,
+    browser_session_id: browser.id,
+    oauth_client_id: null,
+    client_org_id: null,
+    identity_id: identityId ?? null,
+    scopes: null,
+    project_id: null,
+    allowed_addresses: null,
+    expire_time: browser.expireTime,
+  });
+}
 
 export function createBrowserSessions(dependencies: BrowserSessionDependencies): BrowserSessions {
   const { database, registry, accessTokens, tokenLifeSeconds } = dependencies;
 
-  /** Starts the session of a member, and reports whether it is active. */
-  const startSession = (
-    browserSessionId: string,
-    { orgId, memberId, identityId }: SignInMember,
-    expireTime: Date,
-    origin: Origin,
-  ) =>
+  /** Ends a session under the lock of its org. */
+  const endSession = (key: BrowserSessionKey, origin: Origin): Promise<void> =>
     inTransaction(database, (db) =>
       writeInOrg(
         db,
-        { by: "id", value: orgId },
-        authorOf({ orgId, memberId }, "tenantry/sign-in", origin),
+        { by: "id", value: key.org_id },
+        signInAuthor({ orgId: key.org_id, memberId: key.member_id }, "tenantry/sign-out", origin),
         async (transaction) => {
-          const { rows } = await sql`
-            select from members join orgs on orgs.id = members.org_id
-            where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
-              and (${identityId ?? null}::uuid is null or exists (
-                select from identities where org_id = ${orgId} and member_id = ${memberId} and id = ${identityId ?? null}))`.execute(
-            db,
+          const rows = await readByKeys(db, sessionDefinition, [key]);
+          await endSessions(
+            transaction,
+            registry,
+            rows.filter((row) => row !== undefined),
           );
-          if (rows.length === 0) return false;
-          await insertSession(transaction, registry, {
-            member_id: memberId,
-            id: uuidv7(),
-            client_id: clientId,
-            api_key_id: null,
-            browser_session_id: browserSessionId,
-            oauth_client_id: null,
-            client_org_id: null,
-            identity_id: identityId ?? null,
-            scopes: null,
-            project_id: null,
-            allowed_addresses: null,
-            expire_time: expireTime,
-          });
-          return true;
         },
         "any",
       ),
     );
 
   return {
-    async start(members, origin) {
-      const { id, text, hash } = createSecretHandle();
-      const expireTime = await inTransaction(database, async (db) => {
+    start: (member, origin) =>
+      inTransaction(database, async (db) => {
         await deleteExpired(db, "browser_sessions");
-        const row = await db
+        const { id, text, hash } = createSecretHandle();
+        const { expire_time: expireTime } = await db
           .insertInto("browser_sessions")
           .values({
             id,
             hash,
             sign_in_time: sql<Date>`now()`,
-            expire_time: sql<Date>`now() + make_interval(secs => ${lifeMs / 1_000})`,
+            expire_time: sql<Date>`now() + make_interval(secs => ${browserLifeSeconds})`,
+            choices: null,
           })
           .returning("expire_time")
           .executeTakeFirstOrThrow();
-        return row.expire_time;
-      });
-      let started = 0;
-      for (const member of members.slice(0, maxMembers)) {
-        if (await startSession(id, member, expireTime, origin)) started++;
-      }
-      if (started > 0) return text;
-      throw new ServiceError("GRANT_INVALID", "nobody can be signed in: the member is not active, or was deleted");
-    },
+        const author = signInAuthor(member, "tenantry/sign-in", origin);
+        const start = async (transaction: OrgTransaction): Promise<void> => {
+          await requireActive(transaction, member);
+          await insertBrowserSession(transaction, registry, { id, expireTime }, member);
+        };
+        await writeInOrg(db, { by: "id", value: member.orgId }, author, start, "any");
+        return text;
+      }),
 
     async find(cookie) {
       const handle = parseSecretHandle(cookie);
@@ -156,27 +165,15 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
       return { signInTime, expireTime, members: rows.map(toMember), now };
     },
 
-    async end(cookie, origin) {
+    async forget(cookie) {
       const handle = parseSecretHandle(cookie);
-      const keys = handle === undefined ? [] : await deleteBrowserSession(database.writes, handle);
-      for (const key of keys) {
-        await inTransaction(database, (db) =>
-          writeInOrg(
-            db,
-            { by: "id", value: key.org_id },
-            authorOf({ orgId: key.org_id, memberId: key.member_id }, "tenantry/sign-out", origin),
-            async (transaction) => {
-              const rows = await readByKeys(db, sessionDefinition, [key]);
-              await endSessions(
-                transaction,
-                registry,
-                rows.filter((row) => row !== undefined),
-              );
-            },
-            "any",
-          ),
-        );
-      }
+      return handle === undefined ? [] : inTransaction(database, (db) => deleteBrowserSession(db, handle));
+    },
+
+    async end(keys, origin) {
+      const ends = await Promise.allSettled(keys.map((key) => endSession(key, origin)));
+      const failed = ends.find((each) => each.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
     },
 
     issueToken({ now }, { memberId, orgId, sessionId, gen, expireTime }) {
@@ -204,8 +201,17 @@ function toMember(row: SignedInRow): SignedInMember {
   };
 }
 
+/** @throws ServiceError GRANT_INVALID */
+async function requireActive({ db }: OrgTransaction, { orgId, memberId }: MemberKey): Promise<void> {
+  const { rows } = await sql`
+    select from members join orgs on orgs.id = members.org_id
+    where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}`.execute(db);
+  if (rows.length > 0) return;
+  throw new ServiceError("GRANT_INVALID", "nobody can be signed in: the member is not active, or was deleted");
+}
+
 /** The member itself signs in and out. What signs it in was checked before. */
-function authorOf({ orgId, memberId }: MemberKey, method: string, origin: Origin): Author {
+export function signInAuthor({ orgId, memberId }: MemberKey, method: string, origin: Origin): Author {
   const unlimited = { credentialExpireTime: null, grantsUntil: null };
   return { actorId: memberId, actorOrgId: orgId, ...unlimited, method, origin, confirm: () => Promise.resolve() };
 }

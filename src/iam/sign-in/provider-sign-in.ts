@@ -7,11 +7,11 @@ import type { OidcProvider, ProviderClient } from "../../identity/oidc/provider-
 import type { Sealer } from "../../identity/sealer.ts";
 import {
   type SignInProviderRow,
-  findLinkedMembers,
+  type LinkedIdentity,
+  findIdentities,
   listSignInProviders,
   readSignInProvider,
 } from "./provider-store.ts";
-import type { SignInMember } from "./sign-in-links.ts";
 
 /** A provider on the page where a browser signs in. */
 export interface ListedProvider {
@@ -24,8 +24,8 @@ export interface SignedInPerson {
   readonly issuer: string;
   readonly subject: string;
   readonly providerName: string;
-  /** The members with this identity; none for a person whom nobody has linked. */
-  readonly members: readonly SignInMember[];
+  /** The person's identities, also those that it has not accepted; none for a person whom nobody has linked. */
+  readonly identities: readonly LinkedIdentity[];
   readonly returnPath: string;
 }
 
@@ -133,8 +133,8 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       const row = await find(providerId);
       const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
       const subject = await providers.redeem(open(row), response, { state, nonce, verifier });
-      const members = await findLinkedMembers(database.reads, row, systemOrgId, subject);
-      return { issuer: row.issuer, subject, providerName: row.display_name, members, returnPath };
+      const identities = await findIdentities(database.reads, row, systemOrgId, subject);
+      return { issuer: row.issuer, subject, providerName: row.display_name, identities, returnPath };
     },
   };
 }

@@ -1,5 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
+import { isAccepted } from "../identities/store.ts";
+import { isUsable } from "./choice-store.ts";
 
 export interface SignInProviderRow {
   readonly id: string;
@@ -34,18 +36,34 @@ export async function readSignInProvider(db: Kysely<Schema>, id: string): Promis
   return rows[0];
 }
 
-/** Returns the members with an identity: those of the org of the provider, or of all orgs for one of the installation. */
-export async function findLinkedMembers(
+/** An identity of somebody who signs in. */
+export interface LinkedIdentity {
+  readonly identityId: string;
+  /** The `token_gen` of its member. */
+  readonly gen: string | null;
+  /** Whether its member can be signed in, or the identity accepted, as things are now. */
+  readonly usable: boolean;
+}
+
+/** The maximum number of identities among which a person chooses. Those that the person has accepted come first. */
+const maxIdentities = 1_000;
+
+/** Returns the identities of a person: those in the org of the provider, or in all orgs for one of the installation. */
+export async function findIdentities(
   db: Kysely<Schema>,
   provider: Pick<SignInProviderRow, "id" | "org_id">,
   systemOrgId: string,
   subject: string,
-): Promise<{ readonly orgId: string; readonly memberId: string; readonly identityId: string }[]> {
-  let query = db
-    .selectFrom("identities")
-    .select(["org_id as orgId", "member_id as memberId", "id as identityId"])
-    .where("provider_id", "=", provider.id)
-    .where("subject", "=", subject);
-  if (provider.org_id !== systemOrgId) query = query.where("org_id", "=", provider.org_id);
-  return query.orderBy("org_id").execute();
+): Promise<LinkedIdentity[]> {
+  const { rows } = await sql<LinkedIdentity>`
+    select identities.id as "identityId", members.token_gen as gen, (${isUsable}) as usable
+    from identities
+    join identity_providers on identity_providers.id = identities.provider_id
+    join members on members.org_id = identities.org_id and members.id = identities.member_id
+    join orgs on orgs.id = identities.org_id
+    where identities.provider_id = ${provider.id} and identities.subject = ${subject}
+      and (${provider.org_id} = ${systemOrgId} or identities.org_id = ${provider.org_id})
+    order by ${isAccepted} desc, identities.id
+    limit ${maxIdentities}`.execute(db);
+  return rows;
 }

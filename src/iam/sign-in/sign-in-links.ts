@@ -10,7 +10,7 @@ export interface MemberKey {
   readonly memberId: string;
 }
 
-/** A member that a browser is signed in as, and the identity by which it is; undefined for a code. */
+/** A member as which a browser is signed in, and the identity by which it is; undefined for a code. */
 export interface SignInMember extends MemberKey {
   readonly identityId?: string;
 }

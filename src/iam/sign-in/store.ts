@@ -3,6 +3,9 @@ import type { Schema } from "../../database/schema.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
 
+/** How long a sign-in lives. */
+export const browserLifeSeconds = 12 * 3_600;
+
 /** A member that a browser is signed in as, and its sign-in. */
 export interface SignedInRow {
   readonly sign_in_time: Date;
@@ -40,8 +43,15 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
     where browser_sessions.id = ${id} and browser_sessions.hash = ${hash}
       and browser_sessions.expire_time > clock_timestamp() and sessions.expire_time > clock_timestamp()
       and ${isActiveMember} and sessions.token_gen is not distinct from members.token_gen
-    order by orgs.name, sessions.id`.execute(db);
+    order by sessions.id`.execute(db);
   return rows;
+}
+
+/** The key of a session that a browser has. */
+export interface BrowserSessionKey {
+  readonly org_id: string;
+  readonly member_id: string;
+  readonly id: string;
 }
 
 /**
@@ -49,17 +59,17 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
  * would come back with its org.
  */
 export async function deleteBrowserSession(
-  db: Kysely<Schema>,
+  db: Transaction<Schema>,
   { id, hash }: SecretHandle,
-): Promise<{ org_id: string; member_id: string; id: string }[]> {
-  return db
-    .with("deleted", (query) =>
-      query.deleteFrom("browser_sessions").where("id", "=", id).where("hash", "=", hash).returning("id"),
-    )
-    .selectFrom("deleted")
-    .innerJoin("sessions", "sessions.browser_session_id", "deleted.id")
-    .select(["sessions.org_id", "sessions.member_id", "sessions.id"])
-    .execute();
+): Promise<BrowserSessionKey[]> {
+  const { numDeletedRows } = await db
+    .deleteFrom("browser_sessions")
+    .where("id", "=", id)
+    .where("hash", "=", hash)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) return [];
+  // A statement of its own: the deletion may have waited for a session that was being started.
+  return db.selectFrom("sessions").select(["org_id", "member_id", "id"]).where("browser_session_id", "=", id).execute();
 }
 
 /** Deletes some of the rows that have expired, so that each new one pays for old ones. */
