@@ -178,7 +178,7 @@ describe("a pipeline", () => {
     await using server = await startListener(async ({ url }, response) => {
       if (url === "/long") beginAnswer(response);
       await released.promise;
-      response.end(url);
+      response.end(String(url));
     });
     const connection = await openRaw(server.port);
     connection.socket.write("GET /long HTTP/1.1\r\nHost: a\r\n\r\n");
