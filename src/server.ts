@@ -42,6 +42,7 @@ import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-
 import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { closeWithJobs } from "./jobs/close-with-jobs.ts";
+import { startCatalogReview } from "./jobs/catalog-review.ts";
 import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
@@ -121,8 +122,7 @@ export async function startServer(
     const jobs: { close(): Promise<void> }[] = [];
     started.push(() => closeWithJobs(jobs, running.close));
     const { database } = running;
-    const applied = await running.migrate();
-    if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
+    await running.migrate();
     await checkSchema(database.reads, registry);
 
     jobs.push(await startChangeLogJob({ database, retentionDays: config.changeLogDays, logger }));
@@ -274,6 +274,7 @@ export async function startServer(
     jobs.push(createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }));
     jobs.push(createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }));
     jobs.push(createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }));
+    jobs.push(startCatalogReview({ database, logger }));
     const guardedFetch = createGuardedFetch({
       networks: config.identityProviderNetworks,
       resolveHost: resolveWithDns,

@@ -49,7 +49,9 @@ export async function startDatabase(
   const migrateDatabase = async (): Promise<string[]> => {
     const db = openForMigration(connection);
     try {
-      return await migrate(db);
+      const applied = await migrate(db);
+      if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
+      return applied;
     } finally {
       await db.destroy();
     }

@@ -2,7 +2,7 @@
 // references that lead nowhere, and patterns that cannot be run are errors. To apply it takes steps that are counted, whatever the
 // schema and the value are.
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { type Keywords, type Referred, isObject, valueOf } from "./keyword.ts";
+import { type Keywords, type Referred, isObject } from "./keyword.ts";
 import { annotationKeywords } from "./keywords/annotations.ts";
 import { contentKeywords, unevaluatedKeywords } from "./keywords/contents.ts";
 import { inPlaceKeywords } from "./keywords/in-place.ts";

@@ -2,17 +2,14 @@
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { StoredOperationType } from "../database/schema.ts";
 import type { LedgerPlace } from "../iam/quotas/ledger.ts";
+import { countedKinds } from "./resource-types/counted.ts";
 
 /** Returns the amounts of the kinds that any operation of a type counts against quotas, as exact decimals. */
 export function countedAmounts(
   operations: readonly StoredOperationType[],
   amounts: Readonly<Record<string, number>>,
 ): ReadonlyMap<string, string> {
-  const variables = operations.flatMap(({ quantities = [], givenQuantities = [] }) => [
-    ...quantities,
-    ...givenQuantities,
-  ]);
-  const counted = new Set(variables.filter((each) => each.counted === true).map(({ kind }) => kind));
+  const counted = countedKinds(operations);
   return new Map(
     Object.entries(amounts).flatMap(([kind, amount]) => (counted.has(kind) ? [[kind, String(amount)] as const] : [])),
   );

@@ -14,11 +14,11 @@ import type { ResourceTypeRow } from "./resource-types/store.ts";
 
 const maxViolations = 100;
 
-/** The steps to read one schema: some 10 µs each at most, for patterns with large repetitions. */
-const maxReadingOfSchema = 8_000;
+/** The steps to read one schema: some 2 µs each. */
+const maxReadingOfSchema = 20_000;
 
 /** The steps to read all schemas that a request brings or needs. */
-const maxReadingOfRequest = 50_000;
+const maxReadingOfRequest = 200_000;
 
 /** The steps to check the parameters of one resource: some 100 ns each. */
 const maxOfResource = 500_000;
@@ -109,6 +109,18 @@ export function createCheckParameters(kept = 100): CheckParameters {
     });
     if (problems.length > 0) throw invalidFields(problems.map((problem) => toViolation(problem, field)));
   };
+}
+
+/** Returns why a stored schema cannot be used; undefined if it can, or there is none. */
+export function problemOfSchema(schema: JsonObject | null): string | undefined {
+  if (schema === null) return undefined;
+  try {
+    parseSchema(schema, createWork(maxReadingOfSchema));
+    return undefined;
+  } catch (error) {
+    if (error instanceof SchemaError || error instanceof WorkExceeded) return error.message;
+    throw error;
+  }
 }
 
 /** Returns the schema, or why it cannot be used. It was stored when other patterns were accepted. */

@@ -1,8 +1,13 @@
-// JSON Schemas of parameters that would stop or end the server: providers write them, and every request shares its thread.
+// JSON Schemas of parameters that could stop the server: providers write them, and every request shares its thread.
 import type { JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../src/errors/service-error.ts";
-import { checkParametersSchema, createCheckParameters } from "../../src/resources/parameters.ts";
+import {
+  checkParametersSchema,
+  createCheckParameters,
+  createParametersWork,
+  requireChecked,
+} from "../../src/resources/parameters.ts";
 
 const violationOf = (run: () => void) => {
   try {
@@ -34,15 +39,17 @@ const typeWith = (schema: JsonObject, revision = "1", id = "a") => ({
   id,
   changed_revision: revision,
   parameters_schema: schema,
+  service_name: "compute",
+  name: "instances",
 });
-const checkParameters = (schema: JsonObject, parameters: JsonObject, field: string): void =>
-  createCheckParameters()(typeWith(schema), parameters, field);
+const checkParameters = (schema: JsonObject, parameters: JsonObject, field: string, work = createParametersWork()) =>
+  createCheckParameters()(typeWith(schema), parameters, field, work);
 
-describe("compiled schemas", () => {
+describe("schemas that are kept", () => {
   const check = createCheckParameters(2);
   const isAccepted = (type: ReturnType<typeof typeWith>, parameters: JsonObject): boolean => {
     try {
-      check(type, parameters, "parameters");
+      check(type, parameters, "parameters", createParametersWork());
       return true;
     } catch {
       return false;
@@ -62,21 +69,7 @@ describe("compiled schemas", () => {
     }
   });
 
-  test("are not refused because others have the processor", () => {
-    const waiting = new Int32Array(new SharedArrayBuffer(4));
-    let reads = 0;
-    const parameters = {
-      get x() {
-        // These reads take longer than validation may, and no processor time. The first is before it.
-        if (++reads < 4) Atomics.wait(waiting, 0, 0, 600);
-        return 1;
-      },
-    };
-    expect(isAccepted(typeWith(needs("x"), "busy"), parameters)).toBe(true);
-    expect(reads).toBeGreaterThanOrEqual(4);
-  });
-
-  test("are not compiled again while they are kept", () => {
+  test("are not read again", () => {
     const schema = needs("x");
     expect(isAccepted(typeWith(schema, "kept"), { x: 1 })).toBe(true);
     // The schema of a revision never changes. If it did, this would be seen.
@@ -97,23 +90,95 @@ describe("a schema", () => {
         rule: "json_schema",
         description: expect.stringContaining("$async"),
       });
-      expect(violationOf(() => checkParameters(schema, { a: 1 }, "parameters"))).toMatchObject({ field: "parameters" });
     }
   });
 
-  test.each<[string, JsonObject, JsonObject]>([
-    ["refers to itself", { $ref: "#" }, { a: "" }],
-    ["refers to nothing dynamically", { $id: "x", type: "object", $dynamicRef: "#foo" }, {}],
+  test.each<[string, JsonObject, string]>([
+    ["refers to itself", { $ref: "#" }, "refers to itself"],
+    ["refers to nothing dynamically", { $id: "x", type: "object", $dynamicRef: "#foo" }, "can't resolve reference"],
+    ["repeats its references", doubling, "repeats its references"],
     [
-      "has a pattern that backtracks",
-      { properties: { a: { type: "string", pattern: "^(a+)+$" } }, type: "object" },
-      { a: `${"a".repeat(40)}!` },
+      "looks around",
+      { properties: { a: { pattern: "^(?!b)" } } },
+      'the pattern "^(?!b)" must be one without look-around',
     ],
-    ["repeats its references", doubling, {}],
-  ])("that %s refuses the parameters, and the server goes on", (_name, schema, parameters) => {
-    expect(violationOf(() => checkParameters(schema, parameters, "parameters"))).toMatchObject({
+  ])("that %s is refused, and if it is stored, the parameters are", (_name, schema, problem) => {
+    expect(violationOf(() => checkParametersSchema(schema, "schema"))).toMatchObject({
+      field: "schema",
+      rule: "json_schema",
+      description: expect.stringContaining(problem),
+    });
+    expect(violationOf(() => checkParameters(schema, {}, "parameters"))).toEqual({
       field: "parameters",
       rule: "json_schema",
+      description: expect.stringMatching(
+        /^cannot be checked, until the provider .*\/services\/compute\/resourceTypes\/instances: #/,
+      ),
     });
+  });
+
+  test("cannot take more than its part of the work of a request to read", () => {
+    const shared = createParametersWork();
+    const withPatterns = (length: number): JsonObject => ({
+      allOf: Array.from({ length }, (_, index) => ({ pattern: `${index}(?:ab){900}` })),
+    });
+    const rules = Array.from({ length: 30 }, (_, index) => {
+      const work = index === 0 ? createParametersWork() : shared;
+      return violationOf(() => checkParametersSchema(withPatterns(index === 0 ? 12 : 10), "schema", work))?.rule;
+    });
+    expect(rules[0]).toBe("json_schema_size");
+    expect(rules.slice(1, 6)).toEqual(Array(5).fill(undefined));
+    expect(rules.at(-1)).toBe("json_schema_size");
+  });
+});
+
+describe("parameters", () => {
+  const backtracking: JsonObject = { type: "object", properties: { a: { pattern: "^(a|a)*$" } } };
+
+  test("are checked by a pattern that would backtrack", () => {
+    expect(violationOf(() => checkParameters(backtracking, { a: "a".repeat(10_000) }, "parameters"))).toBeUndefined();
+    expect(
+      violationOf(() => checkParameters(backtracking, { a: `${"a".repeat(10_000)}!` }, "parameters")),
+    ).toMatchObject({
+      field: "parameters.a",
+      rule: "pattern",
+    });
+  });
+
+  test("can be a long list of objects, none of them twice", () => {
+    const unique = { properties: { disks: { uniqueItems: true } } };
+    const disks = Array.from({ length: 2_000 }, (_, index) => ({ index, size: [index] }));
+    expect(violationOf(() => checkParameters(unique, { disks }, "parameters"))).toBeUndefined();
+    expect(
+      violationOf(() => checkParameters(unique, { disks: [...disks, disks[7] ?? null] }, "parameters")),
+    ).toMatchObject({
+      field: "parameters.disks",
+      rule: "uniqueItems",
+    });
+  });
+
+  test("of a resource, and of a request, have a limit of work, which the error names", () => {
+    const check = createCheckParameters();
+    const type = typeWith({ properties: { a: { pattern: "(a?){100}$" } } });
+    const violation = (length: number, work = createParametersWork()) =>
+      violationOf(() => check(type, { a: "a".repeat(length) }, "parameters", work));
+    expect(violation(1_000)).toBeUndefined();
+    expect(violation(10_000)).toMatchObject({
+      field: "parameters",
+      rule: "json_schema_size",
+      description: expect.stringContaining("/services/compute/resourceTypes/instances"),
+    });
+    const work = createParametersWork();
+    const rules = Array.from({ length: 30 }, () => violation(1_000, work)?.rule);
+    expect(rules.filter((rule) => rule === undefined).length).toBeGreaterThan(5);
+    expect(rules.at(-1)).toBe("json_schema_size");
+  });
+
+  test("are not taken as checked when the schema is another one under the lock", () => {
+    const [before, after] = [typeWith(text, "1"), typeWith({ type: "object" }, "2")];
+    const checked = { type: before, error: undefined };
+    expect(() => requireChecked({ ...before, changed_revision: "2" }, checked)).not.toThrow();
+    expect(() => requireChecked(after, checked)).toThrow("has changed during the call; try again");
+    expect(() => requireChecked(after, { type: undefined, error: undefined })).toThrow("try again");
   });
 });

@@ -8,6 +8,7 @@ import type { StoredOperationType } from "../../database/schema.ts";
 import { formatPath } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
+import { withCounted } from "./counted.ts";
 import type { ResourceTypeRow } from "./store.ts";
 
 export function toResourceType(row: ResourceTypeRow): ResourceType {
@@ -18,7 +19,10 @@ export function toResourceType(row: ResourceTypeRow): ResourceType {
     collection: row.collection,
     ...(row.parameters_schema !== null && { parametersSchema: row.parameters_schema }),
     routingParameter: row.routing_parameter,
-    operations: row.operations.map((each) => fromStored(each as unknown as JsonObject)),
+    operations: withCounted(
+      row.operations.map((each) => fromStored(each as unknown as JsonObject)),
+      row.operations,
+    ),
   };
 }
 

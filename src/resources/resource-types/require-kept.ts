@@ -2,16 +2,12 @@
 import type { OperationType } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
 import type { StoredOperationType } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-
-interface Operation {
-  readonly verb: string;
-  readonly quantities?: readonly { readonly kind: string; readonly counted?: boolean }[];
-  readonly givenQuantities?: readonly { readonly kind: string; readonly counted?: boolean }[];
-}
+import { countedKinds } from "./counted.ts";
 
 /**
  * Checks that an update keeps each operation, and counts the same kinds against quotas.
  *
+ * @param after each Quantity says whether it is counted.
  * @param resource the path of a resource of the type.
  * @throws ServiceError RESOURCE_IN_USE
  */
@@ -30,14 +26,6 @@ export function requireKept(
   if (changed.length > 0) {
     throw relied(`whether ${changed.join(", ")} counts against quotas cannot be changed`, resource);
   }
-}
-
-function countedKinds(operations: readonly Operation[]): Set<string> {
-  const variables = operations.flatMap(({ quantities = [], givenQuantities = [] }) => [
-    ...quantities,
-    ...givenQuantities,
-  ]);
-  return new Set(variables.filter(({ counted }) => counted === true).map(({ kind }) => kind));
 }
 
 function relied(problem: string, resource: string): ServiceError {

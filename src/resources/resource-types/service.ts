@@ -16,6 +16,7 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { serviceDefinition } from "../services/definition.ts";
+import { withCounted } from "./counted.ts";
 import { checkOperations, readKindsOf } from "./check-operations.ts";
 import { resourceTypeDefinition } from "./definition.ts";
 import { type ParametersWork, checkParametersSchema, createParametersWork } from "../parameters.ts";
@@ -45,19 +46,21 @@ export function createResourceTypesService(
         return mapItems(types, atItem, ({ collection, ...message }) => {
           checkOperations(kinds, message.operations);
           checkSchema(message.parametersSchema);
-          const columns = { service_id: service.id, collection, ...definedColumns(message) };
+          const operations = withCounted(message.operations);
+          const columns = { service_id: service.id, collection, ...definedColumns({ ...message, operations }) };
           return { columns, joined: { service_name: service.name } };
         });
       },
     },
     async change({ db }, row, message) {
-      const { operations, parametersSchema } = message;
+      const { parametersSchema } = message;
+      const operations = withCounted(message.operations, row.operations);
       checkOperations(await readKindsOf(db, operations), operations);
       // One that was stored when other patterns were accepted can stay.
       if (!isDeepStrictEqual(parametersSchema ?? null, row.parameters_schema)) checkSchema(parametersSchema);
       const resource = await lockAndFindResource(db, row);
       if (resource !== undefined) requireKept(row.operations, operations, resourcePath(resource));
-      return definedColumns(message);
+      return definedColumns({ ...message, operations });
     },
     revokes: "nothing",
     async beforeRemove({ db }, rows) {

@@ -35,6 +35,16 @@ export function findTypesOf(
     .execute();
 }
 
+/** Returns the next ResourceTypes in the order of their ids. */
+export function listTypesAfter(
+  db: Kysely<Schema>,
+  after: string | undefined,
+  limit: number,
+): Promise<ResourceTypeRow[]> {
+  const types = selectResourceTypes(db).orderBy("resource_types.id").limit(limit);
+  return (after === undefined ? types : types.where("resource_types.id", ">", after)).execute();
+}
+
 /** What a variable of an operation is an amount or a grade of. */
 export type Variable = "quantity" | "quality";
 
