@@ -79,7 +79,7 @@ export async function openCloud(protocol: Protocol, url: string, operatorKey: st
   await clients.qualityKinds.createQualityKind({ qualityKind: { name: certificate, highestGrade: 2 } });
   const quantities = [
     { kind: cores, required: true, minimum: 0.5, maximum: 64, counted: true },
-    { kind: ram, step: 1024, defaultAmount: 1024 },
+    { kind: ram, step: 1024, defaultAmount: 1024, counted: false },
   ];
   const { path: typePath } = await clients.types.createResourceType({
     parentPath: servicePath,
