@@ -18,9 +18,8 @@ import { registry } from "./catalog.ts";
 import type { Config } from "./config.ts";
 import { createHealth } from "./http/health/health.ts";
 import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
-import { createBrowserSessions } from "./iam/sign-in/browser-sessions.ts";
+import { createBrowserSignIn } from "./iam/sign-in/browser-sign-in.ts";
 import { createProviderSignIn } from "./iam/sign-in/provider-sign-in.ts";
-import { createSignInChoices } from "./iam/sign-in/sign-in-choices.ts";
 import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
 import { createTokenFunctions } from "./iam/tokens/functions.ts";
 import { createReadNarrowing } from "./iam/tokens/read-narrowing.ts";
@@ -292,8 +291,7 @@ export async function startServer(
       },
       signIn: {
         database,
-        browserSessions: createBrowserSessions({ database, registry, accessTokens, tokenLifeSeconds }),
-        signInChoices: createSignInChoices({ database, registry }),
+        ...createBrowserSignIn({ database, registry, accessTokens, tokenLifeSeconds }),
         providerSignIn: createProviderSignIn({
           database,
           sealer,

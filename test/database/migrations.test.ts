@@ -7,6 +7,7 @@ import type { Database } from "../../src/database/database.ts";
 import { addRevisionTokens } from "../../src/database/migrations/0009-revision-tokens.ts";
 import { partitionChangeLog } from "../../src/database/migrations/0011-change-log.ts";
 import { addServiceBindings } from "../../src/database/migrations/0015-service-bindings.ts";
+import { acceptIdentities } from "../../src/database/migrations/0036-accepted-identities.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 
 type Migration = (db: Kysely<unknown>) => Promise<void>;
@@ -149,4 +150,28 @@ test("0015-service-bindings keeps the scopes of all role bindings, and their nam
   ] as const) {
     await expect(bind(6, columns, scope).execute(database.writes)).rejects.toMatchObject({ constraint });
   }
+});
+
+test("0036-accepted-identities keeps identities that sign their people in, and lets those of older servers wait", async () => {
+  const database = await openBefore("0036-accepted-identities");
+  const named = sql.raw("name, display_name, description, labels, changed_revision");
+  const fields = (name: string) => sql`${name}, '', '', '{}', ${member}`;
+  const link = (id: number) => sql`
+    insert into identities (org_id, member_id, id, provider_id, subject, ${named})
+    values (${acme}, ${member}, ${`01980f5e-7c1a-7b3e-9c55-3f0f6e1d2b0${id}`}, ${service}, ${id}::text, ${fields(`i${id}`)})`;
+  for (const statement of [
+    sql`insert into customers (id, ${named}) values (${customer}, ${fields("acme")})`,
+    sql`insert into orgs (id, customer_id, state, revision, revision_time, ${named})
+      values (${acme}, ${customer}, 'ACTIVE', ${member}, now(), ${fields("acme")})`,
+    sql`insert into members (org_id, id, type, state, ${named})
+      values (${acme}, ${member}, 'USER', 'ACTIVE', ${fields("alice")})`,
+    link(1),
+  ]) {
+    await statement.execute(database.writes);
+  }
+  await run(database, acceptIdentities);
+  await link(2).execute(database.writes);
+  const { rows } = await sql<{ accepted: boolean }>`
+    select accept_time = create_time as accepted from identities order by id`.execute(database.reads);
+  expect(rows.map(({ accepted }) => accepted)).toEqual([true, null]);
 });

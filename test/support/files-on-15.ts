@@ -25,6 +25,7 @@ export const filesOn15: readonly string[] = [
   "test/api/tokens.test.ts",
   "test/cli/import-command.test.ts",
   "test/http/provider-sign-in.test.ts",
+  "test/http/sign-in-choices.test.ts",
   "test/iam/quota-requests/requests.test.ts",
   "test/iam/role-bindings/service-bindings.test.ts",
   "test/identity/tokens/signing-keys.test.ts",

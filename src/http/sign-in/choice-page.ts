@@ -56,7 +56,7 @@ function choiceItem(
   const accept = `<button name="decision" value="accept">Accept${unseen}</button>`;
   const decline = `<button class="quiet" name="decision" value="decline">Decline${unseen}</button>`;
   const buttons = { ACCEPTED: signIn, WAITING: `${accept}${decline}`, DECLINED: accept }[state];
-  return `<li><span>${label}</span><span>${escape(path)}${origin}</span>
+  return `<li${state === "ACCEPTED" ? "" : ` class="stacked"`}><span>${label}</span><span>${escape(path)}${origin}</span>
 <form method="post" action="/sign-in/choice">
 <input type="hidden" name="identity" value="${escape(id)}">
 <input type="hidden" name="return_to" value="${escape(returnPath)}">

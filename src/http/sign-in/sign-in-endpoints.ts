@@ -66,8 +66,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
   };
 
   /**
-   * Ends the sign-in that a browser had before another one: somebody else may know its cookie. The cookie ends at once; its sessions
-   * are ended also if an org holds that up, but the new sign-in does not wait for it.
+   * Ends the sign-in that a browser had before another one: somebody else may know its cookie, which ends at once. The new sign-in does
+   * not wait long for its sessions, because an org can hold up their ends.
    */
   const endBefore = async (request: HttpRequest): Promise<void> => {
     const ending = browserSessions.end(await forget(request), originOf(request)).catch((err: unknown) => {

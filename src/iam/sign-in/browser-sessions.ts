@@ -72,7 +72,7 @@ export interface BrowserSessions {
   issueToken(session: BrowserSession, member: SignedInMember): Promise<IssuedToken>;
 }
 
-interface BrowserSessionDependencies {
+export interface BrowserSessionDependencies {
   readonly database: Database;
   readonly registry: ResourceRegistry;
   readonly accessTokens: AccessTokens;
