@@ -7,13 +7,14 @@ import type { ReferencedId, Schema, StoredOperationType, StoredReference } from 
 import { mapEntry } from "../errors/map-entry.ts";
 import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
+import { formatPath, orgPathName } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { type AnyPath, type Reference, parseResourcePath } from "../paths/parse-path.ts";
 import { stateOf } from "../standard-methods/definition/lifecycle.ts";
 import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
 import { readPriorState } from "./operations/store.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
-import { resourcePath } from "./resources/message.ts";
+import { placeNames, resourcePath } from "./resources/message.ts";
 import { resourceTypePath } from "./resource-types/message.ts";
 import type { InfrastructureRow } from "./resources/store.ts";
 
@@ -30,11 +31,12 @@ const usableStates: readonly string[] = ["ACTIVE", "UPDATING", "SUSPENDED"];
 
 /**
  * Checks the references that a request gives for an operation on a resource: each is one of the operation's, and names a resource
- * of its type in the same org that the author of the request may read and that can be used.
+ * of its type in the same org that the author of the request may read and use, and that can be used.
  *
  * @param given paths by the name of the reference; an empty one removes the reference.
  * @param field the field of the request, for errors: `references`.
- * @throws ServiceError FIELD_INVALID with a violation for each: `references["volume"]`.
+ * @throws ServiceError FIELD_INVALID with a violation for each: `references["volume"]`; PERMISSION_DENIED for the first that the
+ *   author may read and not use.
  */
 export async function readReferences(
   transaction: OrgTransaction,
@@ -86,16 +88,38 @@ async function readTarget(
   const target = await findRow(db, infrastructureDefinition, written);
   const missing = `there is no resource ${text} that the caller may read`;
   if (target === undefined) return missing;
-  if (!(await mayRead(db, authorHolds, author, target, required(written.at(-1))))) return missing;
+  const path = pathOf(target, required(written.at(-1)));
+  if (!(await mayRead(db, authorHolds, author, target, path))) return missing;
   if (target.org_id !== org.id) return "must be in the same org";
   const type = resourceTypePath({ service_name: target.service_name, name: target.type_name });
   if (type !== typePath) return `must be a resource of the type ${typePath}, and is one of ${type}`;
+  await requireUse(transaction, authorHolds, target, path, field);
   const state = stateOf(target);
   if (!usableStates.includes(state)) return `is ${state}: must be ${usableStates.join(", ")}`;
   if (await isBeingUndeleted(db, target)) return "is being undeleted: must be ACTIVE, which it is when that succeeds";
   // It is to be deleted, which what uses it would prevent.
   if (target.project_delete_time !== null) return "is in a project that is DELETED";
   return (await depthProblem(db, org.id, resourceId, target.id)) ?? target;
+}
+
+/**
+ * Checks that the author of a request may use a resource that it may read. What uses a resource keeps it from being deleted, and
+ * gets what is in it, so reading it is not enough.
+ *
+ * @throws ServiceError PERMISSION_DENIED
+ */
+async function requireUse(
+  { db, author }: OrgTransaction,
+  authorHolds: AuthorHolds,
+  target: InfrastructureRow,
+  path: AnyPath,
+  field: string,
+): Promise<void> {
+  const permission = `${target.service_name}.${target.collection}.use`;
+  if (await authorHolds(db, author, permission, path)) return;
+  const resource = resourcePath(target);
+  const message = `${field}: the caller lacks the permission ${permission} on ${resource}, which it may read but not use`;
+  throw new ServiceError("PERMISSION_DENIED", message, { metadata: { permission, resource } });
 }
 
 /** Reports whether a resource is DELETED again if the operation that is changing it fails or is cancelled. */
@@ -178,7 +202,10 @@ export function mergeReferences(
   return Object.fromEntries(merged.filter((entry): entry is [string, ReferencedId] => entry[1] !== null));
 }
 
-/** @throws ServiceError RESOURCE_IN_USE that names a resource that uses this one, if the author of the request may read that one. */
+/**
+ * @throws ServiceError RESOURCE_IN_USE that names a resource that uses this one, if the author of the request may read that one;
+ *   otherwise the project that it is in, if the author may get that.
+ */
 export async function requireUnreferenced(
   { db, org, author }: OrgTransaction,
   authorHolds: AuthorHolds,
@@ -194,9 +221,14 @@ export async function requireUnreferenced(
   if (user === undefined) return;
   const [using] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id: user.resource_id }]);
   const path = resourcePath(row);
-  if (using === undefined || !(await mayRead(db, authorHolds, author, using, lastOf(using)))) {
-    const message = `the resource ${path} is used by a resource that the caller may not read`;
-    throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path } });
+  if (using === undefined || !(await mayRead(db, authorHolds, author, using, pathOf(using)))) {
+    const project = using && (await readableProject(db, authorHolds, author, using));
+    const [where, whom] =
+      project === undefined
+        ? ["", `an owner of the org ${formatPath(patterns.Org, orgPathName(row))}, who can read it,`]
+        : [` in the project ${project}`, "somebody who may change what is in that project"];
+    const message = `the resource ${path} is used by a resource${where} that the caller may not read: ask ${whom} to let it go`;
+    throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path, ...(project && { project }) } });
   }
   const usedBy = resourcePath(using);
   const remedy = using.delete_time === null ? "delete that first, or let it use another one" : "purge that first";
@@ -209,17 +241,39 @@ function lastOf({ id, name, delete_time: deleteTime }: InfrastructureRow): Refer
   return deleteTime === null ? { by: "name", value: name } : { by: "id", value: id };
 }
 
-/** @param written names the resource in its project, for conditions. */
+/**
+ * Returns the path of a resource for decisions: where it is, also if that is written as `-`, because its org or project can be
+ * suspended.
+ *
+ * @param written names the resource in its project, for conditions.
+ */
+function pathOf(row: InfrastructureRow, written = lastOf(row)): AnyPath {
+  return { pattern: patterns.Resource, references: [...projectOf(row).references, written] };
+}
+
+function projectOf({ org_id: orgId, project_id: projectId }: InfrastructureRow): AnyPath {
+  const references = [orgId, projectId].map((value) => ({ by: "id", value }) as const);
+  return { pattern: patterns.Project, references };
+}
+
+/** Returns the path of the project of a resource, if the author of a request may get it. */
+async function readableProject(
+  db: Transaction<Schema>,
+  authorHolds: AuthorHolds,
+  author: OrgTransaction["author"],
+  row: InfrastructureRow,
+): Promise<string | undefined> {
+  const mayGet = await authorHolds(db, author, "iam.projects.get", projectOf(row));
+  return mayGet ? formatPath(patterns.Project, ...placeNames(row)) : undefined;
+}
+
 async function mayRead(
   db: Transaction<Schema>,
   authorHolds: AuthorHolds,
   author: OrgTransaction["author"],
-  { org_id: orgId, project_id: projectId, service_name: service, collection }: InfrastructureRow,
-  written: Reference,
+  { service_name: service, collection }: InfrastructureRow,
+  path: AnyPath,
 ): Promise<boolean> {
-  // Where it is, also if that is written as `-`: its org or project can be suspended.
-  const parents = [orgId, projectId].map((value) => ({ by: "id", value }) as const);
-  const path: AnyPath = { pattern: patterns.Resource, references: [...parents, written] };
   const permissions = [`${service}.${collection}.get`, "resources.resources.get"];
   const allowed = await Promise.all(permissions.map((permission) => authorHolds(db, author, permission, path)));
   return allowed.includes(true);

@@ -102,7 +102,7 @@ function describeOthers(): string {
 
 /** The permissions of other services, by their verbs. */
 function describeOtherServices(): string {
-  const rows = ["get", "list", "start"].map((verb) => ({
+  const rows = ["get", "list", "use", "start"].map((verb) => ({
     permission: `compute.instances.${verb}`,
     methods: [],
     places: ["any"],

@@ -209,9 +209,9 @@ describe("an operation", () => {
       "[0].verb":
         'must be 1 to 42 characters, letters (a-z, A-Z) and digits, and start with a lowercase letter, as in permissions, for example "instances" or "resize"',
     });
-    for (const verb of ["get", "list", "update"]) {
+    for (const verb of ["get", "list", "update", "use"]) {
       await expectViolations(createType([{ verb: "create" }, { verb }]), {
-        "[1].verb": "must be none of get, list, update, the verbs of methods of all resources",
+        "[1].verb": "must be none of get, list, update, use, the verbs of permissions on all resources",
       });
     }
     await expectViolations(createType([{}]), { "[0].verb": "must be set" });

@@ -7,7 +7,7 @@ import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
-import { type Cloud, createResourcesApi, openCloud } from "./cloud.ts";
+import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 
 let server: SharedServer;
 let cloud: Cloud;
@@ -175,6 +175,27 @@ describe("a resource", () => {
     expect(await remove(disk)).toMatchObject(inUse(vm));
   });
 
+  test("is used by one in a project that a refused deletion names to callers who may get it, or else says whom to ask", async () => {
+    const { api, org, service } = cloud;
+    const { path: shared } = await api.projects.createProject({ parentPath: org, project: { name: "shared" } });
+    const disk = await create("disk", volumes);
+    await create("vm", machines, { volume: disk }, shared);
+    const delivered = [`${service}.volumes.get`, `${service}.volumes.delete`];
+    const blind = await memberWith({ [cloud.project]: delivered });
+    const lister = await memberWith({ [cloud.project]: delivered, [shared]: ["iam.projects.get"] });
+    const refusal = async ({ resources }: ResourcesApi) => failureOf(resources.deleteResource({ path: disk }));
+    expect(await refusal(blind)).toMatchObject({
+      reason: "RESOURCE_IN_USE",
+      message: `the resource ${disk} is used by a resource that the caller may not read: ask an owner of the org ${org}, who can read it, to let it go`,
+      metadata: { resource: disk },
+    });
+    expect(await refusal(lister)).toMatchObject({
+      reason: "RESOURCE_IN_USE",
+      message: `the resource ${disk} is used by a resource in the project ${shared} that the caller may not read: ask somebody who may change what is in that project to let it go`,
+      metadata: { resource: disk, project: shared },
+    });
+  });
+
   test("is deleted with its project after those that use it", async () => {
     const { api, project, provider, servicePath } = cloud;
     const disk = await create("disk", volumes);
@@ -187,6 +208,133 @@ describe("a resource", () => {
       await provider.completeOperation(cloud.present(claims[0]!));
     }
     expect(verbs).toEqual(["vm", "disk"]);
+  });
+});
+
+/** Returns the clients of a member who holds permissions on projects, by the paths of these. */
+async function memberWith(held: Readonly<Record<string, readonly string[] | string>>): Promise<ResourcesApi> {
+  const { api, org } = cloud;
+  const { path: subjectPath } = await api.members.createMember({ parentPath: org, member: { name: uniqueName("m") } });
+  for (const [parentPath, granted] of Object.entries(held)) {
+    const name = uniqueName("role");
+    const role = { name, permissions: typeof granted === "string" ? [] : [...granted] };
+    const rolePath =
+      typeof granted === "string" ? granted : (await api.roles.createRole({ parentPath: org, role })).path;
+    await api.roleBindings.createRoleBinding({ parentPath, roleBinding: { name, rolePath, subjectPath } });
+  }
+  const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "key" } });
+  return createResourcesApi("REST", server.url, required(secret));
+}
+
+describe("to use a resource takes a permission of its own", () => {
+  const withoutUse = (path: string, field: string) => ({
+    code: "PermissionDenied",
+    message: `${field}: the caller lacks the permission ${cloud.service}.volumes.use on ${path}, which it may read but not use`,
+  });
+
+  /** Another project with a volume, and a machine in the first one. */
+  async function twoProjects() {
+    const { api, org } = cloud;
+    const { path: store } = await api.projects.createProject({ parentPath: org, project: { name: "store" } });
+    return { store, disk: await create("disk", volumes, {}, store), vm: await create("vm", machines) };
+  }
+
+  /** Each way to use a volume, with the field that names it. */
+  const ways: Readonly<
+    Record<string, readonly [string, (clients: ResourcesApi, volume: string, vm: string) => Promise<unknown>]>
+  > = {
+    CreateResource: [
+      'resource.references["volume"]',
+      ({ resources }, volume) =>
+        resources.createResource({
+          parentPath: cloud.project,
+          resource: { name: uniqueName("new"), typePath: machines, references: { volume } },
+        }),
+    ],
+    BatchCreateResources: [
+      'resource.references["volume"]',
+      ({ resources }, volume) =>
+        resources.batchCreateResources({
+          parentPath: cloud.project,
+          requests: [
+            {
+              parentPath: cloud.project,
+              resource: { name: uniqueName("new"), typePath: machines, references: { volume } },
+            },
+          ],
+        }),
+    ],
+    RunResource: [
+      'references["volume"]',
+      ({ resources }, volume, path) => resources.runResource({ path, operation: "attach", references: { volume } }),
+    ],
+    "RunResource that is only validated": [
+      'references["volume"]',
+      ({ resources }, volume, path) =>
+        resources.runResource({ path, operation: "attach", references: { volume }, validateOnly: true }),
+    ],
+  };
+
+  test.each(Object.entries(ways))(
+    "%s is refused to who may only read it, and names what is missing",
+    async (_name, [field, use]) => {
+      const { store, disk, vm } = await twoProjects();
+      const viewer = await memberWith({ [cloud.project]: "/roles/editor", [store]: "/roles/viewer" });
+      const { code, message, metadata } = await failureOf(use(viewer, disk, vm));
+      expect({ code, message }).toEqual(withoutUse(disk, field));
+      expect(metadata).toMatchObject({ permission: `${cloud.service}.volumes.use`, resource: disk });
+      await cloud.resources.deleteResource({ path: disk });
+      await cloud.complete();
+    },
+  );
+
+  test.each(Object.entries(ways))("%s is allowed to an editor, and to a role that names it", async (_name, [, use]) => {
+    const { store, disk, vm } = await twoProjects();
+    const { service } = cloud;
+    const named = [`${service}.volumes.get`, `${service}.volumes.use`];
+    const other = await create("other", machines);
+    const editor = await memberWith({ [cloud.project]: "/roles/editor", [store]: "/roles/editor" });
+    await use(editor, disk, vm);
+    const user = await memberWith({ [cloud.project]: "/roles/editor", [store]: named });
+    await use(user, disk, other);
+  });
+
+  test("without which it can be let go, and what may not be read is still as if it did not exist", async () => {
+    const { store, disk, vm } = await twoProjects();
+    await run(vm, "swap", { volume: disk });
+    await cloud.complete();
+    const viewer = await memberWith({ [cloud.project]: "/roles/editor", [store]: "/roles/viewer" });
+    await viewer.resources.runResource({ path: vm, operation: "swap", references: { volume: "" } });
+    await cloud.complete();
+    const blind = await memberWith({ [cloud.project]: "/roles/editor", [store]: [`${cloud.service}.volumes.use`] });
+    const attach = blind.resources.runResource({
+      path: vm,
+      operation: "attach",
+      references: { volume: disk },
+      validateOnly: true,
+    });
+    expect(await failureOf(attach)).toMatchObject({ code: "InvalidArgument", fields: ['references["volume"]'] });
+  });
+
+  test("is decided where the resource is, by the role binding's condition", async () => {
+    const { store, disk, vm } = await twoProjects();
+    const other = await create("other", volumes, {}, store);
+    const { api, org } = cloud;
+    const viewer = await api.members.createMember({ parentPath: org, member: { name: "conditional" } });
+    const bind = (parentPath: string, rolePath: string, condition = "") =>
+      api.roleBindings.createRoleBinding({
+        parentPath,
+        roleBinding: { name: uniqueName("binding"), rolePath, subjectPath: viewer.path, condition },
+      });
+    await bind(cloud.project, "/roles/editor");
+    await bind(store, "/roles/viewer");
+    await bind(store, "/roles/editor", `resource.path == "${disk}"`);
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: viewer.path, apiKey: { name: "key" } });
+    const { resources } = createResourcesApi("REST", server.url, required(secret));
+    const attach = (volume: string) =>
+      resources.runResource({ path: vm, operation: "attach", references: { volume }, validateOnly: true });
+    await attach(disk);
+    expect(await failureOf(attach(other))).toMatchObject(withoutUse(other, 'references["volume"]'));
   });
 });
 
@@ -273,7 +421,7 @@ describe("a reference is refused", () => {
       const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "key" } });
       return createResourcesApi("REST", server.url, required(secret));
     };
-    const permissions = [`${service}.machines.attach`, "resources.resources.get"];
+    const permissions = [`${service}.machines.attach`, `${service}.volumes.use`, "resources.resources.get"];
     const role = await api.roles.createRole({ parentPath: org, role: { name: "attacher", permissions } });
     const bob = await clientOf(org, "bob", role.path, org);
     const editor = await clientOf("/orgs/system", uniqueName("editor"), "/roles/editor", "");

@@ -173,7 +173,8 @@ export type Resource = Message<"resources.v1alpha.Resource"> & {
    * The Resources of the same Org that this one uses, by the name of the reference, for example
    * `{"volume": "/orgs/acme/projects/web/resources/disk-1"}`; they are returned by id,
    * `/orgs/acme/projects/@<id>/resources/@<id>`. They cannot be deleted meanwhile. The operations of the ResourceType define and
-   * change them; what an operation gives counts when it has succeeded.
+   * change them; what an operation gives counts when it has succeeded. Giving one requires the permission to read and to use it,
+   * `storage.volumes.get` and `storage.volumes.use`; without the latter, the request fails with PERMISSION_DENIED.
    *
    * @generated from field: map<string, string> references = 20;
    */
@@ -808,7 +809,9 @@ export type RunResourceRequest = Message<"resources.v1alpha.RunResourceRequest">
 
   /**
    * The Resources that are to be used, by the name of the reference, as the operation defines them, for example
-   * `{"volume": "orgs/acme/projects/web/resources/disk-1"}`; empty for one that is no longer used.
+   * `{"volume": "orgs/acme/projects/web/resources/disk-1"}`; empty for one that is no longer used. Each requires the permission to
+   * read and to use it, `storage.volumes.get` and `storage.volumes.use`; without the latter, the request fails with
+   * PERMISSION_DENIED.
    *
    * @generated from field: map<string, string> references = 8;
    */

@@ -150,7 +150,7 @@ export type OperationType = Message<"resources.v1alpha.OperationType"> & {
   /**
    * What the operation does, in one word, for example `create`: that, `delete`, `undelete`, `purge`, `suspend`, `resume`,
    * or another verb of the type such as `resize`. `undelete` and `purge` have no variables. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`. It cannot be `get`,
-   * `list` or `update`, the verbs of methods that all Resources have.
+   * `list`, `update` or `use`, the verbs of permissions on Resources of every type.
    *
    * @generated from field: string verb = 1;
    */
@@ -219,7 +219,8 @@ export const OperationTypeSchema: GenMessage<OperationType> = /*@__PURE__*/
   messageDesc(file_resources_v1alpha_resource_type, 1);
 
 /**
- * Defines a reference to another Resource, which the Resource uses after the operation: it cannot be deleted meanwhile.
+ * Defines a reference to another Resource, which the Resource uses after the operation: it cannot be deleted meanwhile. Who starts
+ * the operation needs the permission to use it, for example `storage.volumes.use`.
  *
  * @generated from message resources.v1alpha.ReferenceVariable
  */

@@ -22,27 +22,37 @@ interface Kinds {
   readonly typePaths: ReadonlySet<string>;
 }
 
-/** The verbs of methods on resources of every type. Permissions to read would also permit operations with these verbs. */
-const methodVerbs: readonly string[] = ["get", "list", "update"];
+/**
+ * The verbs of permissions on resources of every type: of methods, and to use a resource in a reference. They would also permit
+ * operations with these verbs.
+ */
+const takenVerbs: readonly string[] = ["get", "list", "update", "use"];
 
 type Variable = QuantityVariable | QualityVariable;
 
 /** A broken rule of a variable: the field of the variable, or the variable itself. */
 type Problem = readonly [field: string, description: string];
 
-/** @throws ServiceError FIELD_INVALID with a violation for each broken rule. */
-export function checkOperations(kinds: Kinds, operations: readonly OperationType[]): void {
+/**
+ * @param known the verbs that the type has already, which may be older than a rule about verbs.
+ * @throws ServiceError FIELD_INVALID with a violation for each broken rule.
+ */
+export function checkOperations(
+  kinds: Kinds,
+  operations: readonly OperationType[],
+  known: readonly string[] = [],
+): void {
   const violations = operations.flatMap((operation, index) => {
     const at = `resource_type.operations[${index}]`;
     const same = operations.findIndex(({ verb }) => verb === operation.verb);
     const twice = violation(`${at}.verb`, `must differ from that of operations[${same}]: a verb names one operation`);
     const taken = violation(
       `${at}.verb`,
-      `must be none of ${methodVerbs.join(", ")}, the verbs of methods of all resources`,
+      `must be none of ${takenVerbs.join(", ")}, the verbs of permissions on all resources`,
     );
     return [
       ...(same < index ? [twice] : []),
-      ...(methodVerbs.includes(operation.verb) ? [taken] : []),
+      ...(takenVerbs.includes(operation.verb) && !known.includes(operation.verb) ? [taken] : []),
       ...startProblems(operation, at),
       ...variableProblems(operation, at),
       ...concurrencyProblems(operation, at),

@@ -55,7 +55,8 @@ export function createResourceTypesService(
     async change({ db }, row, message) {
       const { parametersSchema } = message;
       const operations = withCounted(message.operations, row.operations);
-      checkOperations(await readKindsOf(db, operations), operations);
+      const known = row.operations.map(({ verb }) => verb);
+      checkOperations(await readKindsOf(db, operations), operations, known);
       // One that was stored when other patterns were accepted can stay.
       if (!isDeepStrictEqual(parametersSchema ?? null, row.parameters_schema)) checkSchema(parametersSchema);
       const resource = await lockAndFindResource(db, row);
