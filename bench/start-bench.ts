@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
@@ -133,6 +133,8 @@ export async function startService(
     TENANTRY_ACCESS_LOG: "off",
     ...settings,
   };
+  // All services on a database need the same key.
+  await writeFile(join(dataDirectory, "secret-keys"), `${Buffer.alloc(32, 1).toString("base64")}\n`, { mode: 0o600 });
   const bin = join(checkout ?? join(import.meta.dirname, ".."), "bin/tenantry.js");
   const child = spawn(process.execPath, [bin, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
   pinToCore(child.pid ?? 0, 0);

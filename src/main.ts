@@ -10,6 +10,7 @@ import { openInstallation, renewOperatorKey } from "./installation/open-installa
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createSignInLinkFile, formatSignInLink, operatorOf, signInLinkFile } from "./installation/sign-in-link.ts";
 import { createLogStream } from "./http/log-stream.ts";
+import { forgetSecretKey } from "./identity/tokens/signing-key-store.ts";
 import { type RunningDatabase, startDatabase } from "./installation/start-database.ts";
 
 /** Two stop requests within this time count as one. */
@@ -59,6 +60,19 @@ program
   });
 
 program
+  .command("forget-secret-key")
+  .description("end what is encrypted with a secret key that is lost, so that a server without the key starts")
+  .argument("<id>", "the id of the key, which the error of the server names")
+  .action(async (id: string) => {
+    await withDatabase(readConfig(process.env), async ({ database, migrate }) => {
+      await migrate();
+      const forgotten = await forgetSecretKey(database.writes, id);
+      if (forgotten === 0) throw new Error(`nothing in the database is encrypted with a secret key ${id}`);
+      print("Tokens are signed with new keys. Sessions end when they are refreshed, and people sign in again.");
+    });
+  });
+
+program
   .command("sign-in-link")
   .description("create a link with which the operator signs in with a browser, once, within an hour")
   .action(async () => {
@@ -84,6 +98,7 @@ try {
 async function serve(config: Config): Promise<void> {
   const logger = createLogger(config);
   let stoppingSince: number | undefined;
+  const stopping = new AbortController();
 
   function stop(reason: string): void {
     if (stoppingSince !== undefined) {
@@ -94,9 +109,11 @@ async function serve(config: Config): Promise<void> {
     }
     stoppingSince = performance.now();
     logger.info({ reason }, "stopping");
-    // A server that is still starting is stopped when it has started.
+    // A server that waits for its database ends. One that is still starting is stopped when it has started.
+    stopping.abort();
     starting
       .then(async (server) => {
+        if (server === undefined) return;
         // Ctrl-C in a terminal sends SIGINT, which stops the server without the delay.
         if (reason === "SIGTERM") await server.drain(config.shutdownDelayMs);
         await server.close();
@@ -116,9 +133,14 @@ async function serve(config: Config): Promise<void> {
     stop("failure");
   };
   // Loaded only here, because other commands start a quarter faster without it.
-  const starting = import("./server.ts").then(({ startServer }) =>
-    startServer(config, logger, onFatal, undefined, createShowSignInLink(config)),
-  );
+  const starting = import("./server.ts")
+    .then(({ startServer }) =>
+      startServer(config, logger, onFatal, undefined, createShowSignInLink(config), stopping.signal),
+    )
+    .catch((error: unknown) => {
+      if (error !== stopping.signal.reason) throw error;
+      return undefined;
+    });
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
   await starting;

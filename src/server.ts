@@ -30,19 +30,15 @@ import { createAuthenticate } from "./identity/authenticate.ts";
 import { createLastUse } from "./identity/last-use.ts";
 import { createGuardedFetch, resolveWithDns } from "./identity/oidc/guarded-fetch.ts";
 import { createProviderClient } from "./identity/oidc/provider-client.ts";
-import { createSealer } from "./identity/sealer.ts";
 import { createAccessTokens } from "./identity/tokens/access-token.ts";
 import { createRefreshTokens } from "./identity/tokens/refresh-token.ts";
-import { startSigningKeys } from "./identity/tokens/signing-keys.ts";
-import { readSecretKeys } from "./installation/secret-keys-file.ts";
+import { startInstallation } from "./installation/start-installation.ts";
+import { createWhenDatabaseAnswers } from "./installation/wait-for-database.ts";
 import { startSnapshots } from "./installation/start-snapshots.ts";
-import { openInstallation } from "./installation/open-installation.ts";
-import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { closeWithJobs } from "./jobs/close-with-jobs.ts";
 import { startCatalogReview } from "./jobs/catalog-review.ts";
-import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createStatisticsJob } from "./jobs/statistics-job.ts";
@@ -52,7 +48,6 @@ import { createKeptRows } from "./standard-methods/read/kept-rows.ts";
 import { createFairQueue } from "./standard-methods/fair-queue.ts";
 import { createWriteQueues } from "./standard-methods/write/write-queues.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
-import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
 import { createRowReaders } from "./standard-methods/read/row-reader.ts";
 import { createPredefinedRoles, listKnownPermissions } from "./iam/roles/predefined-roles.ts";
@@ -100,7 +95,8 @@ const maxPreviews = 2;
  * @param rateWindowMs the window of the rate limits, one minute except in tests.
  * @param showSignInLink called at the first start with the link with which the operator signs in once. By default, it is
  *   written to the data directory.
- * @throws Error that says what to change: a setting, the database, the data directory or the port.
+ * @param stopping ends the wait for a database that cannot be reached.
+ * @throws the reason of the signal, or an Error that says what to change: a setting, the database, the data directory or the port.
  */
 export async function startServer(
   config: Config,
@@ -108,48 +104,27 @@ export async function startServer(
   onFatal: (error: Error) => void,
   rateWindowMs = minuteMs,
   showSignInLink: (link: string) => Promise<void> = createSignInLinkFile(config.dataDirectory),
+  stopping: AbortSignal = new AbortController().signal,
 ): Promise<RunningServer> {
   // Functions that stop what was started, in the order of the start.
   const started: (() => Promise<void>)[] = [];
+  const listener = createServiceListener(config, logger);
+  let startDraining = (): void => {};
   const close = async (): Promise<void> => {
+    startDraining();
+    await listener.close(config.shutdownGraceMs);
     for (let stop = started.pop(); stop !== undefined; stop = started.pop()) await stop();
   };
 
   try {
-    const running = await startDatabase(config, logger, onFatal);
+    const whenAnswers = createWhenDatabaseAnswers({ logger, onWait: () => listener.open(), signal: stopping });
+    const running = await startDatabase(config, logger, onFatal, whenAnswers);
     /** What works beside the calls. */
     const jobs: { close(): Promise<void> }[] = [];
     started.push(() => closeWithJobs(jobs, running.close));
     const { database } = running;
-    await running.migrate();
-    await checkSchema(database.reads, registry);
-
-    jobs.push(await startChangeLogJob({ database, retentionDays: config.changeLogDays, logger }));
-
-    const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
-    let isNew = false;
-    const installation = await openInstallation(database, async (secret) => {
-      await saveOperatorKey(secret);
-      isNew = true;
-      logger.info(`the operator's API key is in ${operatorKeyFile(config.dataDirectory)}`);
-    });
-
-    const secretKeys = await readSecretKeys(config.dataDirectory, config.secretKeysFile);
-    if (secretKeys.isDefault) {
-      logger.warn(
-        `TENANTRY_SECRET_KEYS_FILE is not set: secrets in the database are encrypted with the key in ${secretKeys.file}. Keep a copy of it; every server on this database needs it to sign tokens with the same keys`,
-      );
-    }
-    const sealer = createSealer(secretKeys.keys);
-    const signingKeys = await startSigningKeys({
-      database,
-      sealer,
-      algorithm: config.tokenAlgorithm,
-      lifeDays: config.signingKeyDays,
-      keptMs: rememberedMs,
-      logger,
-    });
-    jobs.push(signingKeys);
+    const ofInstallation = { running, registry, jobs, keptMs: rememberedMs, logger, whenAnswers };
+    const { installation, isNew, sealer, signingKeys } = await startInstallation(config, ofInstallation);
 
     const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
       logger.warn({ err }, "failed to store the last use times of API keys"),
@@ -171,6 +146,7 @@ export async function startServer(
       checkTimeoutMs: healthCheckTimeoutMs,
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
+    startDraining = health.startDraining;
     const table = createMethodTable([...services, ...standardServices]);
     const knownPermissions = listKnownPermissions(permissionsOfMethods(table), registry.definitions);
     const roles = createPredefinedRoles(knownPermissions, registry.definitions);
@@ -307,16 +283,14 @@ export async function startServer(
       },
       wellKnown: { issuer, algorithm: config.tokenAlgorithm, keySet: () => signingKeys.keySet() },
     });
-    const listener = createServiceListener(config, handler, logger);
     // From when the server listens, it outlives failures of the database.
-    const signInCode = isNew ? await createSignInLink(database, operatorOf(installation)) : undefined;
-    ({ port } = await listener.listen(config.port, config.host));
-    started.push(async () => {
-      health.startDraining();
-      await listener.close(config.shutdownGraceMs);
-    });
-
-    const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+    const signInCode = isNew
+      ? await whenAnswers(() => createSignInLink(database, operatorOf(installation)))
+      : undefined;
+    listener.serve(handler);
+    const address = await listener.open();
+    ({ port } = address);
+    const { url } = address;
     logger.info(`listening on ${url}`);
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {

@@ -3,14 +3,25 @@ import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";
 import { createAddressLimits } from "./http/address-limits.ts";
 import { withCors } from "./http/cors.ts";
+import { createAnswerStarting } from "./http/health/answer-starting.ts";
 import type { HttpHandler } from "./http/http-messages.ts";
-import { type Listener, createListener } from "./http/listener/listener.ts";
+import { createListener } from "./http/listener/listener.ts";
 
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
 
+/** The listener of the service. */
+export interface ServiceListener {
+  /** Listens, if it does not yet. Until there is a handler, it answers that the server is starting. @throws Error as `listen`. */
+  open(): Promise<{ readonly url: string; readonly port: number }>;
+  /** Sets what answers from now on. */
+  serve(handler: HttpHandler): void;
+  /** Closes the listener if it is open. */
+  close(graceMs: number): Promise<void>;
+}
+
 /** Creates the listener of the service, with what comes before its handler: the access log, the limits of addresses, and CORS. */
-export function createServiceListener(config: Config, handler: HttpHandler, logger: Logger): Listener {
+export function createServiceListener(config: Config, logger: Logger): ServiceListener {
   const { admit, onDrop, limitRequests } = createAddressLimits({
     trustedProxies: config.trustedProxies,
     maxConnections: config.connectionsPerAddress,
@@ -18,7 +29,9 @@ export function createServiceListener(config: Config, handler: HttpHandler, logg
     anonymousPerSecond: config.anonymousPerAddress,
     logger,
   });
-  return createListener({
+  let current: HttpHandler = createAnswerStarting();
+  const handler: HttpHandler = (request, response) => current(request, response);
+  const listener = createListener({
     handler: withAccessLog(limitRequests(withCors(handler, config.corsOrigins)), {
       logger,
       enabled: config.accessLog,
@@ -35,4 +48,19 @@ export function createServiceListener(config: Config, handler: HttpHandler, logg
     onDrop,
     onError: (err) => logger.error({ err }, "the listener failed"),
   });
+  let opened: ReturnType<ServiceListener["open"]> | undefined;
+  return {
+    open() {
+      opened ??= listener.listen(config.port, config.host).then(({ port }) => ({
+        url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
+        port,
+      }));
+      return opened;
+    },
+    serve: (next) => void (current = next),
+    async close(graceMs) {
+      // One that could not be opened has nothing to close.
+      if (opened !== undefined && (await opened.catch(() => undefined)) !== undefined) await listener.close(graceMs);
+    },
+  };
 }

@@ -12,6 +12,8 @@ import {
 } from "node:crypto";
 
 export interface Sealer {
+  /** The ids of the keys, in their order. An id tells nothing about its key. */
+  readonly keyIds: readonly string[];
   /** Encrypts with the first key. */
   seal(purpose: SealedPurpose, id: string, secret: Buffer): Buffer;
   /** Decrypts with the key that the secret was sealed with; undefined without this key, or if the secret was tampered with. */
@@ -63,6 +65,8 @@ export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
   const keyOf = (sealed: Buffer): KnownKey | undefined => known.find(({ id }) => isSealedWith(id, sealed));
 
   return {
+    keyIds: known.map(({ id }) => id.toString("hex")),
+
     seal(purpose, id, secret) {
       const nonce = randomBytes(nonceLength);
       const cipher = createCipheriv("aes-256-gcm", derive(first.key, purpose), nonce);
@@ -117,6 +121,11 @@ interface KnownKey {
 
 function keyIdOf(key: Buffer): Buffer {
   return createHash("sha256").update("tenantry key id").update(key).digest().subarray(0, keyIdLength);
+}
+
+/** Returns the id of the key that a secret is sealed with. */
+export function keyIdOfSealed(sealed: Buffer): string {
+  return sealed.subarray(1, 1 + keyIdLength).toString("hex");
 }
 
 function isSealedWith(keyId: Buffer, sealed: Buffer): boolean {

@@ -10,6 +10,7 @@ import {
 } from "../database/database.ts";
 import { migrate } from "../database/migrate.ts";
 import { startEmbeddedPostgres } from "../database/embedded/start-embedded-postgres.ts";
+import type { WhenDatabaseAnswers } from "./wait-for-database.ts";
 
 /** An open database, with the functions to migrate and to close it. */
 export interface RunningDatabase {
@@ -23,12 +24,14 @@ export interface RunningDatabase {
  * Opens the database that the configuration names, or starts the embedded one.
  *
  * @param onGone called when the embedded server cannot be kept running.
+ * @param whenAnswers how to wait for a database that cannot be reached; by default, that is an error.
  * @throws Error that names the setting and has the reason as its cause, if the database cannot be used.
  */
 export async function startDatabase(
   config: Config,
   logger: Logger,
   onGone: (error: Error) => void,
+  whenAnswers: WhenDatabaseAnswers = (step) => step(),
 ): Promise<RunningDatabase> {
   const embedded =
     config.databaseUrl === undefined
@@ -61,11 +64,15 @@ export async function startDatabase(
     await embedded?.stop();
   };
   try {
-    const version = await checkServer(database);
+    const version = await whenAnswers(() =>
+      checkServer(database).catch((cause: unknown) => {
+        throw embedded === undefined ? new Error("Cannot use the database in DATABASE_URL.", { cause }) : cause;
+      }),
+    );
     logger.info({ version, embedded: embedded !== undefined }, "connected to PostgreSQL");
     return { database, migrate: migrateDatabase, close };
   } catch (error) {
     await close();
-    throw embedded === undefined ? new Error("Cannot use the database in DATABASE_URL.", { cause: error }) : error;
+    throw error;
   }
 }

@@ -1,13 +1,20 @@
 // Tests the real command as a process with its embedded database.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import pg from "pg";
 import { createApi } from "../support/api.ts";
-import { type Served, type User, makePrivateFolder, runTenantry, serveTenantry } from "../support/command.ts";
+import {
+  type Served,
+  type User,
+  makePrivateFolder,
+  runTenantry,
+  serveTenantry,
+  startTenantry,
+} from "../support/command.ts";
 import { rounds } from "../support/rounds.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
@@ -148,6 +155,35 @@ test("after SIGTERM the server is not ready immediately, serves for a while, and
   running = undefined;
 });
 
+test("a service that waits for its database says so, and ends at SIGTERM", async () => {
+  const env = { DATABASE_URL: "postgres://nobody:secret@127.0.0.1:1/none", PORT: "0" };
+  const waiting = startTenantry(["serve"], { env });
+  await expect.poll(() => waiting.output.stdout).toMatch(/waiting for the database; http:\S+ answers 503 meanwhile/);
+  const [url] = /http:[^ ]+/.exec(waiting.output.stdout) ?? [];
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect(await waiting.signal("SIGTERM")).toBe(0);
+  expect(waiting.output.stdout).toContain('"msg":"stopped"');
+  expect(waiting.output).not.toMatchObject({ stdout: expect.stringContaining("secret") as unknown });
+  expect(waiting.output.stderr).toBe("");
+});
+
+test("a service without the secret key of the others does not start, and starts once that is forgotten", async () => {
+  const folder = await privateFolder(undefined);
+  await serve(folder, undefined);
+  await running?.signal("SIGTERM");
+  running = undefined;
+  rmSync(join(folder, "data/secret-keys"));
+  const { code, stderr } = await runTenantry(["serve"], { cwd: folder, env: { PORT: "0" } });
+  expect(code).toBe(1);
+  const [, key = ""] = /^data\/secret-keys lacks the secret key ([0-9a-f]{16}), with which servers/.exec(stderr) ?? [];
+  expect(stderr).toContain(`"tenantry forget-secret-key ${key}"`);
+  expect(await runTenantry(["forget-secret-key", "0"], { cwd: folder })).toMatchObject({ code: 1 });
+  expect(await runTenantry(["forget-secret-key", key], { cwd: folder })).toMatchObject({ code: 0, stderr: "" });
+  const { url } = await serve(folder, undefined);
+  await operatorApi(folder, url).orgs.listOrgs({});
+});
+
 test("stopping npm start stops the service", async () => {
   const folder = await privateFolder(undefined);
   const npm = spawn("npm", ["start"], {
@@ -173,9 +209,18 @@ describe("reports an error", () => {
     );
   });
 
-  test("with the database", async () => {
+  test("with the name of the database, at once", async () => {
+    const url = new URL(inject("serverUrl"));
+    url.pathname = "/no-such-database";
+    const { code, stdout, stderr } = await runTenantry(["serve"], { env: { DATABASE_URL: url.href, PORT: "0" } });
+    expect(code).toBe(1);
+    expect(stderr).toBe('Cannot use the database in DATABASE_URL.\n  database "no-such-database" does not exist\n');
+    expect(stdout).not.toContain("waiting");
+  });
+
+  test("with a database that cannot be reached, except for the service, which waits for it", async () => {
     const env = { DATABASE_URL: "postgres://nobody:secret@127.0.0.1:1/none" };
-    const { code, stderr } = await runTenantry(["serve"], { env });
+    const { code, stderr } = await runTenantry(["migrate"], { env });
     expect(code).toBe(1);
     expect(stderr).toContain("Cannot use the database in DATABASE_URL.\n  connect ECONNREFUSED 127.0.0.1:1\n");
     expect(stderr).not.toContain("secret");

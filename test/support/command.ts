@@ -50,8 +50,8 @@ export async function runTenantry(args: readonly string[], options: RunOptions =
   return { code, stdout: output.stdout, stderr: output.stderr };
 }
 
-export interface Served {
-  readonly url: string;
+/** A command that runs. */
+export interface Started {
   readonly pid: number;
   /** Everything that it has written. */
   readonly output: { stdout: string; stderr: string };
@@ -59,28 +59,38 @@ export interface Served {
   signal(name: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `tenantry serve` on a free port and waits until it listens. */
-export async function serveTenantry(options: RunOptions = {}): Promise<Served> {
-  const child = start(["serve"], { ...options, env: { PORT: "0", ...options.env } });
-  const output = collect(child);
+export interface Served extends Started {
+  readonly url: string;
+}
+
+/** Starts `tenantry` with these arguments. */
+export function startTenantry(args: readonly string[], options: RunOptions = {}): Started & { child: ChildProcess } {
+  const child = start(args, options);
   const exited = once(child, "close") as Promise<[number | null]>;
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout?.on("data", () => {
-      const listening = /listening on (http:[^"]+)/.exec(output.stdout);
-      if (listening?.[1] !== undefined) resolve(listening[1]);
-    });
-    void exited.then(([code]) => reject(new Error(`serve ended with ${code}: ${output.stdout}${output.stderr}`)));
-  });
   return {
-    url,
+    child,
     pid: child.pid ?? 0,
-    output,
+    output: collect(child),
     async signal(name) {
       child.kill(name);
       const [code] = await exited;
       return code;
     },
   };
+}
+
+/** Starts `tenantry serve` on a free port and waits until it listens. */
+export async function serveTenantry(options: RunOptions = {}): Promise<Served> {
+  const { child, ...started } = startTenantry(["serve"], { ...options, env: { PORT: "0", ...options.env } });
+  const { output } = started;
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on("data", () => {
+      const listening = /listening on (http:[^"]+)/.exec(output.stdout);
+      if (listening?.[1] !== undefined) resolve(listening[1]);
+    });
+    child.once("close", (code) => reject(new Error(`serve ended with ${code}: ${output.stdout}${output.stderr}`)));
+  });
+  return { url, ...started };
 }
 
 function collect(child: ChildProcess): { stdout: string; stderr: string } {

@@ -13,7 +13,8 @@ export interface SilentProxy {
   close(): void;
 }
 
-export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy> {
+/** @param ownPort the port of the proxy; by default, a free one. */
+export async function startSilentProxy(databaseUrl: string, ownPort = 0): Promise<SilentProxy> {
   const target = new URL(databaseUrl);
   const directory = target.searchParams.get("host");
   const port = Number(target.port || 5432);
@@ -42,7 +43,7 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
       if (own === generation) client.destroy();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(ownPort, "127.0.0.1", resolve));
   const url = new URL(target);
   url.hostname = "127.0.0.1";
   url.port = String((server.address() as net.AddressInfo).port);

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,7 +42,9 @@ export async function startTestServer(overrides: Partial<Config> = {}, rateWindo
   const logLines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void logLines.push(line) });
   const secretKeysFile = join(dataDirectory, "keys");
-  await writeFile(secretKeysFile, `${randomBytes(32).toString("base64")}\n`);
+  // Servers on one database have the same key.
+  const { pathname } = new URL(overrides.databaseUrl ?? database?.url ?? "");
+  await writeFile(secretKeysFile, `${createHash("sha256").update(pathname).digest("base64")}\n`);
   const ownConfig = { port: 0, databaseUrl: database?.url, dataDirectory, secretKeysFile, purgeIntervalMs: dayMs };
   const config = { ...readConfig({}), ...noRates, ...ownConfig, ...overrides };
   const onFatal = (error: Error): void => {

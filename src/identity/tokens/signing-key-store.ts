@@ -67,3 +67,18 @@ export async function retireSigningKeys(db: Transaction<Schema>, keptMs: number)
 export async function forgetEndedTokens(db: Transaction<Schema>, keptMs: number): Promise<void> {
   await sql`delete from ended_tokens where end_time <= now() - make_interval(secs => ${keptMs / 1000})`.execute(db);
 }
+
+/**
+ * Ends what was encrypted with a secret key that is lost: the signing keys sign no more, and their private part is erased. They stay
+ * published until the last of their tokens has expired.
+ *
+ * @param keyId from `keyIdOfSealed`.
+ * @returns how many signing keys there were.
+ */
+export async function forgetSecretKey(db: Kysely<Schema>, keyId: string): Promise<number> {
+  const { rows } = await sql`
+    update signing_keys set sealed_key = null, retire_time = least(retire_time, now())
+    where encode(substring(sealed_key from 2 for 8), 'hex') = ${keyId}
+    returning id`.execute(db);
+  return rows.length;
+}

@@ -7,6 +7,7 @@ import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { repeat } from "../../timers/repeat.ts";
 import type { Sealer } from "../sealer.ts";
+import { findMissingSecretKey } from "./missing-secret-key.ts";
 import {
   type PublishedKeys,
   type SigningKeyRow,
@@ -43,6 +44,8 @@ export interface SigningKeys {
 export interface SigningKeysOptions {
   readonly database: Database;
   readonly sealer: Sealer;
+  /** The file with the keys of the sealer, for errors. */
+  readonly secretKeysFile: string;
   readonly algorithm: TokenAlgorithm;
   /** How long a key signs, in days. */
   readonly lifeDays: number;
@@ -68,7 +71,12 @@ interface Known {
   readonly signing: VerificationKey | undefined;
 }
 
-/** Reads the keys, and makes the first if there is none. Then keeps them up to date. */
+/**
+ * Reads the keys, and makes the first if there is none. Then keeps them up to date.
+ *
+ * @throws MissingSecretKeyError if a key is encrypted with a secret key that this server does not have. What other servers encrypt and
+ *   sign, it could not use, and they would not accept what it signs.
+ */
 export async function startSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
   const { database, algorithm, logger } = options;
   let known = new Map<string, Known>();
@@ -94,23 +102,23 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
       reading = undefined;
     }));
 
-  const refresh = async (): Promise<void> => {
+  const refresh = async (isFirst = false): Promise<void> => {
     const startedAt = performance.now();
-    const made = await keepSigningKeys(options);
+    const made = await keepSigningKeys(options, isFirst);
     for (const { id, active_time: activeTime } of made) {
       logger.info({ key: id, algorithm, from: new Date(activeTime).toISOString() }, "made a key that signs tokens");
     }
     await take(await readSigningKeys(database.reads), startedAt);
   };
 
-  await refresh();
-  const repetition = repeat(refresh, {
+  await refresh(true);
+  const repetition = repeat(() => refresh(), {
     intervalMs: refreshIntervalMs,
     onError: (err) => logger.error({ err }, "failed to keep the keys that sign tokens; trying again"),
   });
 
   return {
-    refresh,
+    refresh: () => refresh(),
     has: (id) => known.has(id),
 
     find(id) {
@@ -142,11 +150,19 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
   };
 }
 
-/** Makes the keys that are needed, retires the others, and seals again what was sealed with an older key. */
-function keepSigningKeys(options: SigningKeysOptions): Promise<readonly SigningKeyRow[]> {
-  const { database, sealer, algorithm, lifeDays, keptMs } = options;
+/**
+ * Makes the keys that are needed, retires the others, and seals again what was sealed with an older key.
+ *
+ * @param isFirst whether a missing secret key is an error. Later, another server may have a new one, which this server gets when it
+ *   starts again; until then, it makes keys of its own.
+ */
+function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): Promise<readonly SigningKeyRow[]> {
+  const { database, sealer, algorithm, lifeDays, keptMs, logger } = options;
   return database.writes.transaction().execute(async (db) => {
     await lockSigningKeys(db);
+    const missing = findMissingSecretKey((await readSigningKeys(db)).rows, options);
+    if (missing !== undefined && isFirst) throw missing;
+    if (missing !== undefined) logger.warn(missing.message);
     await retireSigningKeys(db, keptMs);
     await forgetEndedTokens(db, keptMs);
     const { rows, now } = await readSigningKeys(db);

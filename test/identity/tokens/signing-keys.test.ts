@@ -1,16 +1,21 @@
 import { randomBytes } from "node:crypto";
 import pino from "pino";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
 import { createSealer } from "../../../src/identity/sealer.ts";
 import { createAccessTokens } from "../../../src/identity/tokens/access-token.ts";
+import { forgetSecretKey } from "../../../src/identity/tokens/signing-key-store.ts";
 import { type SigningKeys, type TokenAlgorithm, startSigningKeys } from "../../../src/identity/tokens/signing-keys.ts";
 import { type TestDatabase, createTestDatabase } from "../../support/test-database.ts";
 
 let made: TestDatabase;
 let database: Database;
-const logger = pino({ level: "silent" });
+const warnings: string[] = [];
+const logger = pino(
+  { level: "warn" },
+  { write: (line) => void warnings.push((JSON.parse(line) as { msg: string }).msg) },
+);
 const [first, second] = [randomBytes(32), randomBytes(32)] as const;
 const started: SigningKeys[] = [];
 const whole = {
@@ -32,6 +37,7 @@ beforeAll(async () => {
   });
 });
 afterEach(async () => {
+  warnings.length = 0;
   await Promise.all(started.splice(0).map((keys) => keys.close()));
   await sql`delete from signing_keys`.execute(database.writes);
 });
@@ -42,7 +48,8 @@ afterAll(async () => {
 
 async function start(secrets: readonly [Buffer, ...Buffer[]] = [first], algorithm: TokenAlgorithm = "ES256") {
   const sealer = createSealer(secrets);
-  const keys = await startSigningKeys({ database, sealer, algorithm, lifeDays: 30, keptMs: 13 * 3_600_000, logger });
+  const options = { secretKeysFile: "/etc/tenantry/keys", algorithm, lifeDays: 30, keptMs: 13 * 3_600_000, logger };
+  const keys = await startSigningKeys({ database, sealer, ...options });
   started.push(keys);
   return keys;
 }
@@ -94,9 +101,51 @@ test("a server with a new secret key first seals again, and the old one can be r
   expect((await start([second])).signingKey().id).toBe(id);
 });
 
-test("a server that cannot open the key makes one of its own, which the others accept", async () => {
+const idOf = (secret: Buffer): string => createSealer([secret]).keyIds[0] ?? "";
+
+describe("a server that lacks the secret key of the others", () => {
+  const countKeys = async () => {
+    const { rows } = await sql`select id, sealed_key from signing_keys order by id`.execute(database.reads);
+    return rows;
+  };
+
+  test("does not start, names the key, and changes nothing", async () => {
+    await start();
+    const before = await countKeys();
+    await expect(start([second])).rejects.toThrow(
+      `/etc/tenantry/keys lacks the secret key ${idOf(first)}, with which servers of this database encrypt; it has ${idOf(second)}. Add the line`,
+    );
+    expect(await countKeys()).toEqual(before);
+  });
+
+  test("does not start when all start at once on an empty database either", async () => {
+    const outcomes = await Promise.allSettled([start([first]), start([second])]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(await countKeys()).toHaveLength(1);
+  });
+
+  test("does not start after all have been stopped for longer than a key signs", async () => {
+    await start();
+    await pass(60);
+    await expect(start([second])).rejects.toThrow(idOf(first));
+  });
+
+  test("starts once the key is forgotten: with a new signing key, while the old one verifies tokens", async () => {
+    const [old] = idsOf(await start());
+    expect(await forgetSecretKey(database.writes, idOf(second))).toBe(0);
+    expect(await forgetSecretKey(database.writes, idOf(first))).toBe(1);
+    const keys = await start([second]);
+    expect(keys.signingKey().id).not.toBe(old);
+    expect(idsOf(keys)).toEqual([old, keys.signingKey().id]);
+    await expect(start([first])).rejects.toThrow(idOf(second));
+  });
+});
+
+test("a server that runs while another one gets a new secret key signs with a key of its own, which the other accepts", async () => {
   const one = await start();
-  const other = await start([second]);
+  const other = await start([second, first]);
+  await one.refresh();
+  expect(warnings).toEqual([expect.stringContaining(`lacks the secret key ${idOf(second)}`)]);
   expect(other.signingKey().id).not.toBe(one.signingKey().id);
   const issuer = () => "https://iam.example.com";
   const [mine, theirs] = [createAccessTokens(one, issuer), createAccessTokens(other, issuer)];
@@ -110,8 +159,9 @@ test("a server that cannot open the key makes one of its own, which the others a
     credentialExpireTime: null,
     ...whole,
   };
-  const { text } = await theirs.issue(grant, Date.now(), 60);
-  await expect.poll(() => mine.verify(text)).toMatchObject({ memberId: id });
+  const [ofOne, ofOther] = [await mine.issue(grant, Date.now(), 60), await theirs.issue(grant, Date.now(), 60)];
+  await expect.poll(() => mine.verify(ofOther.text)).toMatchObject({ memberId: id });
+  await expect.poll(() => theirs.verify(ofOne.text)).toMatchObject({ memberId: id });
 });
 
 test("a sealed key that is moved to another row, or changed, does not open", async () => {

@@ -1,0 +1,83 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Installation } from "../identity/installation.ts";
+import { type Sealer, createSealer } from "../identity/sealer.ts";
+import { type SigningKeys, startSigningKeys } from "../identity/tokens/signing-keys.ts";
+import { startChangeLogJob } from "../jobs/change-log-job.ts";
+import { checkSchema } from "../standard-methods/definition/check-schema.ts";
+import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import { openInstallation } from "./open-installation.ts";
+import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
+import { readSecretKeys } from "./secret-keys-file.ts";
+import type { RunningDatabase } from "./start-database.ts";
+import type { WhenDatabaseAnswers } from "./wait-for-database.ts";
+
+interface InstallationDependencies {
+  readonly running: RunningDatabase;
+  readonly registry: ResourceRegistry;
+  /** Where what is started is added, so that it is closed with the server. */
+  readonly jobs: { close(): Promise<void> }[];
+  /** How long a retired signing key stays published, in milliseconds. */
+  readonly keptMs: number;
+  readonly logger: Logger;
+  readonly whenAnswers: WhenDatabaseAnswers;
+}
+
+export interface StartedInstallation {
+  readonly installation: Installation;
+  /** Whether this start has created the installation. */
+  readonly isNew: boolean;
+  readonly sealer: Sealer;
+  readonly signingKeys: SigningKeys;
+}
+
+/**
+ * Migrates the database, and opens the installation in it with its keys. Each step can be repeated, and is while the database cannot be
+ * reached.
+ *
+ * @throws Error that says what to change, such as the secret key that is missing.
+ */
+export async function startInstallation(
+  config: Config,
+  { running, registry, jobs, keptMs, logger, whenAnswers }: InstallationDependencies,
+): Promise<StartedInstallation> {
+  const { database } = running;
+  const applied = await whenAnswers(running.migrate);
+  if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
+  await whenAnswers(() => checkSchema(database.reads, registry));
+
+  const { changeLogDays: retentionDays } = config;
+  jobs.push(await whenAnswers(() => startChangeLogJob({ database, retentionDays, logger })));
+
+  const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
+  let isNew = false;
+  const installation = await whenAnswers(() =>
+    openInstallation(database, async (secret) => {
+      await saveOperatorKey(secret);
+      isNew = true;
+      logger.info(`the operator's API key is in ${operatorKeyFile(config.dataDirectory)}`);
+    }),
+  );
+
+  const secretKeys = await readSecretKeys(config.dataDirectory, config.secretKeysFile);
+  if (secretKeys.isDefault) {
+    logger.warn(
+      `TENANTRY_SECRET_KEYS_FILE is not set: secrets in the database are encrypted with the key in ${secretKeys.file}. Keep a copy of it; servers on this database do not start without it`,
+    );
+  }
+  const sealer = createSealer(secretKeys.keys);
+  logger.info({ secretKeys: sealer.keyIds }, `read the secret keys from ${secretKeys.file}`);
+  const signingKeys = await whenAnswers(() =>
+    startSigningKeys({
+      database,
+      sealer,
+      secretKeysFile: secretKeys.file,
+      algorithm: config.tokenAlgorithm,
+      lifeDays: config.signingKeyDays,
+      keptMs,
+      logger,
+    }),
+  );
+  jobs.push(signingKeys);
+  return { installation, isNew, sealer, signingKeys };
+}
