@@ -244,7 +244,6 @@ export async function startServer(
       askedOrgs,
       limits: config.limits,
       retentionDays: config.retentionDays,
-      now: () => new Date(),
     };
     jobs.push(createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }));
     jobs.push(createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }));
@@ -274,7 +273,6 @@ export async function startServer(
           providers: createProviderClient(guardedFetch, config.identityProviderNetworks),
           systemOrgId: installation.systemOrgId,
           issuer,
-          now: dependencies.now,
         }),
         count,
         issuer,

@@ -11,6 +11,7 @@ import type { Author } from "./author.ts";
 import { mayChangeAccess } from "./access-change.ts";
 import type { Committed } from "./committed.ts";
 import { type Entry, appendEntries, entriesOf } from "./entries.ts";
+import { createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
@@ -97,7 +98,8 @@ export async function beginInGroup(
   const changes: Change[] = [];
   const revision = nextRevision(written.revision);
   const readOnce = createReadOnce(group, group.calledAt);
-  return { db, org, author, revision, time, changes, record: (change) => changes.push(change), readOnce };
+  const newId = createIdSource(time);
+  return { db, org, author, revision, time, newId, changes, record: (change) => changes.push(change), readOnce };
 }
 
 /** A write must see what was committed before it was called, so it uses only what was read since. */

@@ -12,9 +12,10 @@ import type { ResourceType, SingletonType } from "../paths/patterns.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
 import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
+import { type NewId, createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
-import { formatMicroseconds } from "./revision-time.ts";
+import { formatMicroseconds, microsecondsOf } from "./revision-time.ts";
 
 /** The change of one resource. */
 export interface Change {
@@ -38,6 +39,8 @@ export interface OrgTransaction {
   readonly revision: string;
   /** The time of this write, in microseconds as PostgreSQL writes it. It is later than that of the revision before. */
   readonly time: string;
+  /** Returns the id of something new. Ids are in the order of the writes. */
+  readonly newId: NewId;
   /** The entries that are appended to the org's change log when the write ends. */
   readonly changes: readonly Change[];
   /** Adds an entry. */
@@ -109,12 +112,14 @@ export async function beginWrite(
   if (accepts === "active") requireActiveOrg(org);
   const changes: Change[] = [];
   const revision = nextRevision(org.revision);
+  const time = formatMicroseconds(org.nextTime);
   return {
     db,
     org,
     author,
     revision,
-    time: formatMicroseconds(org.nextTime),
+    time,
+    newId: createIdSource(time),
     changes,
     record: (change) => changes.push(change),
     readOnce: (_key, read) => read(),
@@ -147,8 +152,10 @@ export async function writeInOrg<Result>(
 
 /** Returns the time for the first revision of an org. */
 export async function readTime(db: Transaction<Schema>): Promise<string> {
-  const { rows } = await sql<{ time: string }>`select clock_timestamp()::text as time`.execute(db);
-  return required(rows[0]).time;
+  const { rows } = await sql<{ clock: string }>`select extract(epoch from clock_timestamp())::text as clock`.execute(
+    db,
+  );
+  return formatMicroseconds(microsecondsOf(required(rows[0]).clock));
 }
 
 /** Begins the change log of an org that was just created. */

@@ -10,18 +10,9 @@ export interface LastUse {
   close(): Promise<void>;
 }
 
-interface Use {
-  readonly caller: Caller;
-  readonly time: Date;
-}
-
-export function createLastUse(
-  database: Database,
-  intervalMs: number,
-  onError: (error: unknown) => void,
-  now: () => Date = () => new Date(),
-): LastUse {
-  let used = new Map<string, Use>();
+export function createLastUse(database: Database, intervalMs: number, onError: (error: unknown) => void): LastUse {
+  /** By the id of the key. */
+  let used = new Map<string, Caller>();
 
   const flush = async (): Promise<void> => {
     const batch = used;
@@ -39,8 +30,7 @@ export function createLastUse(
   const repetition = repeat(flush, { intervalMs, onError });
   return {
     record(caller) {
-      // Calls that came together have the same caller.
-      if (used.get(caller.credentialId)?.caller !== caller) used.set(caller.credentialId, { caller, time: now() });
+      used.set(caller.credentialId, caller);
     },
     async close() {
       await repetition.close();
@@ -49,11 +39,11 @@ export function createLastUse(
   };
 }
 
-async function writeLastUse(database: Database, uses: readonly Use[]): Promise<void> {
-  const orgs = uses.map(({ caller }) => caller.orgId);
-  const members = uses.map(({ caller }) => caller.memberId);
-  const keys = uses.map(({ caller }) => caller.credentialId);
-  const times = uses.map(({ time }) => time);
+async function writeLastUse(database: Database, callers: readonly Caller[]): Promise<void> {
+  const orgs = callers.map(({ orgId }) => orgId);
+  const members = callers.map(({ memberId }) => memberId);
+  const keys = callers.map(({ credentialId }) => credentialId);
+  const times = callers.map(({ time }) => new Date(time));
   await sql`
     update api_keys set last_use_time = date_trunc('minute', used.time)
     from unnest(${orgs}::uuid[], ${members}::uuid[], ${keys}::uuid[], ${times}::timestamptz[])

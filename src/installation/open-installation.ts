@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { type Transaction, sql } from "kysely";
 import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import { serviceAuthor } from "../changes/author.ts";
+import { createIdSource } from "../changes/id-source.ts";
 import { firstRevision } from "../changes/revision.ts";
 import { type OrgTransaction, beginLog, inTransaction, readTime, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
@@ -65,7 +66,7 @@ async function createInstallation(db: Transaction<Schema>, saveOperatorKey: Save
   const system = named("system", "System", "Contains the operator of this installation.");
   const revision = firstRevision();
   const time = await readTime(db);
-  const customer = await insertCustomer({ db, orgId: undefined, revision, time }, system);
+  const customer = await insertCustomer({ db, orgId: undefined, revision, time, newId: createIdSource(time) }, system);
   const org = await insertOrg(db, customer, system, { revision, time });
   await beginLog(db, { orgId: org.id, revision, time }, author, [
     changeOf(customerDefinition, null, customer),
@@ -131,8 +132,8 @@ async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
   columns: OwnColumns<Table>,
   joined?: Omit<Row, keyof Schema[Table]>,
 ): Promise<Row> {
-  const { db, org, revision, time } = transaction;
-  const { rows } = await insertRows({ db, orgId: org.id, revision, time }, definition, [{ fields, columns }]);
+  const { db, org, revision, time, newId } = transaction;
+  const { rows } = await insertRows({ db, orgId: org.id, revision, time, newId }, definition, [{ fields, columns }]);
   const whole = joined && rows.map((row) => ({ ...row, ...joined }) as unknown as Row);
   const [row] = whole ?? (await readByKeys(db, definition, rows));
   recordChange(transaction, definition, null, required(row));

@@ -42,8 +42,7 @@ export async function startInstallation(
   { running, registry, jobs, keptMs, logger, whenAnswers }: InstallationDependencies,
 ): Promise<StartedInstallation> {
   const { database } = running;
-  const applied = await whenAnswers(running.migrate);
-  if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
+  await whenAnswers(running.migrate);
   await whenAnswers(() => checkSchema(database.reads, registry));
 
   const { changeLogDays: retentionDays } = config;

@@ -166,5 +166,4 @@ export interface ResourceDependencies {
   readonly limits: Limits;
   /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;
-  readonly now: () => Date;
 }

@@ -3,6 +3,7 @@ import { apiKeyDefinition } from "../../src/iam/api-keys/definition.ts";
 import type { ApiKeyRow } from "../../src/iam/api-keys/store.ts";
 import { registry } from "../../src/catalog.ts";
 import { serviceAuthor } from "../../src/changes/author.ts";
+import { createIdSource } from "../../src/changes/id-source.ts";
 import { type OrgTransaction, inTransaction, readTime, writeInOrg } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
@@ -30,7 +31,10 @@ export const named = (name: string) => ({ name, displayName: "", description: ""
 export function addOrg(database: Database, name: string): Promise<OrgRow> {
   return inTransaction(database, async (db) => {
     const first = { revision: firstRevision(), time: await readTime(db) };
-    const customer = await insertCustomer({ db, orgId: undefined, ...first }, named(name));
+    const customer = await insertCustomer(
+      { db, orgId: undefined, ...first, newId: createIdSource(first.time) },
+      named(name),
+    );
     return insertOrg(db, customer, named(name), first);
   });
 }
@@ -46,13 +50,13 @@ export function write<Result>(
 
 /** Inserts the row of a resource. */
 export async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, org, revision, time }: OrgTransaction,
+  { db, org, revision, time, newId }: OrgTransaction,
   definition: TypedDefinition<Table, Row>,
   columns: OwnColumns<Table>,
   fields?: NamedFields,
 ): Promise<StoredRow<Table>> {
   const row = { columns, ...(fields && { fields }) };
-  const { rows } = await insertRows({ db, orgId: org.id, revision, time }, definition, [row]);
+  const { rows } = await insertRows({ db, orgId: org.id, revision, time, newId }, definition, [row]);
   return required(rows[0]);
 }
 

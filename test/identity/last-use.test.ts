@@ -43,7 +43,7 @@ async function addKey(): Promise<Caller> {
     token: undefined,
     orgHead: { revision: "1", readAt: 0 },
     askedHeads: [],
-    time: 0,
+    time: Date.now(),
   };
 }
 

@@ -5,7 +5,8 @@ import { readExpireTime } from "../../src/standard-methods/write/expire-time.ts"
 import { thrownBy } from "../paths/service-failure.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
-const read = (time: Parameters<typeof readExpireTime>[0]) => readExpireTime(time, now, "api_key.expire_time");
+const read = (time: Parameters<typeof readExpireTime>[0]) =>
+  readExpireTime(time, { lockTime: now }, "api_key.expire_time");
 
 describe("an expire time", () => {
   test("can be unset", () => {

@@ -30,7 +30,7 @@ async function findOwned(db: Kysely<Schema>, orgId: string): Promise<Owned[]> {
     with recursive granted (owned, member_id, group_id) as (
       select scope_type, member_id, group_id from role_bindings
       where org_id = ${orgId} and predefined_role = 'owner' and scope_type in ('ORG', 'PLATFORM')
-        and condition = '' and expire_time is null and (start_time is null or start_time <= now())
+        and condition = '' and expire_time is null and (start_time is null or start_time <= statement_timestamp())
     ), inside (owned, group_id) as (
       select owned, group_id from granted where group_id is not null
       union

@@ -53,7 +53,7 @@ export async function findGrantedRoles(
     select id from unnest(${ids}::uuid[]) as given (id)
     where exists (
       select from role_bindings
-      where org_id = ${org.id} and role_id = given.id and (expire_time is null or expire_time > now())
+      where org_id = ${org.id} and role_id = given.id and (expire_time is null or expire_time > statement_timestamp())
         and (${exceptMemberId}::uuid is null or member_id is distinct from ${exceptMemberId}::uuid)
     )`.execute(db);
   return new Set(rows.map(({ id }) => id));
@@ -78,7 +78,7 @@ export async function heldBy(
         select unnest(${groups}::uuid[])
         union
         select group_id from group_members
-        where org_id = ${org.id} and member_id = any(${members}::uuid[]) and (expire_time is null or expire_time > now())
+        where org_id = ${org.id} and member_id = any(${members}::uuid[]) and (expire_time is null or expire_time > statement_timestamp())
       )
       union
       select subgroups.group_id
@@ -91,7 +91,7 @@ export async function heldBy(
     select distinct scope_type, scope_id, predefined_role, roles.permissions, condition
     from granted
     left join roles on roles.org_id = ${org.id} and roles.id = granted.role_id
-    where expire_time is null or expire_time > now()`.execute(db);
+    where expire_time is null or expire_time > statement_timestamp()`.execute(db);
   return rows.map(toEffectiveGrant);
 }
 
@@ -132,5 +132,5 @@ function conditional(scope: RawBuilder<unknown>): RawBuilder<unknown> {
     select distinct scope_type, scope_id, predefined_role, roles.permissions, condition
     from role_bindings
     left join roles on roles.org_id = role_bindings.org_id and roles.id = role_bindings.role_id
-    where condition <> '' and (expire_time is null or expire_time > now()) and ${scope}`;
+    where condition <> '' and (expire_time is null or expire_time > statement_timestamp()) and ${scope}`;
 }

@@ -111,13 +111,13 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         verifier: requiredParameter(form, "code_verifier"),
         lifeSeconds: readLifetime(form),
       };
-      const authorOf = ({ memberId, orgId }: MemberKey, sessionId: string): Author => ({
+      const authorOf = ({ memberId, orgId }: MemberKey): Author => ({
         actorId: memberId,
         actorOrgId: orgId,
         credentialExpireTime: null,
         grantsUntil: null,
         method: oauthPaths.token.slice(1),
-        origin: originOf(request, sessionId),
+        origin: originOf(request, ""),
         confirm: () => Promise.resolve(),
       });
       return describeIssued(await redeemCode(wanted, authorOf, (member) => count(member, false)));

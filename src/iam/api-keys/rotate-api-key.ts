@@ -93,7 +93,7 @@ async function insertSuccessor(
   request: RotateApiKeyRequest,
 ): Promise<IssuedRow> {
   const { member_id, grants_until, scopes, allowed_addresses } = row;
-  const expireTime = readExpireTime(request.expireTime, served.dependencies.now(), "expire_time");
+  const expireTime = readExpireTime(request.expireTime, transaction.org, "expire_time");
   const requireAllowed = await createRequireAllowed(transaction, { expireTime: "expire_time", scopes: "path" });
   requireAllowed({ expireTime, scopes, allowed_addresses });
   const { secret, prefix, hash } = createApiKey();

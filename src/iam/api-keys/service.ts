@@ -33,7 +33,7 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
   return completeService(ApiKeysService, { ...handlers, confirmApiKey, rotateApiKey });
 }
 
-function createApiKeyRules({ escalation, readers, registry, now }: ResourceDependencies): ApiKeyRules {
+function createApiKeyRules({ escalation, readers, registry }: ResourceDependencies): ApiKeyRules {
   const members = readers.readerOf(memberDefinition, memberDefinition.places[0]).lookup;
   return {
     scope: { kind: "parent" },
@@ -52,7 +52,7 @@ function createApiKeyRules({ escalation, readers, registry, now }: ResourceDepen
             known.set(member.id, grantsUntil);
           }
           const names = { member_name: member.name, member_delete_time: member.delete_time };
-          const expireTime = readExpireTime(message.expireTime, now(), fields.expireTime);
+          const expireTime = readExpireTime(message.expireTime, transaction.org, fields.expireTime);
           const limits = { ...readKeyLimits(message), grants_until: grantsUntil };
           requireAllowed({ expireTime, ...limits });
           const { secret, prefix, hash } = createApiKey();

@@ -4,9 +4,8 @@
 // it is refused, and the session goes on. A code ends with the sign-in of the browser in which the client was allowed. The session
 // that it starts goes on after the sign-out, and ends with the identity with which the person was signed in.
 import { hash } from "node:crypto";
-import { v7 as uuidv7 } from "uuid";
 import { type Author, serviceAuthor } from "../../changes/author.ts";
-import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { beginWrite, endWrite, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { parseSecretHandle } from "../../identity/secret-handle.ts";
 import { scopesStillAllowed } from "../clients/client-rules.ts";
@@ -33,12 +32,12 @@ interface CodeRequest {
 /**
  * Exchanges a code for the tokens of a new session.
  *
- * @param authorOf returns the author of the session.
+ * @param authorOf returns the author of the session. Its credential is the session itself.
  * @throws ServiceError GRANT_INVALID
  */
 export type RedeemCode = (
   request: CodeRequest,
-  authorOf: (member: MemberKey, sessionId: string) => Author,
+  authorOf: (member: MemberKey) => Author,
   count: CountRefresh,
 ) => Promise<IssuedTokens>;
 
@@ -71,40 +70,37 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
     if (problem !== undefined) throw new ServiceError("GRANT_INVALID", problem);
     const member = { orgId: code.org_id, memberId: code.member_id };
     await count(member);
-    const sessionId = uuidv7();
-    const started = await inTransaction(database, (db) =>
-      writeInOrg(
-        db,
-        { by: "id", value: member.orgId },
-        authorOf(member, sessionId),
-        async (transaction) => {
-          const used = await useCode(db, code, sessionId);
-          if (used === undefined) return undefined;
-          const scopes = scopesStillAllowed({ ...code, ...used });
-          const now = transaction.org.lockTime.getTime();
-          const expireTime = now + (code.is_offline ? sessionDays * dayMs : lifeSeconds * 1_000);
-          const gen = await insertSession(transaction, registry, {
-            member_id: member.memberId,
-            id: sessionId,
-            client_id: client.id,
-            api_key_id: null,
-            browser_session_id: null,
-            identity_id: used.identity_id,
-            oauth_client_id: client.id,
-            client_org_id: client.org_id,
-            redirect_uri: code.redirect_uri,
-            scopes: scopes === undefined ? null : [...scopes],
-            project_id: null,
-            allowed_addresses: null,
-            expire_time: new Date(expireTime),
-          });
-          return { gen, now, expireTime, scopes };
-        },
-        "any",
-      ),
-    );
+    const author = authorOf(member);
+    const started = await inTransaction(database, async (db) => {
+      const begun = await beginWrite(db, { by: "id", value: member.orgId }, author, "any");
+      const sessionId = begun.newId();
+      const used = await useCode(db, code, sessionId);
+      if (used === undefined) return undefined;
+      const scopes = scopesStillAllowed({ ...code, ...used });
+      const now = begun.org.lockTime.getTime();
+      const expireTime = now + (code.is_offline ? sessionDays * dayMs : lifeSeconds * 1_000);
+      const origin = { ...author.origin, credentialId: sessionId };
+      const transaction = { ...begun, author: { ...author, origin } };
+      const gen = await insertSession(transaction, registry, {
+        member_id: member.memberId,
+        id: sessionId,
+        client_id: client.id,
+        api_key_id: null,
+        browser_session_id: null,
+        identity_id: used.identity_id,
+        oauth_client_id: client.id,
+        client_org_id: client.org_id,
+        redirect_uri: code.redirect_uri,
+        scopes: scopes === undefined ? null : [...scopes],
+        project_id: null,
+        allowed_addresses: null,
+        expire_time: new Date(expireTime),
+      });
+      await endWrite(transaction);
+      return { sessionId, gen, now, expireTime, scopes };
+    });
     if (started === undefined) throw invalid();
-    const { gen, now, expireTime, scopes } = started;
+    const { sessionId, gen, now, expireTime, scopes } = started;
     const ofClient = { sessionId, clientId: client.id, clientOrgId: client.org_id };
     const narrowing = { scopes, projectId: undefined, allowedAddresses: undefined };
     const grant = {

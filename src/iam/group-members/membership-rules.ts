@@ -30,7 +30,7 @@ const expireTimeField = "group_member.expire_time";
 
 type MembershipRules = ResourceRules<"group_members", MembershipRow, typeof GroupMemberSchema>;
 
-export function createMembershipRules({ readers, escalation, now }: ResourceDependencies): MembershipRules {
+export function createMembershipRules({ readers, escalation }: ResourceDependencies): MembershipRules {
   const members = readers.readerOf(memberDefinition, memberDefinition.places[0]).lookup;
   const groups = readers.readerOf(groupDefinition, groupDefinition.places[0]).lookup;
   return {
@@ -60,13 +60,12 @@ export function createMembershipRules({ readers, escalation, now }: ResourceDepe
           transaction.db,
           given.map(({ path }) => [orgReference(transaction), path[1]]),
         );
-        const time = now();
         const drafts = mapUntilFault(given, fault, ({ path: references, group }, index) => {
           const member = rows[index];
           const path = formatReferences(patterns.Member, references);
           if (member === undefined) throw notFound("member", path);
           if (member.delete_time !== null) throw deleted("member", path);
-          const expireTime = readExpireTime(required(messages[index]).expireTime, time, expireTimeField);
+          const expireTime = readExpireTime(required(messages[index]).expireTime, transaction.org, expireTimeField);
           return {
             columns: { group_id: group.id, member_id: member.id, expire_time: expireTime },
             // One that expires is read again, because it may have expired meanwhile.
@@ -83,7 +82,7 @@ export function createMembershipRules({ readers, escalation, now }: ResourceDepe
     },
 
     async change(transaction, row, message) {
-      const expireTime = readExpireTime(message.expireTime, now(), expireTimeField);
+      const expireTime = readExpireTime(message.expireTime, transaction.org, expireTimeField);
       if (endsBefore(row.expire_time, expireTime)) await escalation.requireMayJoin(transaction, [row.group_id]);
       return { expire_time: expireTime };
     },
@@ -128,7 +127,7 @@ async function removeExpired(
   const { db, org } = transaction;
   const groupIds = memberships.map(({ group_id }) => group_id);
   const memberIds = memberships.map(({ member_id }) => member_id);
-  const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.expire_time <= now()
+  const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.expire_time <= statement_timestamp()
     and (group_members.group_id, group_members.member_id) in (select * from unnest(${groupIds}::uuid[], ${memberIds}::uuid[]))`;
   const expired = await selectKeptMemberships(db).where(isExpired).execute();
   if (expired.length === 0) return;

@@ -4,9 +4,12 @@ import type { Schema } from "../../database/schema.ts";
 
 export type MembershipRow = InferResult<ReturnType<typeof selectMemberships>>[number];
 
-/** Memberships that count: unexpired, and of members that are not deleted. */
+/**
+ * Memberships that count: unexpired, and of members that are not deleted. The time of the statement is after that of the lock that
+ * a write has waited for; `now()` is before.
+ */
 const inForce = sql<boolean>`(members.delete_time is null
-  and (group_members.expire_time is null or group_members.expire_time > now()))`;
+  and (group_members.expire_time is null or group_members.expire_time > statement_timestamp()))`;
 
 export const membershipColumns = ["org_id", "group_id", "member_id", "expire_time", ...versionColumns] as const;
 

@@ -1,6 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { sql } from "kysely";
-import { v7 as uuidv7 } from "uuid";
 import { IdentityProvidersService } from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
@@ -45,7 +44,7 @@ export function createIdentityProvidersService(
         mapItems(providers, atItem, ({ issuer, clientId, clientSecret, scopes }) => {
           const problem = findIssuerProblem(issuer, identityProviderNetworks);
           if (problem !== undefined) throw invalidField("identity_provider.issuer", problem, "issuer");
-          const id = uuidv7();
+          const id = transaction.newId();
           const columns = { id, issuer, client_id: clientId, scopes, sealed_secret: null, ...sealed(id, clientSecret) };
           return { columns, joined: joinedOrgColumns(transaction) };
         }),

@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Member, type MemberSchema, MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
 import type { Updateable } from "kysely";
+import type { LockedOrg } from "../../changes/author.ts";
 import type { Members } from "../../database/schema.ts";
 import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
@@ -35,14 +36,14 @@ export function createMembersService(
   return completeService(MembersService, { ...handlers, revokeTokens, impersonateMember });
 }
 
-function createMemberRules({ installation, now }: ResourceDependencies): MemberRules {
+function createMemberRules({ installation }: ResourceDependencies): MemberRules {
   return {
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
       prepare: (transaction, _parent, members, atItem) =>
         mapItems(members, atItem, (member) => {
-          const expireTime = readExpireTime(member.invitationExpireTime, now(), invitationField);
+          const expireTime = readExpireTime(member.invitationExpireTime, transaction.org, invitationField);
           return {
             columns: {
               type: toMemberColumnType(member.type),
@@ -53,14 +54,14 @@ function createMemberRules({ installation, now }: ResourceDependencies): MemberR
           };
         }),
     },
-    async change(_transaction, row, member) {
-      return { invitation_expire_time: readInvitation(row, member, now()) };
+    async change({ org }, row, member) {
+      return { invitation_expire_time: readInvitation(row, member, org) };
     },
     revokes: (write) => (takesAccess(write) ? [{ kind: "member", memberId: write.row.id }] : []),
     async beforeTransition(transaction, row, transition) {
       if (row.id === installation.operatorId) throw operatorProtected();
       if (transition === "suspend" || transition === "delete") await expireSessions(transaction, row.id);
-      if (transition === "activate") requireOpenInvitation(row, now());
+      if (transition === "activate") requireOpenInvitation(row, transaction.org);
     },
     transitionColumns,
     guard: (transaction, step, write) =>
@@ -103,16 +104,16 @@ function takesAccess(write: RowWrite<MemberRow>): boolean {
  *
  * @throws ServiceError FIELD_INVALID for a time in the past, or for a Member that has accepted.
  */
-function readInvitation(row: MemberRow, member: Member, now: Date): Date | null {
+function readInvitation(row: MemberRow, member: Member, org: LockedOrg): Date | null {
   const current = row.invitation_expire_time;
   const wanted = member.invitationExpireTime;
   if (wanted === undefined || timestampDate(wanted).getTime() === current?.getTime()) return current;
   if (current === null) throw invalidField(invitationField, `must be unset: the member is ${row.state}`, "invitation");
-  return readExpireTime(wanted, now, invitationField);
+  return readExpireTime(wanted, org, invitationField);
 }
 
-function requireOpenInvitation(row: MemberRow, now: Date): void {
-  if (row.invitation_expire_time === null || row.invitation_expire_time > now) return;
+function requireOpenInvitation(row: MemberRow, { lockTime }: LockedOrg): void {
+  if (row.invitation_expire_time === null || row.invitation_expire_time > lockTime) return;
   const path = memberPath(row);
   const time = row.invitation_expire_time.toISOString();
   throw stateForbids(`the member ${path} is INVITED, and the invitation expired at ${time}`, path, row.state);

@@ -1,6 +1,7 @@
 import type { Transaction } from "kysely";
 import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../../changes/author.ts";
+import { createIdSource } from "../../changes/id-source.ts";
 import { firstRevision } from "../../changes/revision.ts";
 import type { TimedRevision } from "../../changes/entries.ts";
 import { beginLog, readTime, writeInOrg } from "../../changes/write-in-org.ts";
@@ -17,7 +18,7 @@ import { limitExceeded } from "../../standard-methods/definition/limits.ts";
 import type { NamedFields } from "../../standard-methods/named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
-import { type WriteTarget, insertRows } from "../../standard-methods/rows/insert-rows.ts";
+import { type InsertTarget, insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { changeOf, recordChange } from "../../standard-methods/write/append-change.ts";
 import { orgDefinition } from "./definition.ts";
 import { policyColumns } from "./message.ts";
@@ -98,12 +99,12 @@ export async function insertOrg(
 ): Promise<OrgRow> {
   const start = { customer_id: customer.id, state: "ACTIVE", revision, revision_time: time } as const;
   const columns = { ...start, ...policyColumns(fields) };
-  const target = { db, orgId: undefined, revision, time };
+  const target = { db, orgId: undefined, revision, time, newId: createIdSource(time) };
   const { rows } = await insertRows(target, orgDefinition, [{ fields, columns }]);
   return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };
 }
 
-export async function insertCustomer(target: WriteTarget, fields: NamedFields): Promise<CustomerRow> {
+export async function insertCustomer(target: InsertTarget, fields: NamedFields): Promise<CustomerRow> {
   const { rows } = await insertRows(target, customerDefinition, [{ fields, columns: {} }]);
   return required(rows[0]);
 }
@@ -111,8 +112,8 @@ export async function insertCustomer(target: WriteTarget, fields: NamedFields): 
 function createCustomer(db: Transaction<Schema>, org: Org, author: Author, systemOrgId: string): Promise<CustomerRow> {
   const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
   return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
-    const { revision, time } = transaction;
-    const row = await insertCustomer({ db, orgId: systemOrgId, revision, time }, fields);
+    const { revision, time, newId } = transaction;
+    const row = await insertCustomer({ db, orgId: systemOrgId, revision, time, newId }, fields);
     recordChange(transaction, customerDefinition, null, row);
     return row;
   });

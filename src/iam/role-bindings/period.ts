@@ -1,5 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { RoleBinding } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
+import type { LockedOrg } from "../../changes/author.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
 
@@ -15,13 +16,14 @@ export interface Period {
 /**
  * Reads when a binding applies.
  *
+ * @param org whose lock's time decides.
  * @param current the period of an existing binding. An unchanged expire time is not checked again.
  * @throws ServiceError FIELD_INVALID when the period ends before it starts, or has ended already.
  */
-export function readPeriod({ startTime, expireTime }: RoleBinding, now: Date, current?: Period): Period {
+export function readPeriod({ startTime, expireTime }: RoleBinding, org: LockedOrg, current?: Period): Period {
   const start = readStartTime(startTime);
   const isKept = expireTime !== undefined && timestampDate(expireTime).getTime() === current?.expire_time?.getTime();
-  const expire = isKept ? current.expire_time : readExpireTime(expireTime, now, expireField);
+  const expire = isKept ? current.expire_time : readExpireTime(expireTime, org, expireField);
   if (start !== null && expire !== null && start >= expire) {
     throw invalidField(startField, "must be before expire_time", "period");
   }

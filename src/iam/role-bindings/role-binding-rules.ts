@@ -47,7 +47,7 @@ export function createRoleBindingRules(dependencies: RoleDependencies): readonly
 }
 
 function createInScope(
-  { escalation, predefinedRoles, readers, now }: RoleDependencies,
+  { escalation, predefinedRoles, readers }: RoleDependencies,
   { scope, findPlaces, writeScope }: ScopeRules,
 ): PlacedRoleBindingRules {
   const lookups = {
@@ -66,7 +66,6 @@ function createInScope(
         const rolePaths = messages.map(({ rolePath }) => rolePath);
         const roles = await findGrantedRoles(transaction, lookups.roles, predefinedRoles, scope, rolePaths);
         const fault = createFirstFault(messages.length, atItem);
-        const time = now();
         const bounds = mapUntilFault(messages, fault, (message, index) => {
           const place = { scope_type: scopeTypeOf(scope.kind), ...required(places[index])() };
           const subject = required(subjects[index])();
@@ -75,7 +74,7 @@ function createInScope(
             ...place,
             ...subject,
             ...role,
-            ...readPeriod(message, time),
+            ...readPeriod(message, transaction.org),
             condition: readCondition(message),
           };
           return { name: message.name, subjectPath: message.subjectPath, columns };
@@ -92,7 +91,7 @@ function createInScope(
 
     async change(transaction, row, message) {
       requireInOrg(transaction, row);
-      const period = readPeriod(message, now(), row);
+      const period = readPeriod(message, transaction.org, row);
       const condition = message.condition === row.condition ? row.condition : readCondition(message);
       const columns = { ...period, condition };
       if (row.condition === "") {
@@ -149,7 +148,7 @@ async function removeExpired(
     type === "PLATFORM"
       ? sql`role_bindings.name = any(${names}::text[])`
       : sql`(role_bindings.scope_id, role_bindings.name) in (select * from unnest(${scopeIds}::uuid[], ${names}::text[]))`;
-  const isExpired = sql<SqlBool>`scope_type = ${sql.lit(type)} and expire_time <= now() and ${isNamed} ${inOrg}`;
+  const isExpired = sql<SqlBool>`scope_type = ${sql.lit(type)} and expire_time <= statement_timestamp() and ${isNamed} ${inOrg}`;
   const expired = await selectKeptRoleBindings(db).where(isExpired).execute();
   if (expired.length === 0) return;
   await removeWhere(db, roleBindingDefinition, isOneOf(roleBindingDefinition, expired));

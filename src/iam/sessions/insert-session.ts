@@ -39,7 +39,7 @@ export async function insertSession(
   registry: ResourceRegistry,
   session: NewSession,
 ): Promise<string | null> {
-  const { db, org, author, revision, time } = transaction;
+  const { db, org, author, revision, time, newId } = transaction;
   const surplus = await readSurplusSessions(db, org.id, session.member_id, session, maxSessions - 1);
   await endSessions(transaction, registry, surplus);
   const member = await db
@@ -56,7 +56,7 @@ export async function insertSession(
     user_agent: author.origin.userAgent ?? "",
     refresh_time: null,
   };
-  const { rows } = await insertRows({ db, orgId: org.id, revision, time }, sessionDefinition, [{ columns }]);
+  const { rows } = await insertRows({ db, orgId: org.id, revision, time, newId }, sessionDefinition, [{ columns }]);
   const [row] = await readByKeys(db, sessionDefinition, rows);
   recordChange(transaction, sessionDefinition, null, required(row));
   return token_gen;

@@ -31,7 +31,7 @@ const clientName = sql<string | null>`(
   where clients.org_id = sessions.client_org_id and clients.id = sessions.oauth_client_id
 )`;
 
-const isLive = sql<SqlBool>`sessions.expire_time > now()`;
+const isLive = sql<SqlBool>`sessions.expire_time > statement_timestamp()`;
 
 /** Selects all sessions that have not ended, with the columns that their paths need. */
 export function selectSessions(db: Kysely<Schema>) {

@@ -2,7 +2,6 @@
 // resource like those of other clients: it is listed, can be deleted, and ends with its member. The cookie of the browser only
 // gets short-lived tokens of these sessions. What fails in the org of one member leaves the sessions of the others as they are.
 import { sql } from "kysely";
-import { v7 as uuidv7 } from "uuid";
 import type { Author, Origin } from "../../changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
@@ -95,7 +94,7 @@ export async function insertBrowserSession(
 ): Promise<void> {
   await insertSession(transaction, registry, {
     member_id: memberId,
-    id: uuidv7(),
+    id: transaction.newId(),
     client_id: clientId,
     api_key_id: null,
     browser_session_id: browser.id,

@@ -56,7 +56,6 @@ interface ProviderSignInDependencies {
   readonly systemOrgId: string;
   /** The URL of the service, without a path. */
   readonly issuer: () => string;
-  readonly now: () => Date;
 }
 
 /** What the cookie holds, encrypted together with the state. */
@@ -65,7 +64,7 @@ interface Started {
   readonly nonce: string;
   readonly verifier: string;
   readonly returnPath: string;
-  /** In milliseconds. */
+  /** By the database's clock, in milliseconds. */
   readonly expireTime: number;
 }
 
@@ -74,7 +73,7 @@ const lifeMs = 600_000;
 const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createProviderSignIn(dependencies: ProviderSignInDependencies): ProviderSignIn {
-  const { database, sealer, providers, systemOrgId, issuer, now } = dependencies;
+  const { database, sealer, providers, systemOrgId, issuer } = dependencies;
 
   const redirectUriOf = (id: string): string => `${issuer()}/sign-in/callback/${id}`;
 
@@ -94,12 +93,12 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
     return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), scopes };
   };
 
-  const openStarted = (providerId: string, state: string, cookie: string | undefined): Started => {
+  const openStarted = (row: SignInProviderRow, state: string, cookie: string | undefined): Started => {
     const sealed = Buffer.from(cookie ?? "", "base64url");
     const opened = sealer.open("sign-in", state, sealed);
     const started = opened && (JSON.parse(opened.toString()) as Started);
     // Each provider has its own redirect URI, so that none can get the code of another one.
-    if (started?.provider === providerId && started.expireTime > now().getTime()) return started;
+    if (started?.provider === row.id && started.expireTime > row.now) return started;
     throw new ServiceError(
       "GRANT_INVALID",
       "this browser did not start the sign-in, started another one since, or took more than ten minutes; sign in again",
@@ -113,7 +112,8 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
     },
 
     async start(providerId, returnPath) {
-      const provider = open(await find(providerId));
+      const row = await find(providerId);
+      const provider = open(row);
       const [state, nonce, verifier] = [randomText(), randomText(), randomText()];
       const url = await providers.authorizationUrl(provider, redirectUriOf(providerId), { state, nonce, verifier });
       const started: Started = {
@@ -121,7 +121,7 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
         nonce,
         verifier,
         returnPath,
-        expireTime: now().getTime() + lifeMs,
+        expireTime: row.now + lifeMs,
       };
       const sealed = sealer.seal("sign-in", state, Buffer.from(JSON.stringify(started)));
       return { url, cookie: sealed.toString("base64url") };
@@ -129,8 +129,8 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
 
     async finish(providerId, query, cookie) {
       const state = query.get("state") ?? "";
-      const { nonce, verifier, returnPath } = openStarted(providerId, state, cookie);
       const row = await find(providerId);
+      const { nonce, verifier, returnPath } = openStarted(row, state, cookie);
       const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
       const subject = await providers.redeem(open(row), response, { state, nonce, verifier });
       const identities = await findIdentities(database.reads, row, systemOrgId, subject);

@@ -11,10 +11,13 @@ export interface SignInProviderRow {
   readonly client_id: string;
   readonly sealed_secret: Buffer | null;
   readonly scopes: readonly string[];
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
 }
 
 const columns = sql`identity_providers.id, identity_providers.org_id, identity_providers.display_name,
-  identity_providers.issuer, identity_providers.client_id, identity_providers.sealed_secret, identity_providers.scopes`;
+  identity_providers.issuer, identity_providers.client_id, identity_providers.sealed_secret, identity_providers.scopes,
+  (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
 
 /** Returns the providers of the installation, and those of an org by its name. */
 export async function listSignInProviders(

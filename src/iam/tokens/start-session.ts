@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from "uuid";
 import type { Author } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
@@ -35,13 +34,13 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
     if (dryRun) return issueToken(caller, request);
     const { memberId, orgId, clientId, credentialId, allowedAddresses } = caller;
     const narrowing = await readNarrowing(caller, request);
-    const sessionId = uuidv7();
-    const { gen, now, expireTime } = await inTransaction(database, (db) =>
+    const { sessionId, gen, now, expireTime } = await inTransaction(database, (db) =>
       writeInOrg(
         db,
         { by: "id", value: orgId },
         author,
         async (transaction) => {
+          const id = transaction.newId();
           // A rotation can have given the key an earlier end since the call was authenticated.
           const key = await db
             .selectFrom("api_keys")
@@ -55,7 +54,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
           const end = Math.min(startTime + sessionDays * dayMs, keyEnd?.getTime() ?? Infinity);
           const tokenGen = await insertSession(transaction, registry, {
             member_id: memberId,
-            id: sessionId,
+            id,
             client_id: clientId,
             api_key_id: credentialId,
             browser_session_id: null,
@@ -67,7 +66,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
             allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
             expire_time: new Date(end),
           });
-          return { gen: tokenGen, now: startTime, expireTime: end };
+          return { sessionId: id, gen: tokenGen, now: startTime, expireTime: end };
         },
         "any",
       ),

@@ -1,6 +1,5 @@
 // The rules of resources: what a new one needs, and what people may change of one.
 import { type SqlBool, sql } from "kysely";
-import { v7 as uuidv7 } from "uuid";
 import type { Resource, ResourceSchema } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { visibleTypesOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
@@ -53,7 +52,7 @@ export function createInfrastructureRules(): InfrastructureRules {
     creation: {
       kind: "in org",
       async prepare(transaction, parents, resources, atItem) {
-        const { db, org } = transaction;
+        const { db, org, newId } = transaction;
         const { typePath: firstPath } = required(resources[0]);
         // A batch of resources has one parent.
         const parent = required(parents[0]);
@@ -77,7 +76,7 @@ export function createInfrastructureRules(): InfrastructureRules {
           requireChecked(type, required(checked.get(resource)));
           checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
           const wanted = readVariables(kinds, create, resource, variableFields);
-          const id = uuidv7();
+          const id = newId();
           const columns = { id, project_id: project.id };
           const held = countedAmounts(type.operations, wanted.quantities);
           const requireReserved = await reserveWithNext(transaction, placeOf(transaction, columns), id, held);
@@ -96,7 +95,7 @@ export function createInfrastructureRules(): InfrastructureRules {
               given_qualities: "{}",
               outputs: "{}",
               reference_ids: "{}",
-              operation_id: uuidv7(),
+              operation_id: newId(),
             },
             joined: {
               ...joinedOrgColumns(transaction),

@@ -1,6 +1,5 @@
 // Starts operations on resources, under the lock of their org: changes the state of the resource, reserves what it needs, and
 // queues the operation for the provider.
-import { v7 as uuidv7 } from "uuid";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { deleted } from "../../errors/service-error.ts";
@@ -96,7 +95,7 @@ export async function startChange(
   // What is being purged stays DELETED.
   const state = verb === "purge" ? row.state : verb === "delete" ? "DELETING" : "UPDATING";
   const priorState = verb === "purge" ? "DELETED" : await idleStateOf(transaction, row);
-  const id = uuidv7();
+  const id = transaction.newId();
   const { concurrent: isConcurrent = false } = definition;
   const resource = await setState(transaction, row, {
     state,

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from "uuid";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { checkTransition, stateForbids } from "../../standard-methods/definition/lifecycle.ts";
@@ -28,13 +27,13 @@ export async function startUndelete(
   transaction: OrgTransaction,
   row: InfrastructureRow,
 ): Promise<Started> {
-  const { db, org, author, revision, time } = transaction;
+  const { db, org, author, revision, time, newId } = transaction;
   requireIdle(row);
   checkTransition(row, "undelete", "resource", resourcePath(row));
   const type = await readType(db, row.type_id);
   requireOperation(type, "undelete", "path");
   const { retentionDays } = served.dependencies;
-  const id = uuidv7();
+  const id = newId();
   const columns = { state: "UPDATING", state_reason: "", operation_id: id } as const;
   const making = { transition: "undelete", retentionDays, columns } as const;
   const target = { db, orgId: org.id, revision, time };

@@ -1,5 +1,5 @@
 import { type InsertQueryBuilder, type InsertResult, type Selectable, type Transaction, sql } from "kysely";
-import { v7 as uuidv7 } from "uuid";
+import type { NewId } from "../../changes/id-source.ts";
 import type { Schema } from "../../database/schema.ts";
 import { selectRows } from "../../database/select-rows.ts";
 import {
@@ -29,6 +29,11 @@ export interface WriteTarget {
   readonly time: string;
 }
 
+/** Where rows are inserted. */
+export interface InsertTarget extends WriteTarget {
+  readonly newId: NewId;
+}
+
 /** A row to insert: the fields of its message, if it is a named resource, and its own columns. */
 export interface NewRow<Table extends ResourceTable> {
   readonly fields?: NamedFields;
@@ -46,7 +51,7 @@ interface Inserted<Table extends ResourceTable> {
 
 /** Inserts rows of a resource in one statement, and updates labels and counts. */
 export async function insertRows<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, orgId, revision, time }: WriteTarget,
+  { db, orgId, revision, time, newId }: InsertTarget,
   definition: TypedDefinition<Table, Row>,
   rows: readonly NewRow<Table>[],
 ): Promise<Inserted<Table>> {
@@ -54,7 +59,7 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
   const [inOrg, named] = [isInOrg(definition), isNamed(definition)];
   const values = rows.map(({ fields, columns }) => ({
     ...(inOrg && { org_id: required(orgId) }),
-    ...(named && newNamedColumns(required(fields))),
+    ...(named && { id: newId(), ...newNamedColumns(required(fields)) }),
     changed_revision: revision,
     create_time: time,
     update_time: time,
@@ -151,7 +156,6 @@ export function labelsOf(row: object): Readonly<Record<string, string>> {
 
 function newNamedColumns(fields: NamedFields) {
   return {
-    id: uuidv7(),
     ...namedColumns(fields),
     ...(fields.displayName === "" && { display_name: fields.name }),
   };

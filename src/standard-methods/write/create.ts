@@ -107,7 +107,7 @@ async function insertChecked<Table extends ResourceTable, Row extends ResourceRo
   const { definition, rules } = served;
   const { creation } = rules;
   if (creation.kind !== "in org") throw new Error(`a ${definition.label.one} is not created in an org`);
-  const { db, org, revision, time } = transaction;
+  const { db, org, revision, time, newId } = transaction;
   const drafts = await creation.prepare(transaction, parents, messages, atItem);
   const newRows = drafts.map(({ columns }) => columns);
   const read = new Map(drafts.flatMap(({ parent: row }) => (row === undefined ? [] : [[row.id, row] as const])));
@@ -117,7 +117,7 @@ async function insertChecked<Table extends ResourceTable, Row extends ResourceRo
     columns,
     ...(named && { fields: messages[index] as MessageShape<Desc> & NamedFields }),
   }));
-  const { rows, counts } = await insertRows({ db, orgId: org.id, revision, time }, definition, values);
+  const { rows, counts } = await insertRows({ db, orgId: org.id, revision, time, newId }, definition, values);
   const isWhole = drafts.every(({ joined }) => joined !== undefined);
   const whole = isWhole
     ? rows.map((row, index) => ({ ...row, ...drafts[index]?.joined }) as unknown as Row)

@@ -1,4 +1,5 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type { LockedOrg } from "../../changes/author.ts";
 import { type ServiceError, invalidField } from "../../errors/service-error.ts";
 
 /** The latest time that both a PostgreSQL timestamp and an RFC 3339 timestamp with a four-digit year can hold. */
@@ -7,12 +8,17 @@ const end = Date.UTC(9999, 0, 1);
 /**
  * Reads an expiry time. Returns null if there is none.
  *
- * @throws ServiceError FIELD_INVALID when the time is not in the future.
+ * @param locked the org of the write: the database's clock counts, at which all servers let things expire.
+ * @throws ServiceError FIELD_INVALID when the time is not after that of the lock.
  */
-export function readExpireTime(time: Timestamp | undefined, now: Date, field: string): Date | null {
+export function readExpireTime(
+  time: Timestamp | undefined,
+  { lockTime }: Pick<LockedOrg, "lockTime">,
+  field: string,
+): Date | null {
   if (time === undefined) return null;
   const date = timestampDate(time);
-  if (!(date > now) || date.getTime() >= end) {
+  if (!(date > lockTime) || date.getTime() >= end) {
     throw invalidExpiry(field);
   }
   return date;

@@ -105,7 +105,6 @@ const dependencies = () => ({
   readers: createRowReaders(database, registry),
   limits: {},
   retentionDays: 30,
-  now: () => new Date(),
 });
 
 /** Returns a resource as its service has it. */
