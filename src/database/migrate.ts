@@ -33,6 +33,7 @@ import { allowConcurrentOperations } from "./migrations/0031-concurrent-operatio
 import { addSessionsOfCodes } from "./migrations/0032-codes-of-sessions.ts";
 import { addRedirectUrisOfSessions } from "./migrations/0034-redirect-uris-of-sessions.ts";
 import { acceptIdentities } from "./migrations/0036-accepted-identities.ts";
+import { boundWhatCounts } from "./migrations/0039-counted-kinds.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -80,6 +81,7 @@ const migrations: Record<string, Migration> = {
   "0032-codes-of-sessions": { up: addSessionsOfCodes },
   "0034-redirect-uris-of-sessions": { up: addRedirectUrisOfSessions },
   "0036-accepted-identities": { up: acceptIdentities },
+  "0039-counted-kinds": { up: boundWhatCounts },
 };
 
 /** The names of all migrations. */

@@ -682,6 +682,7 @@ create table services (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  counted_kinds text[] not null default '{}'::text[],
   constraint services_pkey PRIMARY KEY (id),
   constraint services_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );

@@ -134,6 +134,8 @@ export interface RoleBindings extends NamedColumns {
 /** @public Named in the declarations that the package holds. */
 export interface Services extends NamedColumns {
   org_id: string;
+  /** The names of the QuantityKinds that its types may count against quotas. */
+  counted_kinds: string[];
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -159,6 +161,7 @@ export interface StoredQuantity {
   readonly step?: number;
   readonly defaultAmount?: number;
   readonly counted?: boolean;
+  readonly surplus?: number;
 }
 
 /** A QualityVariable in Protobuf's JSON form. */

@@ -1,12 +1,11 @@
 // What resources hold of the quotas above them: the amounts of their Quantities that count.
 import type { OrgTransaction } from "../changes/write-in-org.ts";
-import type { StoredOperationType } from "../database/schema.ts";
 import type { LedgerPlace } from "../iam/quotas/ledger.ts";
-import { countedKinds } from "./resource-types/counted.ts";
+import { type QuantityLists, countedKinds } from "./resource-types/counted.ts";
 
 /** Returns the amounts of the kinds that any operation of a type counts against quotas, as exact decimals. */
 export function countedAmounts(
-  operations: readonly StoredOperationType[],
+  operations: readonly QuantityLists[],
   amounts: Readonly<Record<string, number>>,
 ): ReadonlyMap<string, string> {
   const counted = countedKinds(operations);

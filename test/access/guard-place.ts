@@ -66,7 +66,12 @@ export async function createGuardPlace(database: Database, predefinedRoles: Pred
     const project = async (name: string) =>
       (await insertOne(transaction, projectDefinition, { state: "ACTIVE" }, named(name))).id;
     const [web, shop] = [await project("web"), await project("shop")];
-    const { id: service } = await insertOne(transaction, serviceDefinition, {}, named(uniqueName("service")));
+    const { id: service } = await insertOne(
+      transaction,
+      serviceDefinition,
+      { counted_kinds: [] },
+      named(uniqueName("service")),
+    );
     return { alice: alice.id, bob: bob.id, outer, inner, web, shop, service };
   });
 

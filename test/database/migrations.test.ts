@@ -8,6 +8,7 @@ import { addRevisionTokens } from "../../src/database/migrations/0009-revision-t
 import { partitionChangeLog } from "../../src/database/migrations/0011-change-log.ts";
 import { addServiceBindings } from "../../src/database/migrations/0015-service-bindings.ts";
 import { acceptIdentities } from "../../src/database/migrations/0036-accepted-identities.ts";
+import { boundWhatCounts } from "../../src/database/migrations/0039-counted-kinds.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 
 type Migration = (db: Kysely<unknown>) => Promise<void>;
@@ -174,4 +175,68 @@ test("0036-accepted-identities keeps identities that sign their people in, and l
   const { rows } = await sql<{ accepted: boolean }>`
     select accept_time = create_time as accepted from identities order by id`.execute(database.reads);
   expect(rows.map(({ accepted }) => accepted)).toEqual([true, null]);
+});
+
+test("0039-counted-kinds lets services count what their types count, and bounds none of it", async () => {
+  const database = await openBefore("0039-counted-kinds");
+  const named = sql.raw("name, display_name, description, labels, changed_revision");
+  const fields = (name: string) => sql`${name}, '', '', '{}', ${member}`;
+  const other = project;
+  const counted = { kind: "cpu_cores", counted: true, minimum: 1 };
+  const operations = [
+    { verb: "create", quantities: [{ kind: "ram" }, counted], givenQuantities: [{ kind: "addresses", counted: true }] },
+    { verb: "resize", quantities: [{ kind: "cpu_cores" }, { kind: "ram", counted: false }] },
+    { verb: "delete" },
+  ];
+  const addType = (name: string, of: string | undefined, all: readonly object[]) => sql`
+    insert into resource_types (org_id, service_id, id, collection, operations, ${named})
+    values (${system}, ${of}, gen_random_uuid(), ${name}, ${JSON.stringify(all)}::jsonb, ${fields(name)})`;
+  for (const statement of [
+    sql`insert into customers (id, ${named}) values (${customer}, ${fields("acme")})`,
+    sql`insert into orgs (id, customer_id, state, revision, revision_time, ${named})
+      values (${system}, ${customer}, 'ACTIVE', ${member}, now(), ${fields("system")})`,
+    sql`insert into services (org_id, id, ${named})
+      values (${system}, ${service}, ${fields("compute")}), (${system}, ${other}, ${fields("dns")})`,
+    addType("instances", service, operations),
+    addType("disks", service, [
+      { verb: "create", quantities: [{ kind: "storage", counted: true }] },
+      { verb: "delete" },
+    ]),
+    addType("zones", other, [{ verb: "create", quantities: [{ kind: "ram" }] }, { verb: "delete" }]),
+    addType("empty", other, []),
+  ]) {
+    await statement.execute(database.writes);
+  }
+  await run(database, boundWhatCounts);
+  const services = await database.reads
+    .selectFrom("services")
+    .select(["name", "counted_kinds"])
+    .orderBy("name")
+    .execute();
+  expect(services).toEqual([
+    { name: "compute", counted_kinds: ["addresses", "cpu_cores", "storage"] },
+    { name: "dns", counted_kinds: [] },
+  ]);
+  const types = await database.reads.selectFrom("resource_types").select(["name", "operations"]).execute();
+  const surplus = 1e24;
+  expect(Object.fromEntries(types.map(({ name, operations: of }) => [name, of]))).toEqual({
+    instances: [
+      {
+        verb: "create",
+        quantities: [{ kind: "ram" }, { ...counted, surplus }],
+        givenQuantities: [{ kind: "addresses", counted: true, surplus }],
+      },
+      {
+        verb: "resize",
+        quantities: [
+          { kind: "cpu_cores", surplus },
+          { kind: "ram", counted: false },
+        ],
+      },
+      { verb: "delete" },
+    ],
+    disks: [{ verb: "create", quantities: [{ kind: "storage", counted: true, surplus }] }, { verb: "delete" }],
+    zones: [{ verb: "create", quantities: [{ kind: "ram" }] }, { verb: "delete" }],
+    empty: [],
+  });
 });

@@ -346,7 +346,7 @@ describe("ends of operations that wait for the lock of their org", () => {
   test.each<[what: string, bad: BadCompletion, reason: string]>([
     ["has a void claim", { claimToken: crypto.randomUUID() }, "CLAIM_VOID"],
     ["gives less than was wanted", { givenQuantities: { placeholder: 1 } }, "FIELD_INVALID"],
-    ["gives more than a quota has left", { givenQuantities: { placeholder: 40 } }, "QUOTA_EXCEEDED"],
+    ["gives more than a quota has left", { givenQuantities: { placeholder: 4 } }, "QUOTA_EXCEEDED"],
     ["gives what its operation does not have", { givenQualities: { other: 1 } }, "FIELD_INVALID"],
   ])("do not notice one that %s", async (_what, { givenQuantities, ...bad }, reason) => {
     await limit(10);

@@ -106,7 +106,12 @@ async function openWorld() {
   const held: Held[] = [];
   let names = 0;
   const { operations: ofCloud } = await cloud.types.getResourceType({ path: cloud.typePath });
-  const ofInstances = [...ofCloud, { verb: "snapshot", concurrent: true }];
+  // Only quotas limit what is given.
+  const unbounded = ofCloud.map(({ quantities, ...operation }) => ({
+    ...operation,
+    quantities: quantities.map((variable) => ({ ...variable, surplus: 1e6 })),
+  }));
+  const ofInstances = [...unbounded, { verb: "snapshot", concurrent: true }];
   await cloud.types.updateResourceType({ path: cloud.typePath, resourceType: { operations: ofInstances } });
   const { path: disks } = await cloud.types.createResourceType({
     parentPath: cloud.servicePath,

@@ -33,6 +33,7 @@ export const filesOn15: readonly string[] = [
   "test/jobs/purge/purge-job.test.ts",
   "test/resources/batches.test.ts",
   "test/resources/concurrent-ends.test.ts",
+  "test/resources/counted-kinds.test.ts",
   "test/resources/life.test.ts",
   "test/resources/model.test.ts",
   "test/resources/providers.test.ts",

@@ -273,8 +273,8 @@ export type CompleteOperationRequest = Message<"resources.v1alpha.CompleteOperat
   claimToken: string;
 
   /**
-   * What was given of each Quantity of the operation: at least what was wanted. What is not listed was given as it was
-   * wanted. Of a Quantity that the request for the operation did not give, at least what the Resource has in `quantities`.
+   * What was given of each Quantity of the operation: at least what was wanted, and no more beyond it than the `surplus` that the
+   * ResourceType allows, or than the Resource has already. What is not listed was given as it was wanted. Of a Quantity that the request for the operation did not give, at least what the Resource has in `quantities`.
    *
    * @generated from field: map<string, double> given_quantities = 4;
    */
@@ -428,7 +428,8 @@ export type ReportResourceRequest = Message<"resources.v1alpha.ReportResourceReq
   stateReason: string;
 
   /**
-   * What the Resource has of some Quantities now: at least what was wanted.
+   * What the Resource has of some Quantities now: at least what was wanted, and no more beyond it than the `surplus` that an
+   * operation of the ResourceType allows, or than the Resource had already.
    *
    * @generated from field: map<string, double> given_quantities = 5;
    */

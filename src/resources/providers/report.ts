@@ -1,7 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { deleted } from "../../errors/service-error.ts";
+import { countedKinds } from "../resource-types/counted.ts";
 import { readGiven } from "../operations/read-variables.ts";
+import { requireWithinSurplus } from "../operations/surplus.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { changeResource, givenWith } from "../resources/change-resource.ts";
 import { resourcePath } from "../resources/message.ts";
@@ -33,6 +35,8 @@ export async function applyReport(
   };
   const given = { quantities: givenQuantities, qualities: {} };
   readGiven(variables, resource, given);
+  const limits = { wanted: resource.quantities, has: resource.given_quantities, counted: countedKinds(operations) };
+  requireWithinSurplus(operations, givenQuantities, limits);
   if (resource.state === "FAILED" && state === "ACTIVE") {
     // What works again may have to be suspended with its project.
     await queueSweep(transaction.db, resource.org_id, resource.project_id);

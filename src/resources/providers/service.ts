@@ -29,6 +29,8 @@ import { type Outcome, endOperation, readResourceOf } from "../operations/end-op
 import { toOperation } from "../operations/message.ts";
 import { readGiven, requireGrades } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
+import { requireWithinSurplus } from "../operations/surplus.ts";
+import { countedKinds } from "../resource-types/counted.ts";
 import { beginLedgerWrite, groupLedgerWrites } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
 import { requireStorable } from "../require-storable.ts";
@@ -198,7 +200,11 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
         const definition = requireOperation(type, operation.verb, "operation_path");
         const resource = await readResourceOf(transaction, operation);
         const returned = { quantities: givenQuantities, qualities: givenQualities };
-        const given = readGiven(definition, operation, returned, wantedAfter(resource, operation));
+        const least = wantedAfter(resource, operation);
+        const given = readGiven(definition, operation, returned, least);
+        const counted = countedKinds(type.operations);
+        const limits = { wanted: least.quantities, has: resource.given_quantities, counted };
+        requireWithinSurplus([definition], givenQuantities, limits);
         await requireGrades(transaction.db, givenQualities);
         return endOperation(transaction, dependencies, operation, resource, { state: "SUCCEEDED", given, outputs });
       });

@@ -5,6 +5,7 @@ import { createStandardService } from "../../standard-methods/standard-service.t
 import { requireNoQuota } from "./require-no-quota.ts";
 import { requireUnused } from "../require-unused.ts";
 import { findTypesWith, usesKind } from "../resource-types/store.ts";
+import { forgetKinds } from "../services/counted-kinds.ts";
 import { quantityKindDefinition } from "./definition.ts";
 
 export function createQuantityKindsService(
@@ -18,10 +19,15 @@ export function createQuantityKindsService(
         kinds.map(({ unit, step }) => ({ columns: { unit, step: String(step === 0 ? 1 : step) }, joined: {} })),
     },
     revokes: "nothing",
-    async beforeRemove({ db }, rows) {
+    async beforeRemove(transaction, rows) {
+      const { db } = transaction;
       await requireNoQuota(db, rows);
       const types = await findTypesWith(db, "quantity", rows);
       requireUnused(quantityKindDefinition, rows, types, ({ name }, type) => usesKind(type, "quantity", name));
+      await forgetKinds(
+        transaction,
+        rows.map(({ name }) => name),
+      );
     },
   });
 }

@@ -2,7 +2,8 @@
 import type { OperationType, QuantityVariable } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
 import type { StoredOperationType } from "../../database/schema.ts";
 
-interface Operation {
+/** The Quantities of an operation, as it is stored or as its message has them. */
+export interface QuantityLists {
   readonly quantities?: readonly Variable[];
   readonly givenQuantities?: readonly Variable[];
 }
@@ -13,12 +14,12 @@ interface Variable {
 }
 
 /** Returns the variables of all operations that are Quantities. */
-function quantitiesOf(operations: readonly Operation[]): Variable[] {
+function quantitiesOf(operations: readonly QuantityLists[]): Variable[] {
   return operations.flatMap(({ quantities = [], givenQuantities = [] }) => [...quantities, ...givenQuantities]);
 }
 
 /** Returns the kinds that any operation of a type counts against quotas. */
-export function countedKinds(operations: readonly Operation[]): Set<string> {
+export function countedKinds(operations: readonly QuantityLists[]): Set<string> {
   return new Set(
     quantitiesOf(operations)
       .filter(({ counted }) => counted === true)

@@ -11,10 +11,11 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { callerOf } from "../../access/evaluation/call.ts";
 import { type AtItem, alone, atItemOf, mapItems } from "../../standard-methods/batch/batch-item.ts";
-import { findRow } from "../../standard-methods/read/row-reader.ts";
+import { findRow, readByKeys } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
+import { addCountedKinds } from "../services/counted-kinds.ts";
 import { serviceDefinition } from "../services/definition.ts";
 import { withCounted } from "./counted.ts";
 import { checkOperations, readKindsOf } from "./check-operations.ts";
@@ -35,24 +36,28 @@ export function createResourceTypesService(
     scope: { kind: "fixed", org: { by: "id", value: dependencies.installation.systemOrgId } },
     creation: {
       kind: "in org",
-      async prepare({ db }, parents, types, atItem) {
+      async prepare(transaction, parents, types, atItem) {
+        const { db } = transaction;
         const parent = required(parents[0]);
-        const service = await findRow(db, serviceDefinition, parent);
-        if (service === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
+        const found = await findRow(db, serviceDefinition, parent);
+        if (found === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
         const kinds = await readKindsOf(
           db,
           types.flatMap(({ operations }) => operations),
         );
-        return mapItems(types, atItem, ({ collection, ...message }) => {
+        let service = found;
+        return mapItems(types, atItem, async ({ collection, ...message }) => {
           checkOperations(kinds, message.operations);
           checkSchema(message.parametersSchema);
           const operations = withCounted(message.operations);
+          service = await addCountedKinds(transaction, dependencies.authorHolds, service, operations);
           const columns = { service_id: service.id, collection, ...definedColumns({ ...message, operations }) };
           return { columns, joined: { service_name: service.name } };
         });
       },
     },
-    async change({ db }, row, message) {
+    async change(transaction, row, message) {
+      const { db } = transaction;
       const { parametersSchema } = message;
       const operations = withCounted(message.operations, row.operations);
       const known = row.operations.map(({ verb }) => verb);
@@ -61,6 +66,8 @@ export function createResourceTypesService(
       if (!isDeepStrictEqual(parametersSchema ?? null, row.parameters_schema)) checkSchema(parametersSchema);
       const resource = await lockAndFindResource(db, row);
       if (resource !== undefined) requireKept(row.operations, operations, resourcePath(resource));
+      const [service] = await readByKeys(db, serviceDefinition, [{ id: row.service_id }]);
+      await addCountedKinds(transaction, dependencies.authorHolds, required(service), operations, row.operations);
       return definedColumns({ ...message, operations });
     },
     revokes: "nothing",

@@ -9,6 +9,7 @@ export function toService(row: ServiceRow): Service {
     $typeName: "resources.v1alpha.Service",
     path: servicePath(row),
     ...namedFields(row),
+    countedKinds: row.counted_kinds,
   };
 }
 

@@ -5,12 +5,14 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { roleBindingDefinition } from "../../iam/role-bindings/definition.ts";
 import { selectKeptRoleBindings } from "../../iam/role-bindings/store.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireUnused } from "../require-unused.ts";
 import { findTypesOf } from "../resource-types/store.ts";
+import { requireCountedKept, requireKinds } from "./counted-kinds.ts";
 import { serviceDefinition } from "./definition.ts";
 import type { ServiceRow } from "./store.ts";
 
@@ -19,7 +21,16 @@ export function createServicesService(dependencies: ResourceDependencies): Servi
     scope: { kind: "fixed", org: { by: "id", value: dependencies.installation.systemOrgId } },
     creation: {
       kind: "in org",
-      prepare: async (_transaction, _parent, services) => services.map(() => ({ columns: {}, joined: {} })),
+      prepare: ({ db }, _parent, services, atItem) =>
+        mapItems(services, atItem, async ({ countedKinds }) => {
+          await requireKinds(db, countedKinds);
+          return { columns: { counted_kinds: countedKinds }, joined: {} };
+        }),
+    },
+    async change({ db }, row, { countedKinds }) {
+      await requireKinds(db, countedKinds);
+      await requireCountedKept(db, row, countedKinds);
+      return { counted_kinds: countedKinds };
     },
     revokes: "nothing",
     async beforeRemove(transaction, rows) {

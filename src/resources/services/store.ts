@@ -4,7 +4,7 @@ import type { Schema } from "../../database/schema.ts";
 
 export type ServiceRow = InferResult<ReturnType<typeof selectServices>>[number];
 
-export const serviceColumns = ["org_id", ...namedColumns] as const;
+export const serviceColumns = ["org_id", "counted_kinds", ...namedColumns] as const;
 
 export function selectServices(db: Kysely<Schema>) {
   return db.selectFrom("services").select(columnsOf("services", serviceColumns));

@@ -58,7 +58,7 @@ beforeEach(async () => {
   );
   project = row.id;
   const catalogued = await write(database, org, (transaction) =>
-    insertOne(transaction, serviceDefinition, {}, named("compute")),
+    insertOne(transaction, serviceDefinition, { counted_kinds: [] }, named("compute")),
   );
   service = catalogued.id;
   [asked, refuses] = [[], false];
