@@ -5,7 +5,7 @@ import { type Driver, type Given, OperationFailure, type Work } from "./driver.t
 
 /** Files are whole blocks, so a volume can be larger than was asked for. */
 const blockBytes = 4_096;
-const size = { kind: "instance_storage", required: true, minimum: 1_048_576, counted: true };
+const size = { kind: "instance_storage", required: true, minimum: 1_048_576, counted: true, surplus: blockBytes };
 
 /** Storage volumes: sparse files. The files are all that the driver knows. */
 export function createVolumes(directory: string): Driver {

@@ -349,3 +349,27 @@ async function purge(): Promise<void> {
   await job.close();
   await database.close();
 }
+
+test("a sweep goes on when a resource may have to follow, and not for each that is gone", async () => {
+  const { provider, servicePath } = cloud;
+  await createMachine("gone");
+  const resource = { name: "late", typePath: machines };
+  await cloud.resources.createResource({ parentPath: cloud.project, resource });
+  const creation = await cloud.claim();
+  await cloud.api.projects.deleteProject({ path: cloud.project, force: true });
+  const { claims } = await provider.claimOperations({ servicePath, wait: { seconds: 20n } });
+  const deletion = required(claims[0]);
+  expect(deletion.operation?.verb).toBe("delete");
+
+  const ofProject = "org_id = (select org_id from operations where id = $1)";
+  const id = required(deletion.operation).id;
+  await sql.query(`update sweeps set next_time = now() + interval '1 hour' where ${ofProject}`, [id]);
+  await provider.completeOperation(cloud.present(deletion));
+  const pauses = await sql.query(
+    `select next_time > now() + interval '30 minutes' as waits from sweeps where ${ofProject}`,
+    [id],
+  );
+  expect(pauses).toEqual([{ waits: true }]);
+  await provider.completeOperation(cloud.present(creation));
+  expect(await nextOperation()).toMatchObject({ verb: "delete" });
+});

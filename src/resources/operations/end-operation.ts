@@ -64,8 +64,9 @@ export async function endOperation(
 ): Promise<OperationRow> {
   const { db, org, time } = transaction;
   const left = await applyToResource(transaction, dependencies, resource, operation, outcome);
-  // After a failure, the sweep would only repeat what failed.
-  if (outcome.state !== "FAILED") await hastenSweeps(db, org.id);
+  const uses = Object.keys(resource.reference_ids).length > 0 || Object.keys(operation.reference_ids).length > 0;
+  // After a failure, the sweep would only repeat what failed. When a resource that used no other is gone, nothing has to follow.
+  if (outcome.state !== "FAILED" && (left !== undefined || uses)) await hastenSweeps(db, org.id);
   const ended = {
     ...operation,
     ...(await updateRow(targetOf(transaction), operationDefinition, operation, {
