@@ -1,10 +1,11 @@
 // Writes that use the ledger of quotas: they lock the customer of their org before the org.
-import type { OrgTransaction } from "../changes/write-in-org.ts";
-import { beginWrite } from "../changes/write-in-org.ts";
+import type { Message } from "@bufbuild/protobuf";
+import { type OrgTransaction, beginWrite } from "../changes/write-in-org.ts";
 import { beginInGroup } from "../changes/write-group.ts";
 import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
 import type { OneReference } from "../paths/parse-path.ts";
-import type { WriteCall, WriteRunner } from "../standard-methods/write/write-call.ts";
+import { closeScope } from "../standard-methods/write/scope.ts";
+import { type WriteCall, type WriteRequest, type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 
 /** Returns the same with groups of writes that lock the customer first: groups for both kinds would keep other orgs waiting. */
 export function groupLedgerWrites<Runner extends WriteRunner>(runner: Runner): Runner {
@@ -12,11 +13,28 @@ export function groupLedgerWrites<Runner extends WriteRunner>(runner: Runner): R
 }
 
 /**
- * Begins a write in an org, whatever the state of the org, under the locks of its customer and itself.
+ * Runs a write in an org, whatever the state of the org, under the locks of its customer and itself. Those that wait for the same
+ * org share a transaction.
  *
+ * @param runner as `groupLedgerWrites` returns it.
  * @throws ServiceError RESOURCE_NOT_FOUND, PERMISSION_DENIED or TOKEN_INVALID
  */
-export async function beginLedgerWrite({ db, group, request }: WriteCall, org: OneReference): Promise<OrgTransaction> {
+export function runLedgerWrite(
+  runner: WriteRunner,
+  orgId: string,
+  request: WriteRequest,
+  write: (transaction: OrgTransaction) => Promise<Message>,
+): Promise<Message> {
+  const org = { by: "id", value: orgId } as const;
+  return runWrite(runner, { ...request, org, joinsGroups: true }, async (call) => {
+    const transaction = await beginLedgerWrite(call, org);
+    const answer = await write(transaction);
+    await closeScope(call, transaction);
+    return answer;
+  });
+}
+
+async function beginLedgerWrite({ db, group, request }: WriteCall, org: OneReference): Promise<OrgTransaction> {
   if (group !== undefined) return beginInGroup(group, request.author, "any");
   await lockCustomersOf(db, [[org]]);
   return beginWrite(db, org, request.author, "any");

@@ -87,7 +87,7 @@ async function behindLock(
 /** Returns an outcome as text: the state of the operation, such as `PENDING`, or the reason of an error. */
 const textOf = (outcome: Outcome): string => {
   if ("reason" in outcome) return String(outcome.reason);
-  const { state } = outcome as Operation;
+  const { state } = outcome;
   return Object.entries(Operation_State).find(([, value]) => value === state)?.[0] ?? String(state);
 };
 

@@ -22,24 +22,16 @@ import { patterns } from "../../paths/patterns.ts";
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
 import { lookUpByKeys, readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
-import { closeScope } from "../../standard-methods/write/scope.ts";
-import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { operationDefinition } from "../operations/definition.ts";
 import { type Outcome, endOperation, readResourceOf } from "../operations/end-operation.ts";
 import { toOperation } from "../operations/message.ts";
-import { readGiven, requireGrades } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
-import { requireWithinSurplus } from "../operations/surplus.ts";
-import { countedKinds } from "../resource-types/counted.ts";
-import { beginLedgerWrite, groupLedgerWrites } from "../ledger-writes.ts";
+import { groupLedgerWrites, runLedgerWrite } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
 import { requireStorable } from "../require-storable.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { resourceTypeDefinition } from "../resource-types/definition.ts";
-import { readTypeOnce } from "../resource-types/find-type.ts";
-import { wantedAfter } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
-import { requireOperation } from "../resources/rules.ts";
 import { serviceDefinition } from "../services/definition.ts";
 import {
   type Claimed,
@@ -52,6 +44,7 @@ import {
   renewClaim,
 } from "./claims.ts";
 import { findOperation, findResource } from "./find-by-id.ts";
+import { readCompletion } from "./read-completion.ts";
 import { applyReport } from "./report.ts";
 
 const defaultClaimSeconds = 60;
@@ -108,27 +101,6 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     return { serviceId, orgId: operation.org_id, operationId: operation.id, token: request.claimToken };
   };
 
-  /** Runs a write in the org of a customer, whatever its state. Writes that wait for the same org share a transaction. */
-  const writeIn = (
-    orgId: string,
-    method: DescMethod,
-    request: object,
-    context: HandlerContext,
-    write: (transaction: OrgTransaction) => Promise<Message>,
-  ): Promise<Message> => {
-    const org = { by: "id", value: orgId } as const;
-    return runWrite(
-      grouping,
-      { ...readWriteRequest(method, request, context), org, joinsGroups: true },
-      async (call) => {
-        const transaction = await beginLedgerWrite(call, org);
-        const answer = await write(transaction);
-        await closeScope(call, transaction);
-        return answer;
-      },
-    );
-  };
-
   /** Runs a write about a claimed operation. */
   const writeClaimed = async (
     method: DescMethod,
@@ -137,13 +109,18 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     write: (locked: LockedClaim) => Promise<OperationRow>,
   ): Promise<Operation> => {
     const claim = await readClaim(request, context);
-    const result = await writeIn(claim.orgId, method, request, context, async (transaction) => {
-      const requireClaimed = await lockClaimed(transaction.db, claim);
-      const key = { org_id: claim.orgId, id: claim.operationId };
-      const [operation] = await readByKeys(transaction.db, operationDefinition, [key]);
-      const attempts = requireClaimed();
-      return toOperation(await write({ transaction, claim, operation: required(operation), attempts }));
-    });
+    const result = await runLedgerWrite(
+      grouping,
+      claim.orgId,
+      readWriteRequest(method, request, context),
+      async (transaction) => {
+        const requireClaimed = await lockClaimed(transaction.db, claim);
+        const key = { org_id: claim.orgId, id: claim.operationId };
+        const [operation] = await readByKeys(transaction.db, operationDefinition, [key]);
+        const attempts = requireClaimed();
+        return toOperation(await write({ transaction, claim, operation: required(operation), attempts }));
+      },
+    );
     return result as Operation;
   };
 
@@ -196,16 +173,9 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       if (outputs !== undefined) requireStorable(outputs, "outputs");
       const method = ProviderService.method.completeOperation;
       return writeClaimed(method, request, context, async ({ transaction, operation }) => {
-        const type = await readTypeOnce(transaction, operation.type_id);
-        const definition = requireOperation(type, operation.verb, "operation_path");
         const resource = await readResourceOf(transaction, operation);
         const returned = { quantities: givenQuantities, qualities: givenQualities };
-        const least = wantedAfter(resource, operation);
-        const given = readGiven(definition, operation, returned, least);
-        const counted = countedKinds(type.operations);
-        const limits = { wanted: least.quantities, has: resource.given_quantities, counted };
-        requireWithinSurplus([definition], givenQuantities, limits);
-        await requireGrades(transaction.db, givenQualities);
+        const given = await readCompletion(transaction, operation, resource, returned);
         return endOperation(transaction, dependencies, operation, resource, { state: "SUCCEEDED", given, outputs });
       });
     },
@@ -215,12 +185,17 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       if (outputs !== undefined) requireStorable(outputs, "outputs");
       const found = await findResource(database, resources, await serviceIdOf(context), request.resourcePath);
       const method = ProviderService.method.reportResource;
-      const result = await writeIn(found.org_id, method, request, context, async (transaction) => {
-        const [resource] = await readByKeys(transaction.db, infrastructureDefinition, [found]);
-        if (resource === undefined) throw notFound("resource", request.resourcePath);
-        const report = { state: reportedStates[state], stateReason, givenQuantities, outputs };
-        return infrastructureDefinition.toMessage(await applyReport(transaction, resource, report));
-      });
+      const result = await runLedgerWrite(
+        grouping,
+        found.org_id,
+        readWriteRequest(method, request, context),
+        async (transaction) => {
+          const [resource] = await readByKeys(transaction.db, infrastructureDefinition, [found]);
+          if (resource === undefined) throw notFound("resource", request.resourcePath);
+          const report = { state: reportedStates[state], stateReason, givenQuantities, outputs };
+          return infrastructureDefinition.toMessage(await applyReport(transaction, resource, report));
+        },
+      );
       return result as Resource;
     },
 
