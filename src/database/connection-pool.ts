@@ -73,7 +73,6 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const { pool, watch, deadlineMs, names } = options;
   const { pipeline: sendsTogether = false } = pool.options;
   const settings = setLocal(options.settings ?? {});
-  const begin = options.oneSnapshot ? "begin isolation level repeatable read read only" : "begin";
   const adapters = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   watch.add(pool);
 
@@ -183,7 +182,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         const own = statements.map(({ text, values, isKept }): Statement => {
           return { name: isKept ? names?.nameOf(text) : undefined, text, values };
         });
-        const all = [{ text: begin + setLocal(settingsOf()), values: [] }, ...own, { text: "commit", values: [] }];
+        const all = [{ text: beginning(options) + setLocal(settingsOf()), values: [] }, ...own, { text: "commit", values: [] }];
         return watch.run(client, deadlineMs, async () => {
           try {
             return await runAll(client, all);
@@ -211,6 +210,10 @@ function submit(client: pg.PoolClient, { name, text, values }: Statement): Promi
 /** @param result of a statement; an array for a text with several, of which none is a query. */
 function giveRows(rows: object[], result: pg.QueryResult<object> | readonly object[] | undefined): void {
   if (result !== undefined && "rows" in result) for (const row of result.rows) rows.push(row);
+}
+
+function beginning({ oneSnapshot = false }: ConnectionPoolOptions): string {
+  return oneSnapshot ? "begin isolation level repeatable read read only" : "begin";
 }
 
 function setLocal(settings: Readonly<Record<string, string>>): string {

@@ -67,7 +67,7 @@ const endings: Readonly<Record<string, (time: Timestamp) => Promise<unknown>>> =
 test("there is a write for each field with a time at which a resource ends", () => {
   const fields = registry.definitions.flatMap(({ type, schema }) =>
     schema.fields
-      .filter((field) => /expire_time$/.test(field.name) && !isOutputOnly(field))
+      .filter((field) => field.name.endsWith("expire_time") && !isOutputOnly(field))
       .map(({ name }) => `${type}.${name}`),
   );
   expect(fields.toSorted()).toEqual(Object.keys(endings).toSorted());
