@@ -182,7 +182,11 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         const own = statements.map(({ text, values, isKept }): Statement => {
           return { name: isKept ? names?.nameOf(text) : undefined, text, values };
         });
-        const all = [{ text: beginning(options) + setLocal(settingsOf()), values: [] }, ...own, { text: "commit", values: [] }];
+        const all = [
+          { text: beginning(options) + setLocal(settingsOf()), values: [] },
+          ...own,
+          { text: "commit", values: [] },
+        ];
         return watch.run(client, deadlineMs, async () => {
           try {
             return await runAll(client, all);
