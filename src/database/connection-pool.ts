@@ -182,11 +182,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         const own = statements.map(({ text, values, isKept }): Statement => {
           return { name: isKept ? names?.nameOf(text) : undefined, text, values };
         });
-        const all = [
-          { text: beginning(options) + setLocal(settingsOf()), values: [] },
-          ...own,
-          { text: "commit", values: [] },
-        ];
+        const all = [beginWith(settingsOf(), options), ...own, { text: "commit", values: [] }];
         return watch.run(client, deadlineMs, async () => {
           try {
             return await runAll(client, all);
@@ -216,8 +212,12 @@ function giveRows(rows: object[], result: pg.QueryResult<object> | readonly obje
   if (result !== undefined && "rows" in result) for (const row of result.rows) rows.push(row);
 }
 
-function beginning({ oneSnapshot = false }: ConnectionPoolOptions): string {
-  return oneSnapshot ? "begin isolation level repeatable read read only" : "begin";
+function beginWith(
+  settings: Readonly<Record<string, string>>,
+  { oneSnapshot = false }: Pick<ConnectionPoolOptions, "oneSnapshot">,
+): Statement {
+  const begin = oneSnapshot ? "begin isolation level repeatable read read only" : "begin";
+  return { text: begin + setLocal(settings), values: [] };
 }
 
 function setLocal(settings: Readonly<Record<string, string>>): string {
