@@ -92,6 +92,11 @@ export type RowWrite<Row> =
 export interface ResourceRules<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
   readonly scope: WriteScope<MessageShape<Desc>>;
   readonly creation: Creation<Table, Row, MessageShape<Desc>>;
+  /**
+   * Starts to check the new resources of a request by their messages alone, before any lock, and returns the check of one: for what
+   * takes long, such as to read a text that is a program. `creation` makes the same check, which `onceForEach` does not repeat.
+   */
+  startCheck?(): (message: MessageShape<Desc>) => void;
   /** Checks an update and returns the columns that it changes besides the named fields. */
   change?(transaction: OrgTransaction, row: Row, message: MessageShape<Desc>): Promise<Updateable<Schema[Table]>>;
   /**

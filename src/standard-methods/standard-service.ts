@@ -36,6 +36,7 @@ import { required } from "../errors/required.ts";
 import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
 import { runWrite } from "./write/write-call.ts";
 import { idOf } from "./rows/row-key.ts";
+import { checkNew } from "./write/check-new.ts";
 import { createAll } from "./write/create.ts";
 import { deleteOne } from "./write/delete-one.ts";
 import { changeState } from "./write/transition.ts";
@@ -259,6 +260,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const message = required(request[localName]) as MessageShape<Desc>;
       const write = { ...readWriteRequest(method, request, context), joinsGroups };
       const parent = parentOf(context);
+      await checkNew(served, write, [message]);
       return runWrite(
         dependencies,
         write,

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject } from "@bufbuild/protobuf";
-import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import { type ResourceType, ResourceTypesService } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
@@ -9,12 +8,11 @@ import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { callerOf } from "../../access/evaluation/call.ts";
-import { type AtItem, alone, atItemOf, mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { findRow, readByKeys } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
-import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
-import { renewTurnOf } from "../../turns/renew-turn.ts";
+import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { onceForEach } from "../../standard-methods/write/check-new.ts";
 import { addCountedKinds } from "../services/counted-kinds.ts";
 import { serviceDefinition } from "../services/definition.ts";
 import { withCounted } from "./counted.ts";
@@ -31,9 +29,13 @@ import type { ResourceTypeRow } from "./store.ts";
 export function createResourceTypesService(
   dependencies: ResourceDependencies,
 ): ServiceImpl<typeof ResourceTypesService> {
-  const checkSchema = createCheckSchema();
-  const standard = createStandardHandlers(ResourceTypesService, dependencies, resourceTypeDefinition, {
+  const checkSchema = onceForEach(checkTypeSchema);
+  return createStandardService(ResourceTypesService, dependencies, resourceTypeDefinition, {
     scope: { kind: "fixed", org: { by: "id", value: dependencies.installation.systemOrgId } },
+    startCheck() {
+      const work = createParametersWork();
+      return (type) => checkSchema(type, work);
+    },
     creation: {
       kind: "in org",
       async prepare(transaction, parents, types, atItem) {
@@ -46,9 +48,10 @@ export function createResourceTypesService(
           types.flatMap(({ operations }) => operations),
         );
         let service = found;
-        return mapItems(types, atItem, async ({ collection, ...message }) => {
+        return mapItems(types, atItem, async (message) => {
           checkOperations(kinds, message.operations);
-          checkSchema(message.parametersSchema);
+          checkSchema(message);
+          const { collection } = message;
           const operations = withCounted(message.operations);
           service = await addCountedKinds(transaction, dependencies.authorHolds, service, operations);
           const columns = { service_id: service.id, collection, ...definedColumns({ ...message, operations }) };
@@ -63,7 +66,7 @@ export function createResourceTypesService(
       const known = row.operations.map(({ verb }) => verb);
       checkOperations(await readKindsOf(db, operations), operations, known);
       // One that was stored when other patterns were accepted can stay.
-      if (!isDeepStrictEqual(parametersSchema ?? null, row.parameters_schema)) checkSchema(parametersSchema);
+      if (!isDeepStrictEqual(parametersSchema ?? null, row.parameters_schema)) checkSchema(message);
       const resource = await lockAndFindResource(db, row);
       if (resource !== undefined) requireKept(row.operations, operations, resourcePath(resource));
       const [service] = await readByKeys(db, serviceDefinition, [{ id: row.service_id }]);
@@ -80,42 +83,10 @@ export function createResourceTypesService(
     mapError: (error, { collection }) =>
       violatedConstraint(error) === "resource_types_collection_key" ? collectionTaken(collection) : undefined,
   });
-
-  /** Checks the schemas of new types before the lock, and lets others run between two of them. */
-  const checkAll = async (types: readonly ResourceType[], atItem: AtItem, context: HandlerContext): Promise<void> => {
-    const renew = renewTurnOf(dependencies.turns, callerOf(context), context.signal, "large");
-    const work = createParametersWork();
-    await mapItems(types, atItem, async ({ parametersSchema }) => {
-      const turn = renew();
-      if (turn !== undefined) await turn;
-      checkSchema(parametersSchema, work);
-    });
-  };
-
-  return completeService(ResourceTypesService, {
-    ...standard,
-
-    async createResourceType(request, context) {
-      await checkAll([required(request.resourceType)], alone, context);
-      return required(standard.createResourceType)(request, context);
-    },
-
-    async batchCreateResourceTypes(request, context) {
-      const types = request.requests.map(({ resourceType }) => required(resourceType));
-      await checkAll(types, atItemOf("requests"), context);
-      return required(standard.batchCreateResourceTypes)(request, context);
-    },
-  });
 }
 
-/** Creates the check of schemas. One that was checked before the lock is not checked again under it. */
-function createCheckSchema(): (schema: JsonObject | undefined, work?: ParametersWork) => void {
-  const checked = new WeakSet<JsonObject>();
-  return (schema, work) => {
-    if (schema === undefined || checked.has(schema)) return;
-    checkParametersSchema(schema, "resource_type.parameters_schema", work);
-    checked.add(schema);
-  };
+function checkTypeSchema({ parametersSchema }: ResourceType, work?: ParametersWork): void {
+  checkParametersSchema(parametersSchema, "resource_type.parameters_schema", work);
 }
 
 function definedColumns({

@@ -10,6 +10,7 @@ import { required } from "../../errors/required.ts";
 import type { RowReader } from "../read/row-reader.ts";
 import type { ServedResource } from "../rules.ts";
 import { type WriteRequest, runWrite } from "../write/write-call.ts";
+import { checkNew } from "../write/check-new.ts";
 import { createAll } from "../write/create.ts";
 import { deleteAll } from "./batch-delete.ts";
 import { atItemOf, checkItems, errorAtItem } from "./batch-item.ts";
@@ -83,8 +84,9 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
       return answerWith(answer, messages);
     },
 
-    create(parent, requests, request) {
+    async create(parent, requests, request) {
       const messages = requests.map(({ message }) => message);
+      await checkNew(served, request, messages);
       return runWrite(
         dependencies,
         request,
