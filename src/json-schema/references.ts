@@ -26,7 +26,6 @@ export function createReferences() {
   };
 
   const root = createResource(nowhere);
-
   const find = (from: FoundResource, reference: string): { node: SchemaNode; anchor?: string } | undefined => {
     const hash = reference.indexOf("#");
     const [address, fragment] = hash < 0 ? [reference, ""] : [reference.slice(0, hash), reference.slice(hash + 1)];

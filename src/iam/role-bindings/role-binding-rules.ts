@@ -1,7 +1,7 @@
 // The rules of role bindings. There are five kinds of scope: scope-rules.ts has the differences, and this file has the rest.
 import { type SqlBool, sql } from "kysely";
 import type { RoleBinding, RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
-import { checkCondition as findProblem } from "../../access/conditions/compile-condition.ts";
+import { checkCondition } from "../../access/conditions/compile-condition.ts";
 import type { GrantScope, GrantedRole } from "../../access/escalation/guard-types.ts";
 import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../../access/scope-kinds.ts";
@@ -56,14 +56,10 @@ function createInScope(
     groups: readers.readerOf(groupDefinition, groupDefinition.places[0]).lookup,
     roles: readers.readerOf(roleDefinition, roleDefinition.places[0]).lookup,
   };
-  const checkCondition = onceForEach(requireCondition);
-  const readCondition = (message: RoleBinding): string => {
-    checkCondition(message);
-    return message.condition;
-  };
+  const readCondition = onceForEach(checkedCondition);
   const rules: PlacedRoleBindingRules["rules"] = {
     scope: writeScope,
-    startCheck: () => checkCondition,
+    startCheck: () => readCondition,
     creation: {
       kind: "in org",
       async prepare(transaction, parents, messages, atItem) {
@@ -175,9 +171,10 @@ function requireInOrg({ org }: OrgTransaction, row: RoleBindingRow): void {
 }
 
 /** @throws ServiceError FIELD_INVALID */
-function requireCondition({ condition }: RoleBinding): void {
-  const problem = condition === "" ? undefined : findProblem(condition);
+function checkedCondition({ condition }: RoleBinding): string {
+  const problem = condition === "" ? undefined : checkCondition(condition);
   if (problem !== undefined) throw invalidField("role_binding.condition", problem, "condition");
+  return condition;
 }
 
 function roleColumns(role: GrantedRole): Pick<RoleBindingRow, "predefined_role" | "role_id"> {

@@ -30,21 +30,23 @@ export async function checkNew<Table extends ResourceTable, Row extends Resource
 }
 
 /** Returns a check that runs once for each message: before the lock, or under it if it did not run before. Then it tells the same. */
-export function onceForEach<Message extends object, Rest extends unknown[]>(
-  check: (message: Message, ...rest: Rest) => void,
-): (message: Message, ...rest: Rest) => void {
-  const outcomes = new WeakMap<Message, { readonly error?: unknown }>();
-  const run = (message: Message, rest: Rest): { readonly error?: unknown } => {
+export function onceForEach<Message extends object, Rest extends unknown[], Result>(
+  check: (message: Message, ...rest: Rest) => Result,
+): (message: Message, ...rest: Rest) => Result {
+  const outcomes = new WeakMap<Message, () => Result>();
+  const run = (message: Message, rest: Rest): (() => Result) => {
     try {
-      check(message, ...rest);
-      return {};
+      const result = check(message, ...rest);
+      return () => result;
     } catch (error) {
-      return { error };
+      return () => {
+        throw error;
+      };
     }
   };
   return (message, ...rest) => {
     const outcome = outcomes.get(message) ?? run(message, rest);
     outcomes.set(message, outcome);
-    if (outcome.error !== undefined) throw outcome.error;
+    return outcome();
   };
 }
