@@ -248,7 +248,6 @@ export async function startServer(
     jobs.push(createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }));
     jobs.push(createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }));
     jobs.push(createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }));
-    jobs.push(startCatalogReview({ database, logger }));
     const guardedFetch = createGuardedFetch({
       networks: config.identityProviderNetworks,
       resolveHost: resolveWithDns,

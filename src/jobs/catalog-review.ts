@@ -21,7 +21,7 @@ interface CatalogReviewOptions {
 
 /** Starts to look through the catalog. */
 export function startCatalogReview({ database, logger }: CatalogReviewOptions): { close(): Promise<void> } {
-  let isClosed = false;
+  const closing = new AbortController();
 
   const review = async (): Promise<void> => {
     const uncounted: string[] = [];
@@ -36,18 +36,18 @@ export function startCatalogReview({ database, logger }: CatalogReviewOptions): 
         if (problem !== undefined) logger.warn({ type: path, problem }, unusable);
         await nextTurn();
       }
-    } while (after !== undefined && !isClosed);
+    } while (after !== undefined && !closing.signal.aborted);
     if (uncounted.length > 0) {
       logger.warn({ types: uncounted.slice(0, maxNamed), count: uncounted.length }, countsNothing);
     }
   };
 
   const running = review().catch((err: unknown) => {
-    if (!isClosed) logger.warn({ err }, "failed to look through the service catalog");
+    if (!closing.signal.aborted) logger.warn({ err }, "failed to look through the service catalog");
   });
   return {
     close() {
-      isClosed = true;
+      closing.abort();
       return running;
     },
   };

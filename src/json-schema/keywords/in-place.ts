@@ -163,6 +163,7 @@ export const inPlaceKeywords: Keywords = {
   oneOf: readOneOf,
   not: readNot,
   if: readIf,
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema.
   then: readBranch,
   else: readBranch,
   dependentSchemas: readDependentSchemas,

@@ -45,7 +45,7 @@ export function compilePattern(text: string, location: string, work: Work): Patt
 
 function parse(text: string, location: string): PatternPart {
   try {
-    new RegExp(text, "u");
+    RegExp(text, "u");
   } catch {
     throw new SchemaError(location, `the pattern ${JSON.stringify(text)} must be a regular expression of ECMA-262`);
   }
