@@ -18,6 +18,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   identity: 7,
   installation: 2,
   jobs: 63,
+  "json-schema": 4,
   paths: 1,
   resources: 118,
   rest: 72,

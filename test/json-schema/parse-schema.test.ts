@@ -100,6 +100,9 @@ test("schemas mean what they mean for another implementation", () => {
   // Ajv compiles each schema to code, which takes long.
   fc.assert(
     fc.property(schema, fc.array(value, { minLength: 5, maxLength: 20 }), (drawn, values) => {
+      // With `prefixItems` beside it, Ajv accepts an empty array for `contains: false`.
+      const text = JSON.stringify(drawn);
+      fc.pre(!(text.includes('"contains"') && text.includes('"prefixItems"')));
       const theirs = new Ajv2020({ strict: false, logger: false, validateSchema: false, meta: false }).compile(
         drawn as object,
       );
