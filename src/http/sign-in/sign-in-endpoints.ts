@@ -5,11 +5,9 @@ import type { Logger } from "pino";
 import type { Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
-import type { ProviderSignIn, SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
-import type { SignInChoice, SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
+import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
+import type { SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
 import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
-import type { BrowserSessionKey } from "../../iam/sign-in/store.ts";
-import { waitAtMost } from "../../timers/wait-at-most.ts";
 import { closeAfterEarlyAnswer } from "../listener/close-after-early-answer.ts";
 import { folderWith } from "../folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
@@ -22,9 +20,10 @@ import { type Answer, type Endpoint, json, page, redirect, send } from "./answer
 import { createAuthorizeEndpoints } from "../authorize/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { accountPage, keysPage, newKeyPage, signInPage, signedOutPage, unlinkedPage } from "./pages.ts";
+import { accountPage, keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { choicePath, home, readReturnPath, requireReturnPath, signInPath } from "./return-path.ts";
+import { createSignInSteps } from "./sign-in-steps.ts";
 
 export interface SignInDependencies {
   readonly database: Database;
@@ -43,50 +42,11 @@ type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<vo
 
 const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 
-/** How long a new sign-in waits for the orgs of the one that the browser had. */
-const maxWaitMs = 1_000;
-
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
   const { database, browserSessions, providerSignIn, signInChoices, count, issuer, systemOrgId, originOf, logger } =
     dependencies;
 
-  const find = async (request: HttpRequest): Promise<BrowserSession | undefined> => {
-    const cookie = readCookie(request);
-    return cookie === undefined ? undefined : browserSessions.find(cookie);
-  };
-
-  const forget = async (request: HttpRequest): Promise<BrowserSessionKey[]> => {
-    const cookie = readCookie(request);
-    return cookie === undefined ? [] : browserSessions.forget(cookie);
-  };
-
-  const findChoices = async (request: HttpRequest): Promise<readonly SignInChoice[]> => {
-    const cookie = readCookie(request);
-    return cookie === undefined ? [] : signInChoices.find(cookie);
-  };
-
-  /**
-   * Ends the sign-in that a browser had before another one: somebody else may know its cookie, which ends at once. The new sign-in does
-   * not wait long for its sessions, because an org can hold up their ends.
-   */
-  const endBefore = async (request: HttpRequest): Promise<void> => {
-    const ending = browserSessions.end(await forget(request), originOf(request)).catch((err: unknown) => {
-      logger.error({ err }, "a session of the sign-in that a browser had before could not be ended");
-    });
-    await waitAtMost(maxWaitMs, ending);
-  };
-
-  /** Signs a person in at once who has nothing to choose: one member, and nothing to accept. */
-  const enter = async (request: HttpRequest, { identities, returnPath }: SignedInPerson): Promise<Answer> => {
-    await endBefore(request);
-    const cookie = await signInChoices.offer(identities);
-    const headers = { "Set-Cookie": [setCookie(cookie), clearCookie("start")] };
-    const choices = await signInChoices.find(cookie);
-    const [only, ...others] = choices.filter(({ state }) => state !== "DECLINED");
-    if (only?.state !== "ACCEPTED" || others.length > 0) return redirect(choicePath(returnPath), headers);
-    await signInChoices.choose(cookie, only.id, false, originOf(request));
-    return redirect(returnPath, headers);
-  };
+  const { find, findChoices, endBefore, enter, signOut } = createSignInSteps(dependencies);
 
   /** Where a provider sends the browser back. */
   const callback = (providerId: string): Endpoint => ({
@@ -185,15 +145,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       async answer(request) {
         requireSameOrigin(request);
         await readForm(request);
-        const keys = await forget(request);
-        const headers = { "Set-Cookie": clearCookie() };
-        try {
-          await browserSessions.end(keys, originOf(request));
-          return redirect("/sign-in", headers);
-        } catch (err) {
-          logger.error({ err }, "a session of a browser that signed out could not be ended");
-          return { ...page(signedOutPage(), headers), status: 503 };
-        }
+        return signOut(request);
       },
       fail: failOnPage,
     },

@@ -111,25 +111,6 @@ export async function insertBrowserSession(
 export function createBrowserSessions(dependencies: BrowserSessionDependencies): BrowserSessions {
   const { database, registry, accessTokens, tokenLifeSeconds } = dependencies;
 
-  /** Ends a session under the lock of its org. */
-  const endSession = (key: BrowserSessionKey, origin: Origin): Promise<void> =>
-    inTransaction(database, (db) =>
-      writeInOrg(
-        db,
-        { by: "id", value: key.org_id },
-        signInAuthor({ orgId: key.org_id, memberId: key.member_id }, "tenantry/sign-out", origin),
-        async (transaction) => {
-          const rows = await readByKeys(db, sessionDefinition, [key]);
-          await endSessions(
-            transaction,
-            registry,
-            rows.filter((row) => row !== undefined),
-          );
-        },
-        "any",
-      ),
-    );
-
   return {
     start: (member, origin) =>
       inTransaction(database, async (db) => {
@@ -170,7 +151,7 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
     },
 
     async end(keys, origin) {
-      const ends = await Promise.allSettled(keys.map((key) => endSession(key, origin)));
+      const ends = await Promise.allSettled(keys.map((key) => endSession(dependencies, key, origin)));
       const failed = ends.find((each) => each.status === "rejected");
       if (failed !== undefined) throw failed.reason;
     },
@@ -198,6 +179,24 @@ function toMember(row: SignedInRow): SignedInMember {
     displayName: row.member_display_name,
     orgDisplayName: row.org_display_name,
   };
+}
+
+/** Ends a session under the lock of its org. */
+function endSession(
+  { database, registry }: Pick<BrowserSessionDependencies, "database" | "registry">,
+  key: BrowserSessionKey,
+  origin: Origin,
+): Promise<void> {
+  const author = signInAuthor({ orgId: key.org_id, memberId: key.member_id }, "tenantry/sign-out", origin);
+  const end = async (transaction: OrgTransaction): Promise<void> => {
+    const rows = await readByKeys(transaction.db, sessionDefinition, [key]);
+    await endSessions(
+      transaction,
+      registry,
+      rows.filter((row) => row !== undefined),
+    );
+  };
+  return inTransaction(database, (db) => writeInOrg(db, { by: "id", value: key.org_id }, author, end, "any"));
 }
 
 /** @throws ServiceError GRANT_INVALID */
