@@ -21,21 +21,21 @@ interface StepDependencies {
 
 interface SignInSteps {
   /** Returns as whom a browser is signed in; undefined for nobody. */
-  find(request: HttpRequest): Promise<BrowserSession | undefined>;
+  readonly find: (request: HttpRequest) => Promise<BrowserSession | undefined>;
   /** Returns what a browser may still choose. */
-  findChoices(request: HttpRequest): Promise<readonly SignInChoice[]>;
+  readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
   /**
    * Ends the sign-in that a browser had before another one: somebody else may know its cookie, which ends at once. The new sign-in does
    * not wait long for its sessions, because an org can hold up their ends.
    */
-  endBefore(request: HttpRequest): Promise<void>;
+  readonly endBefore: (request: HttpRequest) => Promise<void>;
   /**
    * Lets a person who signed in at a provider choose a member. Who has nothing to choose, but one member and nothing to accept, is
    * signed in at once.
    */
-  enter(request: HttpRequest, person: SignedInPerson): Promise<Answer>;
+  readonly enter: (request: HttpRequest, person: SignedInPerson) => Promise<Answer>;
   /** Signs a browser out. What fails in one org leaves neither the browser nor the sessions of other orgs signed in. */
-  signOut(request: HttpRequest): Promise<Answer>;
+  readonly signOut: (request: HttpRequest) => Promise<Answer>;
 }
 
 /** How long a new sign-in waits for the orgs of the one that the browser had. */
