@@ -196,8 +196,7 @@ export async function startServer(
       const refusal = countCall?.(member, reads).refusal;
       return refusal === undefined ? Promise.resolve() : Promise.reject(refusal);
     };
-    const tokenLifeSeconds = config.tokenLifeSeconds;
-    const { sessionDays } = config;
+    const { tokenLifeSeconds, sessionDays } = config;
     const refreshTokens = createRefreshTokens(sealer);
     const ofTokens = {
       database,
@@ -232,6 +231,7 @@ export async function startServer(
       requireReached: createRequireReached(database),
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
+      authoriserOf: authorise.authoriserOf,
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions: knownPermissions }),
       ...createWriteQueues(database, config.writeConnections, {
         onCommit: (committed) => snapshots.follow(committed),

@@ -1,7 +1,7 @@
 // References between resources: an instance uses a volume. What is used is not deleted. That is exact because resources refer
 // only to others in their org, under whose lock operations start and end.
 import { type Transaction, sql } from "kysely";
-import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
+import type { AuthorHolds, Holds } from "../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { ReferencedId, Schema, StoredOperationType, StoredReference } from "../database/schema.ts";
 import { mapEntry } from "../errors/map-entry.ts";
@@ -12,6 +12,7 @@ import { patterns } from "../paths/patterns.ts";
 import { type AnyPath, type Reference, parseResourcePath } from "../paths/parse-path.ts";
 import { stateOf } from "../standard-methods/definition/lifecycle.ts";
 import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
+import { decisionPath, mayReadResource, projectOf } from "./may-read.ts";
 import { readPriorState } from "./operations/store.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
 import { placeNames, resourcePath } from "./resources/message.ts";
@@ -51,11 +52,19 @@ export async function readReferences(
   const fail = (name: string, description: string): void => {
     violations.push({ field: mapEntry(field, name), description, rule: "references" });
   };
+  const holds = Object.values(given).some((path) => path !== "") ? await authorHolds.now(transaction) : undefined;
   for (const [name, path] of Object.entries(given)) {
     const definition = references.find((each) => each.name === name);
     if (definition === undefined) fail(name, `is not among the references of the operation; ${accepted(references)}`);
     else if (path !== "") {
-      const target = await readTarget(transaction, authorHolds, resourceId, definition, path, mapEntry(field, name));
+      const target = await readTarget(
+        transaction,
+        required(holds),
+        resourceId,
+        definition,
+        path,
+        mapEntry(field, name),
+      );
       if (typeof target === "string") fail(name, target);
       else found.push([name, { project_id: target.project_id, id: target.id }]);
     } else if (definition.required === true) fail(name, "is required by the operation");
@@ -77,23 +86,23 @@ function accepted(references: readonly StoredReference[]): string {
 /** Returns a resource that can be used, or else what is wrong with it. */
 async function readTarget(
   transaction: OrgTransaction,
-  authorHolds: AuthorHolds,
+  holds: Holds,
   resourceId: string,
   { typePath }: StoredReference,
   text: string,
   field: string,
 ): Promise<InfrastructureRow | string> {
-  const { db, org, author } = transaction;
+  const { db, org } = transaction;
   const written = parseResourcePath(patterns.Resource, text, field, "above-id");
   const target = await findRow(db, infrastructureDefinition, written);
   const missing = `there is no resource ${text} that the caller may read`;
   if (target === undefined) return missing;
-  const path = pathOf(target, required(written.at(-1)));
-  if (!(await mayRead(db, authorHolds, author, target, path))) return missing;
+  const path = decisionPath(target, required(written.at(-1)));
+  if (!(await mayReadResource(holds, target, path))) return missing;
   if (target.org_id !== org.id) return "must be in the same org";
   const type = resourceTypePath({ service_name: target.service_name, name: target.type_name });
   if (type !== typePath) return `must be a resource of the type ${typePath}, and is one of ${type}`;
-  await requireUse(transaction, authorHolds, target, path, field);
+  await requireUse(holds, target, path, field);
   const state = stateOf(target);
   if (!usableStates.includes(state)) return `is ${state}: must be ${usableStates.join(", ")}`;
   if (await isBeingUndeleted(db, target)) return "is being undeleted: must be ACTIVE, which it is when that succeeds";
@@ -108,15 +117,9 @@ async function readTarget(
  *
  * @throws ServiceError PERMISSION_DENIED
  */
-async function requireUse(
-  { db, author }: OrgTransaction,
-  authorHolds: AuthorHolds,
-  target: InfrastructureRow,
-  path: AnyPath,
-  field: string,
-): Promise<void> {
+async function requireUse(holds: Holds, target: InfrastructureRow, path: AnyPath, field: string): Promise<void> {
   const permission = `${target.service_name}.${target.collection}.use`;
-  if (await authorHolds(db, author, permission, path)) return;
+  if (await holds(permission, path)) return;
   const resource = resourcePath(target);
   const message = `${field}: the caller lacks the permission ${permission} on ${resource}, which it may read but not use`;
   throw new ServiceError("PERMISSION_DENIED", message, { metadata: { permission, resource } });
@@ -207,10 +210,11 @@ export function mergeReferences(
  *   otherwise the project that it is in, if the author may get that.
  */
 export async function requireUnreferenced(
-  { db, org, author }: OrgTransaction,
+  transaction: OrgTransaction,
   authorHolds: AuthorHolds,
   row: InfrastructureRow,
 ): Promise<void> {
+  const { db, org } = transaction;
   const user = await db
     .selectFrom("resource_references")
     .select("resource_id")
@@ -221,8 +225,9 @@ export async function requireUnreferenced(
   if (user === undefined) return;
   const [using] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id: user.resource_id }]);
   const path = resourcePath(row);
-  if (using === undefined || !(await mayRead(db, authorHolds, author, using, pathOf(using)))) {
-    const project = using && (await readableProject(db, authorHolds, author, using));
+  const holds = await authorHolds.now(transaction);
+  if (using === undefined || !(await mayReadResource(holds, using, decisionPath(using, lastOf(using))))) {
+    const project = using && (await readableProject(holds, using));
     const [where, whom] =
       project === undefined
         ? ["", `an owner of the org ${formatPath(patterns.Org, orgPathName(row))}, who can read it,`]
@@ -241,40 +246,9 @@ function lastOf({ id, name, delete_time: deleteTime }: InfrastructureRow): Refer
   return deleteTime === null ? { by: "name", value: name } : { by: "id", value: id };
 }
 
-/**
- * Returns the path of a resource for decisions: where it is, also if that is written as `-`, because its org or project can be
- * suspended.
- *
- * @param written names the resource in its project, for conditions.
- */
-function pathOf(row: InfrastructureRow, written = lastOf(row)): AnyPath {
-  return { pattern: patterns.Resource, references: [...projectOf(row).references, written] };
-}
-
-function projectOf({ org_id: orgId, project_id: projectId }: InfrastructureRow): AnyPath {
-  const references = [orgId, projectId].map((value) => ({ by: "id", value }) as const);
-  return { pattern: patterns.Project, references };
-}
-
 /** Returns the path of the project of a resource, if the author of a request may get it. */
-async function readableProject(
-  db: Transaction<Schema>,
-  authorHolds: AuthorHolds,
-  author: OrgTransaction["author"],
-  row: InfrastructureRow,
-): Promise<string | undefined> {
-  const mayGet = await authorHolds(db, author, "iam.projects.get", projectOf(row));
-  return mayGet ? formatPath(patterns.Project, ...placeNames(row)) : undefined;
-}
-
-async function mayRead(
-  db: Transaction<Schema>,
-  authorHolds: AuthorHolds,
-  author: OrgTransaction["author"],
-  { service_name: service, collection }: InfrastructureRow,
-  path: AnyPath,
-): Promise<boolean> {
-  const permissions = [`${service}.${collection}.get`, "resources.resources.get"];
-  const allowed = await Promise.all(permissions.map((permission) => authorHolds(db, author, permission, path)));
-  return allowed.includes(true);
+async function readableProject(holds: Holds, row: InfrastructureRow): Promise<string | undefined> {
+  return (await holds("iam.projects.get", projectOf(row)))
+    ? formatPath(patterns.Project, ...placeNames(row))
+    : undefined;
 }

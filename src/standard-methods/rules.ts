@@ -128,6 +128,15 @@ export interface ResourceRules<Table extends ResourceTable, Row extends Resource
   transitionColumns?(transition: Transition): Updateable<Schema[Table]> | undefined;
   /** Runs a write and refuses it if its outcome is not allowed. */
   guard?<Result>(transaction: OrgTransaction, step: GuardedStep, write: () => Promise<Result>): Promise<Result>;
+  /**
+   * Returns the messages of rows that a Get or List has read as its caller may see them; absent if all callers see the same. Such
+   * answers are not kept for others.
+   */
+  show?(
+    context: HandlerContext,
+    rows: readonly Row[],
+    messages: readonly MessageShape<Desc>[],
+  ): Promise<readonly MessageShape<Desc>[]>;
   /** Returns the condition that rows are among those that a list may show; undefined if it may show all. */
   visible?(context: HandlerContext): RawBuilder<SqlBool> | undefined;
   /** Returns the resource that an Update with `allow_missing` creates at a path. By default it gets the name in the path. */

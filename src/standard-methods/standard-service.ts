@@ -145,6 +145,19 @@ export function createPlacedHandlers<
   return handlers as unknown as Partial<ServiceImpl<Service>>;
 }
 
+/** Returns the messages of rows that were read, as the caller may see them. */
+async function showRows<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  rules: ResourceRules<Table, Row, Desc>,
+  context: HandlerContext,
+  rows: readonly Row[],
+  messages: readonly MessageShape<Desc>[],
+): Promise<readonly MessageShape<Desc>[]> {
+  return (await rules.show?.(context, rows, messages)) ?? messages;
+}
+
+/** A deleted resource is purged without a revision. */
+const isDeleted = (row: object): boolean => "delete_time" in row && row.delete_time !== null;
+
 const isOwn = ({ orgId }: Caller, org: Reference): boolean => org.by === "id" && org.value === orgId;
 
 function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
@@ -202,14 +215,14 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const path = targetOf(context, pattern);
     const visible = visibleOf(context);
     const caller = callerOf(context);
-    const orgs = confirmingOrgs(path);
+    const orgs = rules.show === undefined ? confirmingOrgs(path) : undefined;
     const read = async (): Promise<Answer<Message>> => {
       const row = await reader.lookup(path, visible);
       if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
       rememberAsked(caller, row, orgs);
-      // A deleted resource is purged without a revision.
-      const isKept = !("delete_time" in row) || row.delete_time === null;
-      return { message: definition.toMessage(row), isKept, endsAt: endOf(definition, row) };
+      const isKept = !isDeleted(row);
+      const [message] = await showRows(rules, context, [row], [definition.toMessage(row)]);
+      return { message: required(message), isKept, endsAt: endOf(definition, row) };
     };
     // To read the revision of an org that was not read with the caller would cost as much as the Get.
     const isKnown = (org: Reference): boolean => isOwn(caller, org) || findAsked(caller, org) !== undefined;
@@ -239,12 +252,12 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
         // A page of 1,000 is long to convert and to write.
         const turn = dependencies.turns.renew(caller.orgId);
         if (turn !== undefined) await turn;
-        const messages = rows.map(toMessage);
+        const messages = await showRows(rules, context, rows, rows.map(toMessage));
         return { message: create(output, { [items.localName]: messages, ...rest }), isKept: true, endsAt };
       };
       const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
       // Deleted resources are purged without a revision.
-      const isConfirmed = shown.rows === undefined && !showDeleted;
+      const isConfirmed = shown.rows === undefined && rules.show === undefined && !showDeleted;
       const orgs = isConfirmed ? confirmingOrgs(parent) : undefined;
       const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy, showDeleted]);
       const key = answerKey("List", pattern, parent, shown.visible, parameters);

@@ -131,3 +131,23 @@ export async function openCloud(protocol: Protocol, url: string, operatorKey: st
     present,
   };
 }
+
+/** Returns the clients of a new member who holds permissions, or the role with a path, on the resources with these paths. */
+export async function joinWith(
+  { api, org }: Pick<Cloud, "api" | "org">,
+  protocol: Protocol,
+  url: string,
+  held: Readonly<Record<string, readonly string[] | string>>,
+): Promise<ResourcesApi> {
+  const member = { name: uniqueName("member") };
+  const { path: subjectPath } = await api.members.createMember({ parentPath: org, member });
+  for (const [parentPath, granted] of Object.entries(held)) {
+    const name = uniqueName("role");
+    const role = typeof granted === "string" ? undefined : { name, permissions: [...granted] };
+    const rolePath = role === undefined ? granted : (await api.roles.createRole({ parentPath: org, role })).path;
+    const roleBinding = { name, rolePath: String(rolePath), subjectPath };
+    await api.roleBindings.createRoleBinding({ parentPath, roleBinding });
+  }
+  const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "key" } });
+  return createResourcesApi(protocol, url, required(secret));
+}

@@ -7,7 +7,7 @@ import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
-import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
+import { type Cloud, type ResourcesApi, createResourcesApi, joinWith, openCloud } from "./cloud.ts";
 
 let server: SharedServer;
 let cloud: Cloud;
@@ -211,20 +211,9 @@ describe("a resource", () => {
   });
 });
 
-/** Returns the clients of a member who holds permissions on projects, by the paths of these. */
-async function memberWith(held: Readonly<Record<string, readonly string[] | string>>): Promise<ResourcesApi> {
-  const { api, org } = cloud;
-  const { path: subjectPath } = await api.members.createMember({ parentPath: org, member: { name: uniqueName("m") } });
-  for (const [parentPath, granted] of Object.entries(held)) {
-    const name = uniqueName("role");
-    const role = { name, permissions: typeof granted === "string" ? [] : [...granted] };
-    const rolePath =
-      typeof granted === "string" ? granted : (await api.roles.createRole({ parentPath: org, role })).path;
-    await api.roleBindings.createRoleBinding({ parentPath, roleBinding: { name, rolePath, subjectPath } });
-  }
-  const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "key" } });
-  return createResourcesApi("REST", server.url, required(secret));
-}
+/** Returns the clients of a member who holds permissions, or a role, on the projects with these paths. */
+const memberWith = (held: Readonly<Record<string, readonly string[] | string>>): Promise<ResourcesApi> =>
+  joinWith(cloud, "REST", server.url, held);
 
 describe("to use a resource takes a permission of its own", () => {
   const withoutUse = (path: string, field: string) => ({

@@ -170,7 +170,8 @@ export const ErrorReason = {
   LIMIT_EXCEEDED: 20,
 
   /**
-   * The quota of a Customer, an Org or a Project does not suffice; `QuotaFailure` has the kinds and the amounts.
+   * The quota of a Customer, an Org or a Project does not suffice; `QuotaFailure` has the kinds, and the limits and usages of the
+   * quotas that the caller may get.
    *
    * @generated from enum value: QUOTA_EXCEEDED = 21;
    */

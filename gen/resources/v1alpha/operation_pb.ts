@@ -79,7 +79,8 @@ export type Operation = Message<"resources.v1alpha.Operation"> & {
   done: boolean;
 
   /**
-   * The Quantities that are wanted, with the defaults of the operation.
+   * The Quantities that are wanted, with the defaults of the operation. They, `given_quantities`, `qualities`,
+   * `given_qualities`, `outputs`, `references` and `routing_key` are left out for callers who may not get the Resource.
    *
    * @generated from field: map<string, double> quantities = 8;
    */
@@ -179,8 +180,8 @@ export type Operation = Message<"resources.v1alpha.Operation"> & {
   endTime?: Timestamp | undefined;
 
   /**
-   * What the Operation would leave in the Quotas of the Project, its Org and its Customer. Set only in responses to
-   * requests with `validate_only`.
+   * What the Operation would leave in the Quotas of the Project, its Org and its Customer, of those that the caller may get.
+   * Set only in responses to requests with `validate_only`.
    *
    * @generated from field: repeated iam.v1alpha.QuotaBalance quota_balances = 22;
    */

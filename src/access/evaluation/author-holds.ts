@@ -1,27 +1,34 @@
 import type { Kysely } from "kysely";
-import type { Author } from "../../changes/author.ts";
 import type { Schema } from "../../database/schema.ts";
-import type { ViewAuthor } from "./author-view.ts";
+import type { AuthorCall, Holder, ViewAuthor } from "./author-view.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import type { TargetPath } from "./target-path.ts";
 
-/**
- * Reports whether the author of a change holds a permission on a path now: access that was removed while the change waited for
- * a lock does not count.
- *
- * @param db the transaction of the change, or another connection if it has failed.
- */
-export type AuthorHolds = (
-  db: Kysely<Schema>,
-  author: Author,
-  permission: string,
-  path: TargetPath,
-) => Promise<boolean>;
+/** Reports whether somebody holds a permission on a path. */
+export type Holds = (permission: string, path: TargetPath) => Promise<boolean>;
+
+/** What the author of a change, or the caller of a read that has waited, holds now. */
+export interface AuthorHolds {
+  /**
+   * Reports whether the author of a change holds a permission on a path now: access that was removed while the change waited for
+   * a lock does not count.
+   *
+   * @param db the transaction of the change, or another connection if it has failed.
+   */
+  (db: Kysely<Schema>, author: Holder, permission: string, path: TargetPath): Promise<boolean>;
+  /** Returns a function that reports that for several permissions and paths, for which the author's org is read once. */
+  readonly now: (call: AuthorCall) => Promise<Holds>;
+}
 
 export function createAuthorHolds(viewAuthor: ViewAuthor, evaluator: AccessEvaluator): AuthorHolds {
-  return async (db, author, permission, path) => {
-    const view = await viewAuthor({ db, author }, "current");
-    if (view === undefined) return true;
-    return (await evaluator.resolveAllowed(view.snapshot, view.check, permission, path)) !== undefined;
+  const now: AuthorHolds["now"] = async (call) => {
+    const view = await viewAuthor(call, "current");
+    if (view === undefined) return () => Promise.resolve(true);
+    const { snapshot, check } = view;
+    return async (permission, path) =>
+      (await evaluator.resolveAllowed(snapshot, check, permission, path)) !== undefined;
   };
+  const holds = async (...[db, author, permission, path]: Parameters<AuthorHolds>): Promise<boolean> =>
+    (await now({ db, author }))(permission, path);
+  return Object.assign(holds, { now });
 }

@@ -8,10 +8,15 @@ import type { DecisionView } from "./caller-view.ts";
 import { type Memberships, readCounted } from "./limited-grants.ts";
 import { createRequestConditions } from "./condition-budget.ts";
 
+/** Who holds something, and the credential with which. */
+export type Holder = Pick<Author, "actorId" | "actorOrgId" | "grantsUntil" | "narrowing"> & {
+  readonly origin: Pick<Author["origin"], "credentialId">;
+};
+
 /** The author of a change, and where to read what its API key counts. */
-interface AuthorCall {
+export interface AuthorCall {
   readonly db: Kysely<Schema>;
-  readonly author: Author;
+  readonly author: Holder;
   /** The org that the change has locked, if any. */
   readonly org?: LockedOrg;
 }

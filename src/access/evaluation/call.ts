@@ -4,6 +4,7 @@ import type { Caller } from "../../identity/caller.ts";
 import { type PathPattern, isSamePattern, patterns } from "../../paths/patterns.ts";
 import type { OneReference, References } from "../../paths/parse-path.ts";
 import { narrowingOf } from "./caller-view.ts";
+import type { Holder } from "./author-view.ts";
 import type { Authorised, ItemParent } from "./authorise.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -74,6 +75,13 @@ export function callerOf(context: HasValues): Caller {
 /** Returns the function that makes the decisions about a call again, for one that has waited. */
 export function confirmOf(context: HasValues): Author["confirm"] {
   return callOf(context).confirm;
+}
+
+/** Returns the caller, for decisions about what it holds now. */
+export function holderOf(context: HasValues): Holder {
+  const { memberId, orgId, grantsUntil, credentialId, ...caller } = callerOf(context);
+  const origin = { credentialId };
+  return { actorId: memberId, actorOrgId: orgId, grantsUntil, narrowing: narrowingOf(caller), origin };
 }
 
 /** Returns the author of a write, for the change log. */

@@ -10,7 +10,7 @@ import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { type Decision, type ServedQuotaRequests, decide } from "./decide.ts";
 import { quotaRequestDefinition } from "./definition.ts";
 import { toQuotaRequest } from "./message.ts";
-import { quotaRequestRules } from "./rules.ts";
+import { createQuotaRequestRules } from "./rules.ts";
 
 export function createQuotaRequestsService(
   dependencies: ResourceDependencies,
@@ -18,8 +18,9 @@ export function createQuotaRequestsService(
   const definition = quotaRequestDefinition;
   const [place] = definition.places;
   const reader = dependencies.readers.readerOf(definition, place);
-  const served: ServedQuotaRequests = { definition, place, rules: quotaRequestRules, reader, dependencies };
-  const standard = createStandardHandlers(QuotaRequestsService, dependencies, definition, quotaRequestRules);
+  const rules = createQuotaRequestRules(dependencies);
+  const served: ServedQuotaRequests = { definition, place, rules, reader, dependencies };
+  const standard = createStandardHandlers(QuotaRequestsService, dependencies, definition, rules);
 
   const answer = async (
     method: DescMethod,

@@ -1,7 +1,8 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import { OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
-import { confirmOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
+import { type Operation, OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
+import type { Holds } from "../../access/evaluation/author-holds.ts";
+import { callerOf, confirmOf, holderOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -19,19 +20,24 @@ import { poll } from "../poll.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { operationDefinition } from "./definition.ts";
 import { cancelOpenOperation } from "./cancel-operation.ts";
-import { toOperation } from "./message.ts";
+import { showOperation, showOperations } from "./show-operations.ts";
 import type { OperationRow } from "./store.ts";
 
 type OperationSchema = typeof operationDefinition.schema;
 
-const rules: ResourceRules<"operations", OperationRow, OperationSchema> = {
-  scope: { kind: "parent" },
-  creation: { kind: "with another" },
-  revokes: "nothing",
-};
-
 export function createOperationsService(dependencies: ProviderDependencies): ServiceImpl<typeof OperationsService> {
-  const { database, requestTimeoutMs } = dependencies;
+  const { database, requestTimeoutMs, authorHolds, authoriserOf } = dependencies;
+  const rules: ResourceRules<"operations", OperationRow, OperationSchema> = {
+    scope: { kind: "parent" },
+    creation: { kind: "with another" },
+    revokes: "nothing",
+    async show(context, rows, messages) {
+      const { decideQuietly } = await authoriserOf(callerOf(context), context.signal);
+      const holds: Holds = async (permission, path) =>
+        (await decideQuietly({ permission, listVisibility: "never" }, path)) !== undefined;
+      return showOperations(holds, rows, messages);
+    },
+  };
   const [place] = operationDefinition.places;
   const reader = dependencies.readers.readerOf(operationDefinition, place);
   const served: ServedResource<"operations", OperationRow, OperationSchema> = {
@@ -62,7 +68,7 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
       const row = await poll(read, (found) => found.end_time !== null, limits, context.signal);
       // Meanwhile the caller may have lost the permission, or the org or project may have been suspended.
       if (reads > 1) await confirmOf(context)(database.reads, undefined);
-      return toOperation(row);
+      return showOperation(await authorHolds.now({ db: database.reads, author: holderOf(context) }), row);
     },
 
     cancelOperation(request, context) {
@@ -76,8 +82,8 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
         await requireOpenParents(served, transaction, [found], alone);
         const row = await cancelOpenOperation(transaction, dependencies, found);
         await closeScope(call, transaction);
-        return toOperation(row);
-      }) as Promise<ReturnType<typeof toOperation>>;
+        return showOperation(await authorHolds.now(transaction), row);
+      }) as Promise<Operation>;
     },
   };
   return completeService(OperationsService, { ...standard, ...own });

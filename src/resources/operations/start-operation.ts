@@ -79,6 +79,7 @@ export async function startOperation(
     resource_name: resource.name,
     resource_delete_time: resource.delete_time,
     type_name: type.name,
+    collection: type.collection,
     service_name: type.service_name,
     ...(await transaction.readOnce(`actor ${actorOrgId} ${actorId}`, () => readActor(db, author))),
   };

@@ -64,6 +64,7 @@ export function selectOperations(db: Kysely<Schema>) {
       "resources.name as resource_name",
       "resources.delete_time as resource_delete_time",
       "resource_types.name as type_name",
+      "resource_types.collection",
       "services.name as service_name",
       "actor_orgs.name as actor_org_name",
       "actor_orgs.delete_time as actor_org_delete_time",

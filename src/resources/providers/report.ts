@@ -1,7 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { deleted } from "../../errors/service-error.ts";
 import { countedKinds } from "../resource-types/counted.ts";
+import { withReadableQuotas } from "../../iam/quotas/quota-exceeded.ts";
 import { readGiven } from "../operations/read-variables.ts";
 import { requireWithinSurplus } from "../operations/surplus.ts";
 import { readType } from "../resource-types/find-type.ts";
@@ -22,6 +24,7 @@ export interface Report {
 /** @throws ServiceError STATE_FORBIDS while an operation is changing the resource or when it is DELETED, FIELD_INVALID or QUOTA_EXCEEDED. */
 export async function applyReport(
   transaction: OrgTransaction,
+  authorHolds: AuthorHolds,
   resource: InfrastructureRow,
   { state, stateReason, givenQuantities, outputs }: Report,
 ): Promise<InfrastructureRow> {
@@ -42,13 +45,14 @@ export async function applyReport(
     await queueSweep(transaction.db, resource.org_id, resource.project_id);
   }
   const works = state === undefined ? resource.state !== "FAILED" : state === "ACTIVE";
-  return changeResource(transaction, resource, {
+  const change = {
     ...(state !== undefined && stateColumns(resource.state, state, stateReason)),
     ...(works
       ? givenWith(resource, given)
       : { given_quantities: { ...resource.given_quantities, ...givenQuantities } }),
     ...(outputs !== undefined && { outputs }),
-  });
+  };
+  return withReadableQuotas(authorHolds, transaction, () => changeResource(transaction, resource, change));
 }
 
 /** A resource that is suspended and works stays suspended. */

@@ -14,6 +14,7 @@ import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/re
 import { targetOf } from "../../access/evaluation/call.ts";
 import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { withReadableQuotas } from "../../iam/quotas/quota-exceeded.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -115,10 +116,9 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       readWriteRequest(method, request, context),
       async (transaction) => {
         const requireClaimed = await lockClaimed(transaction.db, claim);
-        const key = { org_id: claim.orgId, id: claim.operationId };
-        const [operation] = await readByKeys(transaction.db, operationDefinition, [key]);
-        const attempts = requireClaimed();
-        return toOperation(await write({ transaction, claim, operation: required(operation), attempts }));
+        const [operation] = await readByKeys(transaction.db, operationDefinition, [keyOf(claim)]);
+        const locked = { transaction, claim, operation: required(operation), attempts: requireClaimed() };
+        return toOperation(await withReadableQuotas(dependencies.authorHolds, transaction, () => write(locked)));
       },
     );
     return result as Operation;
@@ -193,7 +193,8 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
           const [resource] = await readByKeys(transaction.db, infrastructureDefinition, [found]);
           if (resource === undefined) throw notFound("resource", request.resourcePath);
           const report = { state: reportedStates[state], stateReason, givenQuantities, outputs };
-          return infrastructureDefinition.toMessage(await applyReport(transaction, resource, report));
+          const after = await applyReport(transaction, dependencies.authorHolds, resource, report);
+          return infrastructureDefinition.toMessage(after);
         },
       );
       return result as Resource;
@@ -215,6 +216,8 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     },
   };
 }
+
+const keyOf = ({ orgId, operationId }: PresentedClaim) => ({ org_id: orgId, id: operationId });
 
 function secondsOf(duration: Duration | undefined): number {
   return duration === undefined ? defaultClaimSeconds : durationMs(duration) / 1_000;

@@ -32,7 +32,7 @@ import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
 import { placeOf } from "../counted-amounts.ts";
 import { groupLedgerWrites } from "../ledger-writes.ts";
-import { toOperation } from "../operations/message.ts";
+import { showOperations } from "../operations/show-operations.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import type { CheckedParameters } from "../parameters.ts";
 import { createCheckAll } from "./check-all.ts";
@@ -75,9 +75,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     const transaction = await openScope(served, call, path);
     const started = await run(transaction);
     await closeScope(call, transaction);
-    const operations: Operation[] = [];
-    for (const each of started) operations.push(await toAnswer(call, transaction, each));
-    return operations;
+    return toAnswers(dependencies, call, transaction, started);
   };
 
   const create = async (
@@ -225,15 +223,25 @@ const notRunnable: ReadonlyMap<string, string> = new Map([
   ["resume", withProject],
 ]);
 
-/** Returns an operation that was started; for a request that is only validated, with what it would leave in the quotas. */
-async function toAnswer(
+/**
+ * Returns operations that were started, as the caller may see them; for a request that is only validated, with what they would leave
+ * in the quotas.
+ */
+async function toAnswers(
+  { authorHolds }: ProviderDependencies,
   { db, request }: WriteCall,
   transaction: OrgTransaction,
-  { operation, resource, held }: Started,
-): Promise<Operation> {
-  const answer = toOperation(operation);
-  if (request.validateOnly) {
-    answer.quotaBalances = await readBalances(db, placeOf(transaction, resource), resource.id, held);
+  started: readonly Started[],
+): Promise<Operation[]> {
+  const holds = await authorHolds.now(transaction);
+  const answers = await showOperations(
+    holds,
+    started.map(({ operation }) => operation),
+  );
+  if (!request.validateOnly) return answers;
+  for (const [index, { resource, held }] of started.entries()) {
+    const place = placeOf(transaction, resource);
+    required(answers[index]).quotaBalances = await readBalances(db, holds, place, resource.id, held);
   }
-  return answer;
+  return answers;
 }

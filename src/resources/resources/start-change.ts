@@ -1,9 +1,11 @@
 // Starts operations on resources, under the lock of their org: changes the state of the resource, reserves what it needs, and
 // queues the operation for the provider.
+import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { deleted } from "../../errors/service-error.ts";
 import { type Amounts, reserve } from "../../iam/quotas/ledger.ts";
+import { withReadableQuotas } from "../../iam/quotas/quota-exceeded.ts";
 import { checkTransition } from "../../standard-methods/definition/lifecycle.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
@@ -66,7 +68,7 @@ export async function startCreation(
   const field = "resource.references";
   const references = await readReferences(transaction, authorHolds, resource.id, create, given, field);
   const id = required(resource.operation_id);
-  await requireReserved();
+  await withReadableQuotas(authorHolds, transaction, requireReserved);
   const creation = { id, verb: "create", isConcurrent: false, priorState: null };
   return queue(transaction, { ...creation, resource, type, wanted: resource, references }, held);
 }
@@ -102,7 +104,8 @@ export async function startChange(
     operation_id: row.operation_id ?? id,
     ...(isConcurrent && { concurrent_ids: [...row.concurrent_ids, id] }),
   });
-  return start(transaction, { id, verb, isConcurrent, resource, priorState, type, wanted, references });
+  const operation = { id, verb, isConcurrent, resource, priorState, type, wanted, references };
+  return start(transaction, authorHolds, operation);
 }
 
 /** Returns the state that a resource gets back if all operations that are changing it fail. */
@@ -118,12 +121,22 @@ function requireState(row: InfrastructureRow, verb: string): void {
   else if (row.delete_time !== null) throw deleted("resource", resourcePath(row));
 }
 
-/** Reserves what the resource needs, and queues the operation. */
-export async function start(transaction: OrgTransaction, operation: NewOperation): Promise<Started> {
+/**
+ * Reserves what the resource needs, and queues the operation.
+ *
+ * @throws ServiceError QUOTA_EXCEEDED
+ */
+export async function start(
+  transaction: OrgTransaction,
+  authorHolds: AuthorHolds,
+  operation: NewOperation,
+): Promise<Started> {
   const { verb, resource, type, wanted } = operation;
   const has = takesAway.has(verb) ? resource : givenWith(resource, wanted);
   const held = countedAmounts(type.operations, { ...has.given_quantities, ...wanted.quantities });
-  await reserve(transaction, placeOf(transaction, resource), resource.id, held);
+  await withReadableQuotas(authorHolds, transaction, () =>
+    reserve(transaction, placeOf(transaction, resource), resource.id, held),
+  );
   return queue(transaction, operation, held);
 }
 

@@ -48,5 +48,6 @@ export async function startUndelete(
   await requireRoom(served, made, alone);
   recordChange(transaction, infrastructureDefinition, row, resource);
   const nothing = { isConcurrent: false, wanted: nothingGiven.variables, references: {} };
-  return start(transaction, { id, verb: "undelete", resource, priorState: "DELETED", type, ...nothing });
+  const { authorHolds } = served.dependencies;
+  return start(transaction, authorHolds, { id, verb: "undelete", resource, priorState: "DELETED", type, ...nothing });
 }

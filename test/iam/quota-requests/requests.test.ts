@@ -104,6 +104,27 @@ test("a list of all orgs has those of the orgs that the caller may read", async 
   expect(quotaRequests.map(({ path }) => path)).toEqual([first, second]);
 });
 
+test("asking for less shows the present limit, or that there is none, only to who may get the quota", async () => {
+  const { person, operator, org, quota } = await openQuotaScene(server);
+  const role = { name: "asker", permissions: ["iam.quotaRequests.create"] };
+  const { path: rolePath } = await createApi("gRPC", server.url, server.operatorKey).roles.createRole({
+    parentPath: org,
+    role,
+  });
+  const asker = await person(rolePath, org);
+  const refusal = async ({ requests }: Pick<typeof asker, "requests">, limits: Record<string, number>) =>
+    (
+      await failureOf(
+        requests.createQuotaRequest({ parentPath: org, quotaRequest: { name: "x", quotaPath: quota, limits } }),
+      )
+    ).message;
+  expect(await refusal(operator, { cpu_cores: 10 })).toContain("must be above 10, the present limit");
+  const hidden = `must be above the present limit of ${quota}, or be left out if that has none; to see it requires iam.quotas.get`;
+  for (const limits of [{ cpu_cores: 10 }, { ports: 5 }]) {
+    expect(await refusal(asker, limits)).toBe(`quota_request.limits["${Object.keys(limits)[0]}"]: ${hidden}`);
+  }
+});
+
 describe("asking is refused", () => {
   test.each<[what: string, fields: object, expected: { field: string; says: string }]>([
     ["nothing", { limits: {} }, { field: "quota_request.limits", says: "must be set" }],

@@ -6,6 +6,7 @@ import { serviceAuthor } from "../../../src/changes/author.ts";
 import type { Database } from "../../../src/database/database.ts";
 import { nowhere } from "../../../src/filters/label-index.ts";
 import { type LedgerPlace, release, reserve, settleWithNext } from "../../../src/iam/quotas/ledger.ts";
+import { QuotaExceeded } from "../../../src/iam/quotas/quota-exceeded.ts";
 import { lockCustomersOf } from "../../../src/iam/quotas/lock-customers-of.ts";
 import { firstRevision } from "../../../src/changes/revision.ts";
 
@@ -104,17 +105,26 @@ export function exact(amounts: Amounts): ReadonlyMap<string, string> {
   return new Map(Object.entries(amounts).map(([kind, amount]) => [kind, String(amount)]));
 }
 
+/** Shows a refusal as to somebody who may get all quotas. */
+async function shown<Result>(change: Promise<Result>): Promise<Result> {
+  return change.catch(async (error: unknown) => {
+    throw error instanceof QuotaExceeded ? await error.shownTo(() => Promise.resolve(true)) : error;
+  });
+}
+
 /** A ledger whose operations each run in their own transaction. */
 export function ledgerOn(database: Database) {
   return {
     reserve: (place: LedgerPlace, id: string, amounts: Amounts) =>
-      inLockedOrg(database, place, (transaction) => reserve(transaction, place, id, exact(amounts))),
+      shown(inLockedOrg(database, place, (transaction) => reserve(transaction, place, id, exact(amounts)))),
     settle: (place: LedgerPlace, id: string, amounts: Amounts) =>
-      inLockedOrg(database, place, async (transaction) => {
-        const requireSettled = await settleWithNext(transaction, place, id, exact(amounts));
-        await sql`select`.execute(transaction.db);
-        await requireSettled();
-      }),
+      shown(
+        inLockedOrg(database, place, async (transaction) => {
+          const requireSettled = await settleWithNext(transaction, place, id, exact(amounts));
+          await sql`select`.execute(transaction.db);
+          await requireSettled();
+        }),
+      ),
     release: (place: LedgerPlace, id: string) =>
       inLockedOrg(database, place, (transaction) => release(transaction, place, id)),
   };

@@ -84,10 +84,12 @@ const escalation: EscalationGuard = {
 
 const writeQueue = createFairQueue({ capacity: 1, perTarget: 1 });
 
+const decidesNothing = (): Promise<never> => Promise.reject(new Error("no name here is unique on the platform"));
+
 const dependencies = () => ({
   database,
   escalation,
-  authorHolds: () => Promise.reject(new Error("no name here is unique on the platform")),
+  authorHolds: Object.assign(decidesNothing, { now: decidesNothing }),
   previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
   writeQueue,
   writeGroups: createWriteGroups({ database, writeQueue }),
