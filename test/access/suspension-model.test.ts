@@ -172,7 +172,9 @@ beforeAll(async () => {
     model.org,
     web,
     shop,
-    ...[content(model.org, "buckets/logs"), content(web, "instances/db-1"), content(model.org, "projects/none")],
+    content(model.org, "buckets/logs"),
+    content(web, "instances/db-1"),
+    content(model.org, "projects/none"),
   ];
   const custom = new Map<string, string>();
   for (const name of ["starter", "org-lifter", "project-lifter", "lifter"]) {
@@ -237,7 +239,7 @@ const each =
   async (all) => {
     const answers: (boolean | undefined)[] = [];
     for (let from = 0; from < all.length; from += 50) {
-      answers.push(...(await Promise.all(all.slice(from, from + 50).map(ask))));
+      answers.push(...(await Promise.all(all.slice(from, from + 50).map(async (question) => ask(question)))));
     }
     return answers;
   };
