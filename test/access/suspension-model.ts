@@ -13,7 +13,7 @@ export interface ModelResource {
 /** What a condition reads of the resource that is asked about. */
 export type ModelCondition = (resource: Pick<ModelResource, "path" | "labels">) => boolean;
 
-export interface ModelBinding {
+interface ModelBinding {
   readonly on: ModelResource;
   readonly permissions: readonly string[];
   /** Undefined if the role binding has no condition. */
