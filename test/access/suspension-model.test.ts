@@ -375,8 +375,8 @@ describe.each(states)("while %s is suspended", (what) => {
       const answer = answers[index];
       return answer !== undefined && answer !== mayDo(actor, permission, resource);
     });
-    expect(answers.filter((answer) => answer === true).length).toBeGreaterThan(0);
-    expect(answers.filter((answer) => answer === false).length).toBeGreaterThan(0);
+    expect(answers.some((answer) => answer !== undefined)).toBe(true);
+    if (atOnce.has(name)) expect(answers).toEqual(expect.arrayContaining([true, false]));
     const shown = wrong.map(({ actor, permission, resource }) => `${actor.title}: ${permission} on ${resource.path}`);
     expect(shown).toEqual([]);
   });
