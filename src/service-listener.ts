@@ -22,11 +22,12 @@ export interface ServiceListener {
 
 /** Creates the listener of the service, with what comes before its handler: the access log, the limits of addresses, and CORS. */
 export function createServiceListener(config: Config, logger: Logger): ServiceListener {
-  const { admit, onDrop, limitRequests } = createAddressLimits({
+  const { limitRequests, ...ofConnections } = createAddressLimits({
     trustedProxies: config.trustedProxies,
     maxConnections: config.connectionsPerAddress,
     maxRequests: config.requestsPerAddress,
     anonymousPerSecond: config.anonymousPerAddress,
+    maxStreams: maxConcurrentStreams,
     logger,
   });
   let current: HttpHandler = createAnswerStarting();
@@ -44,8 +45,7 @@ export function createServiceListener(config: Config, logger: Logger): ServiceLi
       maxConcurrentStreams,
       maxConnections: config.clientConnections,
     },
-    admit,
-    onDrop,
+    ...ofConnections,
     onError: (err) => logger.error({ err }, "the listener failed"),
   });
   let opened: ReturnType<ServiceListener["open"]> | undefined;

@@ -197,6 +197,12 @@ export const getUnknownPath: RequestOf = (_place, index) => ({
   headers: {},
 });
 
+export const probeHealth: RequestOf = (_place, index) => ({
+  method: "GET",
+  path: index % 2 === 0 ? "/healthz" : "/readyz",
+  headers: {},
+});
+
 export const issueWithUnknownKey: RequestOf = (place, index) => ({
   method: "POST",
   path: "/oauth2/token",

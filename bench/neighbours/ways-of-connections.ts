@@ -47,6 +47,46 @@ export async function reopenWatches({ url }: Place, signal: AbortSignal, answers
   session.destroy();
 }
 
+/** Opens more Watches than are announced, on many connections at once, without waiting for the settings of the server. */
+export async function burstWatches({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
+  const streams = Array.from({ length: streamsOfSession }, (_, index) => openingOf(2 * index + 1));
+  const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0), ...streams]);
+  while (!signal.aborted) {
+    const sockets = Array.from({ length: connectionsOfBurst }, () => openFrom(url, localAddress));
+    for (const socket of sockets) socket.on("error", () => undefined);
+    await Promise.race([
+      Promise.all(sockets.map((socket) => once(socket, "connect"))).catch(() => undefined),
+      sleep(500),
+    ]);
+    for (const socket of sockets) socket.on("data", () => count(answers, "data")).write(preface);
+    await sleep(500);
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+const connectionsOfBurst = 40;
+
+/** Encodes the frames that open a health Watch. */
+function openingOf(stream: number): Buffer {
+  // :method POST, :scheme http, and literal fields (RFC 7541, 6.2.2).
+  const fields = [":path", watchPath, ":authority", "a", "content-type", "application/grpc", "te", "trailers"];
+  const literals = fields.map(
+    (text, index) => `${index % 2 === 0 ? "\0" : ""}${String.fromCharCode(text.length)}${text}`,
+  );
+  const head = Buffer.concat([Buffer.from([0x83, 0x86]), Buffer.from(literals.join(""))]);
+  return Buffer.concat([frame(1, 4, stream, head), frame(0, 1, stream, emptyMessage)]);
+}
+
+/** Encodes a frame (RFC 9113, 4.1). */
+function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const header = Buffer.alloc(9);
+  header.writeUIntBE(payload.length, 0, 3);
+  header.writeUInt8(type, 3);
+  header.writeUInt8(flags, 4);
+  header.writeUInt32BE(stream, 5);
+  return Buffer.concat([header, payload]);
+}
+
 /** Asks reflection for files, on as many streams as an address may have, without waiting for answers. */
 export async function askReflection({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
   const session = openSession(url, largeWindow);

@@ -4,6 +4,7 @@ import { type Answers, keepBusy } from "./keep-busy.ts";
 import type { Place } from "./place.ts";
 import {
   askReflection,
+  burstWatches,
   holdConnections,
   holdUnreadAnswers,
   holdWatches,
@@ -74,9 +75,11 @@ export const ways: readonly Way[] = [
   calls("unknown-keys", "calls with keys that do not exist", 64, requests.getWithUnknownKey),
   calls("deadlines", "calls whose deadline has passed", 64, requests.getBeyondDeadline),
   calls("not-found", "paths that do not exist", 64, requests.getUnknownPath),
+  calls("probes", "probes of the health", 64, requests.probeHealth),
   calls("unknown-secrets", "token requests with secrets that do not exist", 64, requests.issueWithUnknownKey),
   { name: "watches", what: "health Watches at the limit of an address", run: holdWatches },
   { name: "watches-reopened", what: "health Watches that are opened and closed", run: reopenWatches },
+  { name: "watches-at-once", what: "40 connections that open 250 health Watches each, at once", run: burstWatches },
   {
     name: "reflection",
     what: "questions to reflection, on as many streams as an address may have",

@@ -1,14 +1,19 @@
 // Bounds what one client address takes of the server: its open connections, and its requests in flight. The connections of a
 // trusted proxy are those of many clients, so only the requests in them are counted, for the addresses that it forwards.
+import { constants, type IncomingHttpHeaders, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import proxyAddress from "proxy-addr";
 import { networkOf } from "../identity/address-prefix.ts";
-import { createClientAddress } from "./client-address.ts";
+import { type AnnouncedStreams, createAnnouncedStreams } from "./announced-streams.ts";
+import { createAnonymousPace } from "./anonymous-pace.ts";
+import { connectionOf, createClientAddress } from "./client-address.ts";
 import { createCounts } from "./counts.ts";
 import type { HttpHandler } from "./http-messages.ts";
-import { createHandleAtPace } from "./pace-requests.ts";
+import { createHandleAtPace, type HandleAtPace } from "./pace-requests.ts";
+import { setPace } from "./paced-request.ts";
 import { answerError } from "./plain-error.ts";
+import { requestPathOf } from "./request-path.ts";
 
 interface AddressLimitOptions {
   readonly trustedProxies: readonly string[];
@@ -18,61 +23,86 @@ interface AddressLimitOptions {
   readonly maxRequests: number;
   /** Of one address and of callers that are not known, in a second; 0 for no limit. */
   readonly anonymousPerSecond: number;
+  /** Of an HTTP/2 session. */
+  readonly maxStreams: number;
   readonly logger: Pick<Logger, "warn">;
   /** The minimum time between two log lines. */
   readonly logIntervalMs?: number;
 }
 
-export interface AddressLimits {
+export interface AddressLimits extends Pick<AnnouncedStreams, "streamsOf" | "onSession"> {
   /**
    * Counts a connection until it closes.
    *
    * @returns false when its address has too many; then the caller closes it.
    */
   readonly admit: (socket: Socket) => boolean;
+  /**
+   * Decides about a new stream of a session. One whose address has too many requests in flight is refused here, where that costs
+   * least.
+   *
+   * @returns the error code of HTTP/2 to refuse it with; undefined for none.
+   */
+  readonly refusalOfStream: (session: ServerHttp2Session, headers: IncomingHttpHeaders) => number | undefined;
   /** Logs that a connection was closed because the server has too many. */
   readonly onDrop: (address: string | undefined) => void;
   /**
-   * Answers 429 when the address of a request has too many in flight. Lets anonymous requests wait once there are many of them.
+   * Answers 429 when the address of a request has too many in flight. Lets anonymous requests wait once there are many of them. Some
+   * probes of the health of the server are answered before all that.
    */
   readonly limitRequests: (handler: HttpHandler) => HttpHandler;
 }
 
 const defaultLogIntervalMs = 60_000;
 
+/** What proxies and orchestrators ask, which restart or leave out a server that answers late. */
+const probePaths: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/grpc.health.v1.Health/Check"]);
+
+/** Of one address: enough for its proxies and orchestrators, which may share it with any client. */
+const probeRate = { perSecond: 10, burst: 20 };
+
 export function createAddressLimits(options: AddressLimitOptions): AddressLimits {
-  const { trustedProxies, maxConnections, maxRequests, anonymousPerSecond, logger } = options;
+  const { trustedProxies, maxConnections, maxRequests, anonymousPerSecond, maxStreams, logger } = options;
   const isTrusted = proxyAddress.compile([...trustedProxies]);
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createCounts(maxConnections);
   const requests = createCounts(maxRequests);
+  const probes = createAnonymousPace(probeRate);
   // Cached, because many requests in a row are of the same client.
   let last = { address: "", network: "" };
   const log = createBoundedLog(logger, options.logIntervalMs ?? defaultLogIntervalMs);
-  const handleAtPace =
-    anonymousPerSecond === 0
-      ? undefined
-      : createHandleAtPace({
-          trustedProxies,
-          perSecond: anonymousPerSecond,
-          onTooMany(network, response) {
-            const message = `refused a request: its address has sent more than ${anonymousPerSecond} anonymous ones a second`;
-            log(network, message);
-            answerError(response, tooManyAnonymous(anonymousPerSecond));
-          },
-        });
+  const handleAtPace = anonymousPerSecond === 0 ? undefined : createLoggedPace(options, log);
+
+  /** Returns the network of a connection; undefined if that may be one of many clients, or is gone. */
+  const ownNetworkOf = ({ remoteAddress }: { readonly remoteAddress?: string | undefined }): string | undefined =>
+    remoteAddress === undefined || isTrusted(remoteAddress, 0) ? undefined : networkOf(remoteAddress);
+
+  const streams = createAnnouncedStreams(maxStreams, ownNetworkOf);
+
+  const logTooMany = (network: string): void =>
+    log(network, `refused a request: its address has ${maxRequests} in flight`);
 
   return {
     admit(socket) {
-      const { remoteAddress } = socket;
-      if (remoteAddress === undefined || isTrusted(remoteAddress, 0)) return true;
-      const network = networkOf(remoteAddress);
+      const network = ownNetworkOf(socket);
+      if (network === undefined) return true;
       if (!connections.add(network)) {
         log(network, `closed a connection: its address has ${maxConnections} already`);
         return false;
       }
       socket.once("close", () => connections.remove(network));
       return true;
+    },
+
+    streamsOf: streams.streamsOf,
+    onSession: streams.onSession,
+
+    refusalOfStream(session, headers) {
+      const network = streams.networkOfSession(session);
+      if (network === undefined || !requests.isFull(network)) return undefined;
+      if (isProbe(headers[":path"]) && probes.isDue(network)) return undefined;
+      logTooMany(network);
+      return constants.NGHTTP2_ENHANCE_YOUR_CALM;
     },
 
     onDrop(address) {
@@ -84,23 +114,42 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
       if (address === null) return handler(request, response);
       if (address !== last.address) last = { address, network: networkOf(address) };
       const { network } = last;
+      if (isProbe(request.url) && probes.takeDue(network)) return handler(request, response);
       if (!requests.add(network)) {
-        log(network, `refused a request: its address has ${maxRequests} in flight`);
+        logTooMany(network);
         return answerError(response, tooMany(maxRequests));
       }
       response.on("close", () => requests.remove(network));
-      return handleAtPace === undefined
-        ? handler(request, response)
-        : handleAtPace(handler, request, response, network);
+      const onKnown = (): void => streams.raise(connectionOf(request));
+      if (handleAtPace !== undefined) return handleAtPace(handler, request, response, network, onKnown);
+      setPace(request, { onKnown, takePlaces: () => 0 });
+      return handler(request, response);
     },
   };
 }
 
+type Log = (address: string | undefined, message: string) => void;
+
+function createLoggedPace({ trustedProxies, anonymousPerSecond }: AddressLimitOptions, log: Log): HandleAtPace {
+  return createHandleAtPace({
+    trustedProxies,
+    perSecond: anonymousPerSecond,
+    onTooMany(network, response) {
+      log(network, `refused a request: its address has sent more than ${anonymousPerSecond} anonymous ones a second`);
+      answerError(response, tooManyAnonymous(anonymousPerSecond));
+    },
+  });
+}
+
+function isProbe(url: string | undefined): boolean {
+  return url !== undefined && probePaths.has(requestPathOf(url));
+}
+
 /** Creates a function that logs at most one line in an interval, with the number of lines that were left out before. */
-function createBoundedLog(logger: Pick<Logger, "warn">, intervalMs: number) {
+function createBoundedLog(logger: Pick<Logger, "warn">, intervalMs: number): Log {
   let nextTime = -Infinity;
   let leftOut = 0;
-  return (address: string | undefined, message: string): void => {
+  return (address, message) => {
     const now = performance.now();
     if (now < nextTime) {
       leftOut++;

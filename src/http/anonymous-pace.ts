@@ -25,6 +25,9 @@ export interface AnonymousPace {
    * @param connection over which the client alone sends requests; undefined if it may be that of many clients.
    */
   readonly begin: (network: string, connection: object | undefined) => PacedRequest;
+  readonly isDue: (network: string) => boolean;
+  /** Takes a place if one is due. Returns whether it has. */
+  readonly takeDue: (network: string) => boolean;
   /** Takes places for what a request does after its start. Returns the time until the first is due, in milliseconds; 0 for none. */
   readonly take: (network: string, places: number) => number;
 }
@@ -59,6 +62,8 @@ export function createAnonymousPace(options: AnonymousPaceOptions): AnonymousPac
     return Math.max(0, due - now);
   };
 
+  const isDue = (network: string): boolean => (dueMs.get(network) ?? -Infinity) <= clock();
+
   const giveBack = (network: string): void => {
     const due = dueMs.get(network);
     if (due !== undefined) dueMs.set(network, due - intervalMs);
@@ -66,6 +71,8 @@ export function createAnonymousPace(options: AnonymousPaceOptions): AnonymousPac
 
   return {
     take,
+    isDue,
+    takeDue: (network) => isDue(network) && take(network, 1) === 0,
 
     begin(network, connection) {
       const isKnown = connection !== undefined && known.has(connection);

@@ -2,6 +2,8 @@ export interface Counts {
   /** @returns false when the count would exceed its maximum. */
   add(key: string, amount?: number): boolean;
   remove(key: string, amount?: number): void;
+  /** Reports whether one more would exceed the maximum. */
+  isFull(key: string): boolean;
 }
 
 /** Counts what is open of each key, such as an address. */
@@ -19,5 +21,6 @@ export function createCounts(max: number): Counts {
       if (count <= 0) counts.delete(key);
       else counts.set(key, count);
     },
+    isFull: (key) => (counts.get(key) ?? 0) >= max,
   };
 }

@@ -13,12 +13,17 @@ interface PaceOptions {
   readonly onTooMany: (network: string, response: HttpResponse) => void;
 }
 
-/** Handles a request when its place is due. */
+/**
+ * Handles a request when its place is due.
+ *
+ * @param onCaller called when the caller of the request is known.
+ */
 export type HandleAtPace = (
   handler: HttpHandler,
   request: HttpRequest,
   response: HttpResponse,
   network: string,
+  onCaller: () => void,
 ) => void | Promise<void>;
 
 /** As long as clients wait that have two thousand requests in flight. */
@@ -36,15 +41,17 @@ export function createHandleAtPace({ trustedProxies, perSecond, onTooMany }: Pac
     return peer === undefined || isTrusted(peer, 0) ? undefined : connectionOf(request);
   };
 
-  return (handler, request, response, network) => {
+  return (handler, request, response, network, onCaller) => {
     const { waitMs, end } = pace.begin(network, ownConnectionOf(request));
     let isHandled = false;
     let isKnown = false;
     setPace(request, {
       // At once: many calls of one client may be in flight.
       onKnown() {
-        if (!isKnown) end("known");
+        if (isKnown) return;
         isKnown = true;
+        end("known");
+        onCaller();
       },
       takePlaces: (count) => pace.take(network, count),
     });

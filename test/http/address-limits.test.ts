@@ -18,16 +18,23 @@ async function start(changed: {
   maxRequests?: number;
   maxInAll?: number;
   anonymousPerSecond?: number;
+  maxConnections?: number;
 }) {
   const lines: object[] = [];
   const warn = (line: object, message: string) => void lines.push({ ...line, message });
-  const { trustedProxies = [], maxRequests = 2, maxInAll = 100, anonymousPerSecond = 0 } = changed;
+  const { trustedProxies = [], maxRequests = 2, maxInAll = 100, anonymousPerSecond = 0, maxConnections = 2 } = changed;
   const logger = { warn: warn as never };
-  const options = { trustedProxies, maxConnections: 2, maxRequests, anonymousPerSecond, logger, logIntervalMs: millis };
-  const { admit, onDrop, limitRequests } = createAddressLimits(options);
+  const maxStreams = 200;
+  const rates = { maxConnections, maxRequests, anonymousPerSecond, maxStreams };
+  const { limitRequests, ...ofConnections } = createAddressLimits({
+    trustedProxies,
+    ...rates,
+    logger,
+    logIntervalMs: millis,
+  });
   const waiting: HttpResponse[] = [];
   const handled: string[] = [];
-  const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: 100, maxConnections: maxInAll };
+  const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: maxStreams, maxConnections: maxInAll };
   const listener = createListener({
     handler: limitRequests((request, response) => {
       handled.push(request.url ?? "");
@@ -37,8 +44,7 @@ async function start(changed: {
       else response.end("ok");
     }),
     limits: { ...limits, headersTimeoutMs: millis, requestTimeoutMs: millis, keepAliveTimeoutMs: millis },
-    admit,
-    onDrop,
+    ...ofConnections,
     onError: (error) => void lines.push({ message: String(error) }),
   });
   const { port } = await listener.listen(0, "127.0.0.1");
@@ -107,18 +113,19 @@ test("forgets pipelined requests when their connection breaks, and counts those 
   pipelined.socket.write(requestOf("/wait", "") + requestOf("/wait", ""));
   await expect.poll(() => server.waiting.length).toBe(2);
   const session = await openHttp2(`http://127.0.0.1:${server.port}`);
-  expect((await callHttp2(session, { ":path": "/" })).status).toBe(429);
+  await expect(callHttp2(session, { ":path": "/" })).rejects.toThrow("the stream was cut");
   const closed = once(pipelined.socket, "close");
   pipelined.socket.destroy();
   await closed;
-  await expect.poll(async () => (await callHttp2(session, { ":path": "/" })).status).toBe(200);
+  const statusNow = () => callHttp2(session, { ":path": "/" }).then(({ status }) => status, String);
+  await expect.poll(statusNow).toBe(200);
   // Two streams at once, and a third.
   void callHttp2(session, { ":path": "/wait" });
   void callHttp2(session, { ":path": "/wait" });
   await expect.poll(() => server.waiting.length).toBe(4);
-  expect((await callHttp2(session, { ":path": "/" })).status).toBe(429);
+  await expect(callHttp2(session, { ":path": "/" })).rejects.toThrow("the stream was cut");
   for (const response of server.waiting) response.end();
-  await expect.poll(async () => (await callHttp2(session, { ":path": "/" })).status).toBe(200);
+  await expect.poll(statusNow).toBe(200);
   session.close();
 });
 
@@ -194,4 +201,45 @@ test("calls of known callers do not wait for each other, however many are in fli
   await Promise.all([...calls, ...further]);
   session.close();
   second.close();
+});
+
+test("refuses streams beyond the limit of their address without a handler, in one turn or many", async () => {
+  await using server = await start({ maxRequests: 3 });
+  const session = await openHttp2(`http://127.0.0.1:${server.port}`);
+  const streams = Array.from({ length: 90 }, () => session.request({ ":path": "/wait" }));
+  const codes: number[] = [];
+  for (const stream of streams) {
+    stream.on("error", () => undefined);
+    stream.on("close", () => codes.push(stream.rstCode));
+    stream.resume();
+  }
+  await expect.poll(() => codes).toHaveLength(87);
+  expect(new Set(codes)).toEqual(new Set([constants.NGHTTP2_ENHANCE_YOUR_CALM]));
+  expect(server.handled).toHaveLength(3);
+  for (const response of server.waiting) response.end();
+  await expect.poll(() => codes.filter((code) => code === constants.NGHTTP2_NO_ERROR)).toHaveLength(3);
+  expect(server.lines).toMatchObject([{ message: "refused a request: its address has 3 in flight" }]);
+  session.close();
+});
+
+test.each([
+  ["/healthz", "GET"],
+  ["/readyz?verbose", "GET"],
+  ["/grpc.health.v1.Health/Check", "POST"],
+])("handles some requests for %s before all limits of an address", async (path, method) => {
+  stopClock();
+  await using server = await start({ maxRequests: 150, maxConnections: 10, anonymousPerSecond: 10 });
+  const url = `http://127.0.0.1:${server.port}`;
+  const [busy, other, probing] = [await openHttp2(url), await openHttp2(url), await openHttp2(url)];
+  // A hundred are answered; the others wait, and are as many as the address may have in flight.
+  for (let count = 0; count < 270; count++) {
+    void callHttp2(count < 135 ? busy : other, { ":path": "/" }).catch(() => undefined);
+    if (count === 99) await expect.poll(() => server.handled).toHaveLength(100);
+  }
+  const ask = () => callHttp2(probing, { ":method": method, ":path": path }).then(({ status }) => status, String);
+  const asked: unknown[] = [];
+  for (let count = 0; count < 20; count++) asked.push(await ask());
+  expect(asked).toEqual(Array(20).fill(200));
+  expect(server.handled.slice(100)).toEqual(Array(20).fill(path));
+  for (const session of [busy, other, probing]) session.destroy();
 });

@@ -23,7 +23,8 @@ import { explainListenError } from "./listen-error.ts";
 import { isLeftOpen } from "./is-left-open.ts";
 import { toOriginForm } from "./origin-form.ts";
 import { answerError } from "../plain-error.ts";
-import { createHttp1Server, createHttp2Server, type ListenerLimits } from "./protocol-servers.ts";
+import { createHttp2Servers, type RefusalOfStream } from "./http2-servers.ts";
+import { createHttp1Server, type ListenerLimits } from "./protocol-servers.ts";
 import {
   badRequest,
   internalError,
@@ -45,6 +46,11 @@ export interface ListenerOptions {
   readonly onError?: (error: unknown) => void;
   /** Decides whether a new connection stays open. */
   readonly admit?: (socket: Socket) => boolean;
+  /** Returns how many streams to announce to the HTTP/2 session that a connection becomes. Default: `maxConcurrentStreams` */
+  readonly streamsOf?: (socket: Socket) => number;
+  readonly onSession?: (session: ServerHttp2Session) => void;
+  /** Decides about each new stream. Returns the error code of HTTP/2 to refuse it with; undefined for none. */
+  readonly refusalOfStream?: RefusalOfStream;
   /** Called with the address of a connection that was closed because there are `maxConnections`. */
   readonly onDrop?: (address: string | undefined) => void;
 }
@@ -61,6 +67,7 @@ export interface Listener {
 
 export function createListener(options: ListenerOptions): Listener {
   const { handler, limits, onError = console.error, admit = () => true, onDrop = ignore } = options;
+  const { streamsOf = () => limits.maxConcurrentStreams } = options;
   /**
    * Open sockets with their unfinished HTTP/1.1 responses. When a connection breaks, Node emits no event for pipelined
    * responses that wait for an earlier one in some versions, so they are removed with their socket.
@@ -75,8 +82,6 @@ export function createListener(options: ListenerOptions): Listener {
   const cutting = setInterval(cutUnread, cutIntervalMs(limits)).unref();
 
   const http1 = createHttp1Server(limits);
-  const http2 = createHttp2Server(limits);
-
   const serveHttp1 = takeConnections(http1, accept);
   const problemOf = createHeadCheck();
   const onceEnded = createOnceEnded();
@@ -90,13 +95,13 @@ export function createListener(options: ListenerOptions): Listener {
     onHttp1Request(request, response);
   });
   http1.on("checkExpectation", onUnknownExpectation);
-  http2.on("session", onSession);
-  http2.on("request", onHttp2Request);
-  http2.on("checkContinue", (request: Http2ServerRequest, response: Http2ServerResponse) => {
-    continueWhenRead(request, response);
-    onHttp2Request(request, response);
+
+  const http2For = createHttp2Servers(limits, {
+    onSession,
+    onRequest: onHttp2Request,
+    onUnknownExpectation,
+    refusalOfStream: options.refusalOfStream,
   });
-  http2.on("checkExpectation", onUnknownExpectation);
 
   function accept(socket: Socket): void {
     if (!admit(socket)) {
@@ -128,7 +133,7 @@ export function createListener(options: ListenerOptions): Listener {
         // Node's HTTP/1.1 server allows half-open sockets, on which a session would not notice that its client has
         // disconnected.
         socket.allowHalfOpen = false;
-        http2.emit("connection", socket);
+        http2For(streamsOf(socket)).emit("connection", socket);
       }
     });
   }
@@ -143,6 +148,7 @@ export function createListener(options: ListenerOptions): Listener {
 
   function onSession(session: ServerHttp2Session): void {
     sessions.add(session);
+    options.onSession?.(session);
     const silent = setTimeout(() => session.close(), limits.headersTimeoutMs);
     session.once("stream", () => clearTimeout(silent));
     session.once("close", () => {

@@ -45,12 +45,13 @@ export function createHttp1Server(limits: ListenerLimits): Server {
   return server;
 }
 
-export function createHttp2Server(limits: ListenerLimits): Http2Server {
+/** @param maxConcurrentStreams that sessions are announced at first. */
+export function createHttp2Server(limits: ListenerLimits, maxConcurrentStreams: number): Http2Server {
   const server = createSessionServer({
     // In megabytes. Node's default limits of resets, pings, settings and invalid frames apply.
     maxSessionMemory: 10,
     settings: {
-      maxConcurrentStreams: limits.maxConcurrentStreams,
+      maxConcurrentStreams,
       maxHeaderListSize: limits.maxHeaderBytes,
       initialWindowSize: streamWindowBytes,
       enablePush: false,
