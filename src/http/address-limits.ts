@@ -4,6 +4,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Session } from "no
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import proxyAddress from "proxy-addr";
+import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
 import { networkOf } from "../identity/address-prefix.ts";
 import { type AnnouncedStreams, createAnnouncedStreams } from "./announced-streams.ts";
 import { createAnonymousPace } from "./anonymous-pace.ts";
@@ -56,7 +57,11 @@ export interface AddressLimits extends Pick<AnnouncedStreams, "streamsOf" | "onS
 const defaultLogIntervalMs = 60_000;
 
 /** What proxies and orchestrators ask, which restart or leave out a server that answers late. */
-const probePaths: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/grpc.health.v1.Health/Check"]);
+const probePaths: ReadonlySet<string> = new Set([
+  "/healthz",
+  "/readyz",
+  `/${Health.typeName}/${Health.method.check.name}`,
+]);
 
 /** Of one address: enough for its proxies and orchestrators, which may share it with any client. */
 const probeRate = { perSecond: 10, burst: 20 };
