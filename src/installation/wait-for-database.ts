@@ -31,7 +31,8 @@ export function createWhenDatabaseAnswers({ logger, onWait, signal }: WaitOption
         return await step();
       } catch (error) {
         const failure = causesOf(error).find(isDatabaseUnavailable);
-        if (failure === undefined || signal.aborted) throw error;
+        if (failure === undefined) throw error;
+        signal.throwIfAborted();
         const { url } = await onWait();
         if (performance.now() >= noticeAt) {
           noticeAt = performance.now() + noticeEveryMs;
