@@ -146,7 +146,7 @@ export async function startServer(
       checkTimeoutMs: healthCheckTimeoutMs,
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
-    startDraining = health.startDraining;
+    startDraining = () => health.startDraining();
     const table = createMethodTable([...services, ...standardServices]);
     const knownPermissions = listKnownPermissions(permissionsOfMethods(table), registry.definitions);
     const roles = createPredefinedRoles(knownPermissions, registry.definitions);

@@ -4,9 +4,11 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
+import pg from "pg";
 import pino from "pino";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
+import { createWhenDatabaseAnswers } from "../../src/installation/wait-for-database.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
 import { createApi } from "../support/api.ts";
 import { startSilentProxy } from "../support/silent-proxy.ts";
@@ -106,6 +108,23 @@ test("a server that waits ends when it is stopped, and closes its port", async (
   stop.abort();
   await expect(server).rejects.toBe(stop.signal.reason);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed");
+});
+
+test("a step that loses the database is repeated, whatever error explains it, and other errors end the start", async () => {
+  const port = await freePort();
+  let waits = 0;
+  const onWait = () => Promise.resolve({ url: `http://127.0.0.1:${++waits}` });
+  const logger = pino({ level: "silent" });
+  const whenAnswers = createWhenDatabaseAnswers({ logger, onWait, signal: new AbortController().signal });
+  const connect = () =>
+    new pg.Client({ host: "127.0.0.1", port }).connect().catch((cause: unknown) => {
+      throw new Error("the database could not be migrated", { cause });
+    });
+  let runs = 0;
+  expect(await whenAnswers(async () => (++runs < 3 ? connect() : "migrated"))).toBe("migrated");
+  expect(waits).toBe(2);
+  await expect(whenAnswers(() => Promise.reject(new Error("the database is newer")))).rejects.toThrow("is newer");
+  expect(waits).toBe(2);
 });
 
 describe("a server does not wait for a database that", () => {
