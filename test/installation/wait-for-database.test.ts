@@ -68,7 +68,7 @@ async function statusOf(url: string): Promise<number> {
 }
 
 test("a server waits for a database that refuses connections and then starts up, and answers 503 until it is there", async () => {
-  const { url: databaseUrl, drop } = await createTestDatabase({ empty: true });
+  const { url: databaseUrl, drop } = await createTestDatabase();
   onTestFinished(drop);
   const port = await freePort();
   const through = new URL(databaseUrl);
