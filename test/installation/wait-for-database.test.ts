@@ -100,6 +100,8 @@ test("a server waits for a database that refuses connections and then starts up,
   expect(await statusOf(`${url}/readyz`)).toBe(200);
   expect(await statusOf(`${url}/iam/v1alpha/orgs`)).toBe(401);
   expect(lines.filter((line) => line.includes("waiting for the database"))).toHaveLength(1);
+  // While the database still answers.
+  await running.close();
 });
 
 test("a server that waits ends when it is stopped, and closes its port", async () => {
