@@ -16,7 +16,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   http: 62,
   iam: 62,
   identity: 7,
-  installation: 8,
+  installation: 16,
   jobs: 63,
   "json-schema": 4,
   paths: 1,
