@@ -18,6 +18,7 @@ import { registry } from "./catalog.ts";
 import type { Config } from "./config.ts";
 import { createHealth } from "./http/health/health.ts";
 import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
+import { createAccount } from "./iam/account/account.ts";
 import { createBrowserSignIn } from "./iam/sign-in/browser-sign-in.ts";
 import { createProviderSignIn } from "./iam/sign-in/provider-sign-in.ts";
 import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
@@ -254,18 +255,11 @@ export async function startServer(
       ...providerCallLimits,
     });
     const handler = createRequestHandler(config, dependencies, guards, health, {
-      oauth: {
-        database,
-        authenticate,
-        tokenFunctions,
-        count,
-        confirmOf: (caller) => confirmOf(caller, []),
-        issuer,
-        logger,
-      },
+      oauth: { database, authenticate, tokenFunctions, count, confirmOf: (of) => confirmOf(of, []), issuer, logger },
       signIn: {
         database,
         ...createBrowserSignIn({ database, registry, accessTokens, tokenLifeSeconds }),
+        account: createAccount({ database, registry }),
         providerSignIn: createProviderSignIn({
           database,
           sealer,

@@ -354,7 +354,7 @@ describe("open paths:", () => {
     const bodies = documented
       .filter((path) => !path.endsWith("*"))
       .map(async (path) => {
-        const isPost = /^\/(oauth2(?!\/authorize$)|iam)|sign-(in\/(code|token|start)|out)$/.test(path);
+        const isPost = /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|sign-(in\/(code|token|start)|out))$/.test(path);
         const response = await fetch(`${url}${path}`, isPost ? { method: "POST", headers: json, body: "{}" } : {});
         const text = await response.text();
         return [path, !response.ok && (/TOKEN_MISSING/.test(text) || [404, 405].includes(response.status))] as const;

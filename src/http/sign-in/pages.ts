@@ -46,10 +46,15 @@ org to create an identity of your member, with the identity provider ${escape(pr
   );
 }
 
-/** The page of a browser that is signed in: as whom, and until when. */
+/**
+ * The page of a browser that is signed in: as whom, and until when.
+ *
+ * @param ways HTML that shows what can act as the person.
+ */
 export function accountPage(
   { members, signInTime, expireTime }: BrowserSession,
   choices: readonly SignInChoice[],
+  ways: string,
 ): string {
   const items = members.map(({ path, displayName, orgDisplayName }) => {
     const query = escape(new URLSearchParams({ member: path }).toString());
@@ -60,7 +65,8 @@ export function accountPage(
     "Account",
     `<p>Signed in ${timeTag(signInTime)}, until ${timeTag(expireTime)}.</p>
 <section aria-labelledby="members-title"><h2 id="members-title">Signed in as</h2><ul>${items.join("")}</ul>
-${choices.length === 0 ? "" : `<p>${otherMemberLink(home)}</p>`}</section>`,
+${choices.length === 0 ? "" : `<p>${otherMemberLink(home)}</p>`}</section>
+${ways}`,
   );
 }
 
@@ -149,7 +155,7 @@ ${content}
 `;
 }
 
-function timeTag(time: Date): string {
+export function timeTag(time: Date): string {
   const text = time.toISOString();
   return `<time datetime="${text}">${text.slice(0, 16).replace("T", " ")} UTC</time>`;
 }

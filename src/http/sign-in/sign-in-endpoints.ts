@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import type { Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
+import type { Account } from "../../iam/account/account.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
 import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
 import type { SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
@@ -16,11 +17,12 @@ import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
 import { requireMethod } from "../oauth/require-method.ts";
 import { queryOf, requestPathOf } from "../request-path.ts";
+import { createAccountEndpoints } from "./account-endpoints.ts";
 import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
 import { createAuthorizeEndpoints } from "../authorize/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { accountPage, keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
+import { keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { choicePath, home, readReturnPath, requireReturnPath, signInPath } from "./return-path.ts";
 import { createSignInSteps } from "./sign-in-steps.ts";
@@ -28,6 +30,7 @@ import { createSignInSteps } from "./sign-in-steps.ts";
 export interface SignInDependencies {
   readonly database: Database;
   readonly browserSessions: BrowserSessions;
+  readonly account: Account;
   readonly providerSignIn: ProviderSignIn;
   readonly signInChoices: SignInChoices;
   readonly count: OAuthDependencies["count"];
@@ -150,7 +153,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       fail: failOnPage,
     },
 
-    [home]: pageOf(async (session, request) => accountPage(session, await findChoices(request))),
+    ...createAccountEndpoints({ ...dependencies, find, findChoices, pageOf, signOut, fail: failOnPage }),
     "/account/keys": pageOf((session, request) => keysPage(session, queryOf(request).get("member"))),
     "/account/keys/new": pageOf((session, request) => newKeyPage(session, queryOf(request).get("member"))),
 

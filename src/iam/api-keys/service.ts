@@ -2,7 +2,6 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { ApiKeysService } from "../../../gen/iam/v1alpha/api_key_pb.ts";
 import { required } from "../../errors/required.ts";
 import { createApiKey } from "../../identity/api-key.ts";
-import { endTokens } from "../../identity/tokens/end-tokens.ts";
 import { memberDefinition } from "../members/definition.ts";
 import { findMembers } from "../members/find-members.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
@@ -10,10 +9,9 @@ import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
-import { endSessions } from "../sessions/end-sessions.ts";
-import { readSessionsOfKeys } from "../sessions/store.ts";
 import { createConfirmApiKey } from "./confirm-api-key.ts";
 import { apiKeyDefinition } from "./definition.ts";
+import { endKeys } from "./end-keys.ts";
 import { grantsUntilOf } from "./grants-until.ts";
 import { createRequireAllowed, readKeyLimits } from "./key-rules.ts";
 import { createRotateApiKey } from "./rotate-api-key.ts";
@@ -70,9 +68,11 @@ function createApiKeyRules({ escalation, readers, registry }: ResourceDependenci
     },
 
     async beforeRemove(transaction, rows) {
-      const ids = rows.map(({ id }) => id);
-      await endTokens(transaction, "ApiKey", ids);
-      await endSessions(transaction, registry, await readSessionsOfKeys(transaction.db, transaction.org.id, ids));
+      await endKeys(
+        transaction,
+        registry,
+        rows.map(({ id }) => id),
+      );
     },
 
     revokes: ({ step, row }) => (step === "remove" ? [{ kind: "member", memberId: row.member_id }] : []),

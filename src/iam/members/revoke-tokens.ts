@@ -7,6 +7,7 @@ import {
   type RevokeTokensRequest,
 } from "../../../gen/iam/v1alpha/member_pb.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
@@ -16,6 +17,7 @@ import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { expireSessions } from "../sessions/store.ts";
+import { memberDefinition } from "./definition.ts";
 import { toMember } from "./message.ts";
 import type { MemberRow } from "./store.ts";
 
@@ -23,7 +25,7 @@ type ServedMembers = ServedResource<"members", MemberRow, typeof MemberSchema>;
 
 /** Creates the method that ends all tokens and sessions of a member. */
 export function createRevokeTokens(served: ServedMembers) {
-  const { definition, reader, dependencies } = served;
+  const { reader, dependencies } = served;
   return async (request: RevokeTokensRequest, context: HandlerContext): Promise<Member> => {
     const path = targetOf(context, patterns.Member);
     const write = readWriteRequest(MembersService.method.revokeTokens, request, context);
@@ -31,14 +33,21 @@ export function createRevokeTokens(served: ServedMembers) {
       const transaction = await openScope(served, call, path);
       const found = await reader.find(transaction.db, path);
       const row = await requireFound(served, transaction, found, path, request.etag);
-      const { db, org, revision, time } = transaction;
-      const change = { fields: definition.toMessage(row), columns: { token_gen: randomUUID() } };
-      const after = { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, definition, row, change)) };
-      recordChange(transaction, definition, row, after);
-      await expireSessions(transaction, row.id);
+      const after = await endAllTokens(transaction, row);
       await closeScope(call, transaction);
       return toMember(after);
     });
     return answer as Member;
   };
+}
+
+/** Ends all tokens and sessions of a member, with the codes of clients and for sign-ins, under the lock of its org. */
+export async function endAllTokens(transaction: OrgTransaction, row: MemberRow): Promise<MemberRow> {
+  const { db, org, revision, time } = transaction;
+  const change = { fields: memberDefinition.toMessage(row), columns: { token_gen: randomUUID() } };
+  const target = { db, orgId: org.id, revision, time };
+  const after = { ...row, ...(await updateRow(target, memberDefinition, row, change)) };
+  recordChange(transaction, memberDefinition, row, after);
+  await expireSessions(transaction, row.id);
+  return after;
 }

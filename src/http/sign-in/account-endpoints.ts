@@ -1,0 +1,65 @@
+import type { Logger } from "pino";
+import type { Origin } from "../../changes/author.ts";
+import type { Account } from "../../iam/account/account.ts";
+import type { BrowserSession, SignedInMember } from "../../iam/sign-in/browser-sessions.ts";
+import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
+import type { HttpRequest } from "../http-messages.ts";
+import { OAuthError } from "../oauth/oauth-error.ts";
+import { readForm } from "../oauth/read-form.ts";
+import { accountWays, endPath, unfinishedPage } from "./account-ways.ts";
+import { type Answer, type Endpoint, page } from "./answers.ts";
+import { accountPage } from "./pages.ts";
+import { requireSameOrigin } from "./require-same-origin.ts";
+import { home } from "./return-path.ts";
+
+interface AccountEndpoints {
+  readonly account: Account;
+  readonly find: (request: HttpRequest) => Promise<BrowserSession | undefined>;
+  readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
+  /** Returns an endpoint with a page for browsers that are signed in. */
+  readonly pageOf: (write: (session: BrowserSession, request: HttpRequest) => Promise<string>) => Endpoint;
+  readonly signOut: (request: HttpRequest) => Promise<Answer>;
+  readonly originOf: (request: HttpRequest) => Origin;
+  readonly logger: Logger;
+  readonly fail: (error: OAuthError) => Answer;
+}
+
+/** Creates the page that shows everything that can act as the person, and the endpoint that ends it, in each org on its own. */
+export function createAccountEndpoints(dependencies: AccountEndpoints): Readonly<Record<string, Endpoint>> {
+  const { account, find, findChoices, pageOf, signOut, originOf, logger, fail } = dependencies;
+
+  const endOf = async (request: HttpRequest, member: SignedInMember): Promise<boolean> => {
+    try {
+      await account.endWays(member, originOf(request));
+      return true;
+    } catch (error) {
+      logger.error({ err: error }, "what can act as a member was not ended");
+      return false;
+    }
+  };
+
+  const endpoint: Endpoint = {
+    methods: ["POST"],
+    async answer(request) {
+      requireSameOrigin(request);
+      await readForm(request);
+      const session = await find(request);
+      if (session === undefined) throw new OAuthError("invalid_request", "you are no longer signed in");
+      const failed: SignedInMember[] = [];
+      for (const member of session.members) if (!(await endOf(request, member))) failed.push(member);
+      // What is left can be ended again with the same sign-in.
+      if (failed.length > 0) return { ...page(unfinishedPage(failed)), status: 503 };
+      return signOut(request);
+    },
+    fail,
+  };
+
+  return {
+    [home]: pageOf(async (session, request) => {
+      const { members } = session;
+      const ways = accountWays(members, await account.readWays(members));
+      return accountPage(session, await findChoices(request), ways);
+    }),
+    [endPath]: endpoint,
+  };
+}

@@ -1,0 +1,97 @@
+// What can act as members: their API keys, sessions, identities and one-time codes.
+import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { type ApiKeyRow, selectApiKeys } from "../api-keys/store.ts";
+import { type IdentityRow, selectIdentities } from "../identities/store.ts";
+import { type SessionRow, selectSessions } from "../sessions/store.ts";
+import type { MemberKey } from "../sign-in/sign-in-links.ts";
+
+/** What can act as a member now, the oldest first. */
+export interface WaysOfMember {
+  readonly keys: readonly ApiKeyRow[];
+  /** Those of browsers, of API keys, and of the clients that the member has allowed. */
+  readonly sessions: readonly SessionRow[];
+  readonly identities: readonly IdentityRow[];
+  /** When the one-time codes end with which the member could sign in. */
+  readonly codes: readonly { readonly expire_time: Date }[];
+}
+
+/** Reads what can act as members, in their order. Reads some thousands of each for all of them at most. */
+export async function readWays(db: Kysely<Schema>, members: readonly MemberKey[]): Promise<WaysOfMember[]> {
+  const isTheirs = (table: string): RawBuilder<SqlBool> => sql<SqlBool>`
+    (${sql.ref(`${table}.org_id`)}, ${sql.ref(`${table}.member_id`)}) in (
+      select * from unnest(${members.map(({ orgId }) => orgId)}::uuid[], ${members.map(({ memberId }) => memberId)}::uuid[]))`;
+  const keys = await selectApiKeys(db)
+    .where(isTheirs("api_keys"))
+    .where(sql<SqlBool>`(api_keys.expire_time is null or api_keys.expire_time > now())`)
+    .orderBy("api_keys.id")
+    .limit(maxRows)
+    .execute();
+  const sessions = await selectSessions(db)
+    .where(isTheirs("sessions"))
+    .where(sql<SqlBool>`sessions.token_gen is not distinct from members.token_gen`)
+    .orderBy("sessions.id")
+    .limit(maxRows)
+    .execute();
+  const identities = await selectIdentities(db)
+    .where(isTheirs("identities"))
+    .orderBy("identities.id")
+    .limit(maxRows)
+    .execute();
+  const codes = await db
+    .selectFrom("sign_in_links")
+    .select(["org_id", "member_id", "expire_time"])
+    .where(isTheirs("sign_in_links"))
+    .where(sql<SqlBool>`expire_time > now()`)
+    .orderBy("id")
+    .limit(maxRows)
+    .execute();
+  return members.map(({ orgId, memberId }) => {
+    const own = <Row extends { readonly org_id: string; readonly member_id: string }>(rows: readonly Row[]): Row[] =>
+      rows.filter((row) => row.org_id === orgId && row.member_id === memberId);
+    return { keys: own(keys), sessions: own(sessions), identities: own(identities), codes: own(codes) };
+  });
+}
+
+const maxRows = 5_000;
+
+/** Returns the identity with which a session was started; null if it was started without one. */
+export async function readIdentityOf(
+  db: Kysely<Schema>,
+  { orgId, memberId, sessionId }: MemberKey & { readonly sessionId: string },
+): Promise<string | null> {
+  const row = await db
+    .selectFrom("sessions")
+    .select("identity_id")
+    .where("org_id", "=", orgId)
+    .where("member_id", "=", memberId)
+    .where("id", "=", sessionId)
+    .executeTakeFirst();
+  return row?.identity_id ?? null;
+}
+
+/** Reads the first API keys of a member, also those that have expired. */
+export function readFirstKeys(db: Kysely<Schema>, { orgId, memberId }: MemberKey, limit: number): Promise<ApiKeyRow[]> {
+  return selectApiKeys(db)
+    .where("api_keys.org_id", "=", orgId)
+    .where("api_keys.member_id", "=", memberId)
+    .orderBy("api_keys.id")
+    .limit(limit)
+    .execute();
+}
+
+/** Reads the first identities of a member, except one. */
+export function readFirstIdentities(
+  db: Kysely<Schema>,
+  { orgId, memberId }: MemberKey,
+  keptId: string | null,
+  limit: number,
+): Promise<IdentityRow[]> {
+  return selectIdentities(db)
+    .where("identities.org_id", "=", orgId)
+    .where("identities.member_id", "=", memberId)
+    .where(sql<SqlBool>`identities.id is distinct from ${keptId}::uuid`)
+    .orderBy("identities.id")
+    .limit(limit)
+    .execute();
+}
