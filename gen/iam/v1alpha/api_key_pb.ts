@@ -740,7 +740,8 @@ export const ApiKeysService: GenService<{
   },
   /**
    * Creates an API key. Only this response contains its secret; a retry with the same `request_id` does not. The key must be as
-   * the `api_key_policy` of the Org requires. To create a key
+   * the `api_key_policy` of the Org requires, and go no further than the credential of the call; an access token of a Client creates
+   * none. To create a key
    * of another Member, the caller must also hold every permission that is granted to this Member. Such a key of a USER is
    * `limited`, unless an owner of the Org creates it: it counts no RoleBinding, Role, membership or nesting that is
    * created or changed later, until it is confirmed. A key that is created with a limited key of the same Member has the
@@ -778,8 +779,8 @@ export const ApiKeysService: GenService<{
   /**
    * Confirms an API key that is `limited`: from then on, it counts everything that is granted to its Member. The caller must
    * be the Member or an owner of the Org, with a key that is not limited itself. To confirm a key of another Member, the
-   * caller must also hold every permission that is granted to this Member. Confirming a key that is not limited changes
-   * nothing.
+   * caller must also hold every permission that is granted to this Member. The key must end no later than the credential of the
+   * call, which must not be an access token of a Client. Confirming a key that is not limited changes nothing.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.ConfirmApiKey
    */

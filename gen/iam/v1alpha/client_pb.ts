@@ -75,7 +75,8 @@ export type Client = Message<"iam.v1alpha.Client"> & {
    * The URIs to which the service may send people back, at least one, for example `["https://console.example.com/callback"]`.
    * A request must name one of them exactly. `https` is accepted with any host; `http` only with `127.0.0.1` or `[::1]`, for
    * which a request may name any port; other schemes only with a dot, as `com.example.app:/callback`. Fragments, user names
-   * and wildcards are refused.
+   * and wildcards are refused. Once a URI is taken away, codes that were sent there are refused, and so are refreshes of Sessions that
+   * were started with them.
    *
    * @generated from field: repeated string redirect_uris = 7;
    */
@@ -91,7 +92,9 @@ export type Client = Message<"iam.v1alpha.Client"> & {
 
   /**
    * The scopes for which the Client may ask, for example `["iam.members.get", "resources.*"]`; if empty, for all. They have the
-   * form `<area>.<collection>.<verb>`, `<area>.<collection>.*` or `<area>.*`. A change holds for what people allow afterwards.
+   * form `<area>.<collection>.<verb>`, `<area>.<collection>.*` or `<area>.*`. A change holds for what people allow
+   * afterwards. A scope that is taken away is also missing from what they have allowed: from the next code that is redeemed, and from
+   * the next refresh.
    *
    * @generated from field: repeated string scopes = 9;
    */
@@ -653,7 +656,7 @@ export const ClientsService: GenService<{
   },
   /**
    * Creates a Client. The response to the creation of a confidential Client is the only one that contains its secret; a
-   * retry with the same `request_id` does not.
+   * retry with the same `request_id` does not. The credential must not be narrowed, nor an access token of a Client.
    *
    * @generated from rpc iam.v1alpha.ClientsService.CreateClient
    */
@@ -673,7 +676,8 @@ export const ClientsService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Updates the fields of a Client that `update_mask` names.
+   * Updates the fields of a Client that `update_mask` names. With a credential that is narrowed, or an access token of a Client, no
+   * redirect URI and no scope can be added.
    *
    * @generated from rpc iam.v1alpha.ClientsService.UpdateClient
    */

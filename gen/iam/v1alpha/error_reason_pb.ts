@@ -141,8 +141,8 @@ export const ErrorReason = {
   PERMISSION_DENIED: 16,
 
   /**
-   * The change would give permissions that the caller does not hold there, or make a credential that is accepted from more
-   * addresses than that of the call.
+   * The change would give permissions that the caller does not hold there, or make something that goes further than the credential of the
+   * call: an API key or an Identity that ends later or is accepted from more addresses, or a Client that may ask for more.
    *
    * @generated from enum value: GRANT_EXCEEDS_OWN = 17;
    */
