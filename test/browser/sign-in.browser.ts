@@ -5,7 +5,7 @@ import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
 import { createTokenMember, startTokenServers, statusWith } from "../support/token-servers.ts";
 import { openBrowser } from "./chromium.ts";
 
-test("a person signs in with Chromium, makes a key that is shown once, allows a client, and signs out", async () => {
+test("a person signs in with Chromium, makes a key that is shown once, allows a client, and ends everything", async () => {
   const place = await startTokenServers();
   onTestFinished(() => place.close());
   const org = await place.api.orgs.createOrg({ org: { name: "acme" } });
@@ -61,8 +61,11 @@ test("a person signs in with Chromium, makes a key that is shown once, allows a 
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/callback\?code=/);
     await page.goto(`${url}/account`);
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("laptop").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.getByRole("button", { name: "End everything that can act as me" }).click();
     await page.waitForURL(`${url}/sign-in`);
+    expect(await statusWith({ url }, key ?? "", member.path)).toBe(401);
     expect(problems).toEqual([]);
   } finally {
     await browser.close();
