@@ -55,7 +55,7 @@ export interface WayCast {
 export const inMinutes = (minutes: number) => timestampFromDate(new Date(Date.now() + minutes * 60_000));
 
 /** The addresses of a bound key: where the tests run. */
-export const here = ["127.0.0.0/8", "::1/128"];
+const here = ["127.0.0.0/8", "::1/128"];
 
 export async function openWayCast(place: SharedTokenServers): Promise<WayCast> {
   const consent = await openConsent(place);

@@ -24,6 +24,7 @@ export const filesOn15: readonly string[] = [
   "test/api/states.test.ts",
   "test/api/tokens.test.ts",
   "test/cli/import-command.test.ts",
+  "test/http/account.test.ts",
   "test/http/provider-sign-in.test.ts",
   "test/http/sign-in-choices.test.ts",
   "test/iam/quota-requests/requests.test.ts",
