@@ -636,7 +636,8 @@ export const IdentitiesService: GenService<{
   /**
    * Creates an Identity of a Member. The caller must be the Member, with a credential that is not limited or narrowed, or an owner of
    * the Org who also holds every permission that is granted to the Member: signing in as the subject gives everything that
-   * the Member is granted, now and later, from everywhere. So the credential must have no `allowed_addresses`, either. The page on
+   * the Member is granted, now and later, from everywhere. So the credential must have no end and no `allowed_addresses`, and must
+   * not be an access token of a Client. That of a person who is signed in with a browser counts as one without an end. The page on
    * which the person accepts an Identity of an IdentityProvider of the Org `system` shows the Org, the Member and the caller.
    *
    * @generated from rpc iam.v1alpha.IdentitiesService.CreateIdentity
