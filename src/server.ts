@@ -127,6 +127,8 @@ export async function startServer(
     const ofInstallation = { running, registry, jobs, keptMs: rememberedMs, logger, whenAnswers };
     const { installation, isNew, sealer, signingKeys } = await startInstallation(config, ofInstallation);
 
+    jobs.push(startCatalogReview({ database, logger }));
+
     const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
       logger.warn({ err }, "failed to store the last use times of API keys"),
     );
