@@ -40,7 +40,7 @@ export interface Visit {
   readonly scope: Scope;
 }
 
-export interface Place {
+interface Place {
   readonly outer: Place | undefined;
   readonly key: string | number;
 }
@@ -51,7 +51,7 @@ export interface Scope {
   readonly outer: Scope | undefined;
 }
 
-export interface Seen {
+interface Seen {
   readonly properties: Set<string>;
   readonly items: Set<number>;
 }
@@ -63,7 +63,7 @@ export interface Problem {
   readonly description: string;
 }
 
-export interface Problems {
+interface Problems {
   readonly list: Problem[];
   readonly max: number;
 }

@@ -1,7 +1,7 @@
 import type { Assertion, PatternPart } from "./parse-pattern.ts";
 
 /** A step of a pattern. Numbers are those of the instructions that come next. */
-export type Instruction =
+type Instruction =
   | { readonly kind: "character"; readonly matches: (rune: number) => boolean; readonly next: number }
   | { readonly kind: "assertion"; readonly text: Assertion; readonly next: number }
   | { readonly kind: "either"; next: number; readonly other: number }
