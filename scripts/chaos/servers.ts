@@ -101,7 +101,7 @@ async function startOne(
     const started = workplace.start(name, process.execPath, args, { env });
     void started.ended.then(async () => {
       if (!isWanted) return;
-      // A server that starts while there is no database says so and ends, and is started again.
+      // One that has not listened could not start, and is started again.
       if (hasListened(log, started.pid)) findings.add("a server ended by itself", name);
       await sleep(500);
       program = start();

@@ -28,7 +28,7 @@ const caller: Caller = {
   clientId: "client",
   scopes: undefined,
   projectId: undefined,
-  allowedAddresses: undefined,
+  allowedAddresses: ["10.0.0.0/8"],
   impersonator: undefined,
   token: undefined,
   orgHead: { revision: "7", readAt: 0 },
@@ -95,6 +95,8 @@ test("the author of a change is the caller, with what narrows its credential", (
     actorOrgId: "org",
     credentialExpireTime: new Date(1),
     grantsUntil: "7",
+    allowedAddresses: ["10.0.0.0/8"],
+    isOfClient: false,
     method: "S/M",
     origin,
     confirm,
@@ -107,4 +109,6 @@ test("the author of a change is the caller, with what narrows its credential", (
   expect(authorWith({ projectId: "web" }).narrowing).toEqual({ ...none, projectId: "web" });
   const impersonator = { memberId: "boss" } as Caller["impersonator"];
   expect(authorWith({ impersonator }).narrowing).toEqual({ ...none, impersonatorId: "boss" });
+  const token = { clientOrgId: "org" } as Caller["token"];
+  expect(authorWith({ token }).isOfClient).toBe(true);
 });

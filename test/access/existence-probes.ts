@@ -59,8 +59,9 @@ const plainFields = new Set([
   "display_name",
   "etag",
   "evaluations_semantic",
-  // Refers to a kind, which every caller may read.
+  // Refer to kinds, which every caller may read.
   "kind",
+  "counted_kinds",
   "order_by",
   "permission",
   "permissions",

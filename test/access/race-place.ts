@@ -8,6 +8,7 @@ import pg from "pg";
 import { type AccessClient, createAccessClient } from "../support/access-place.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type Served, serveTenantry } from "../support/command.ts";
+import { writeSecretKeys } from "../support/write-secret-keys.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { openDistantDatabase } from "./distant-database.ts";
 
@@ -34,9 +35,10 @@ export async function startRaceServers(): Promise<RaceServers> {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "tenantry-races-"));
   const distant = await openDistantDatabase(database.url, distanceMs);
+  const keys = await writeSecretKeys(directory);
   const serve = (name: string, databaseUrl: string): Promise<Served> => {
-    const env = { DATABASE_URL: databaseUrl, TENANTRY_DATA: join(directory, name), TENANTRY_ACCESS_LOG: "off" };
-    return serveTenantry({ cwd: directory, env });
+    const data = { TENANTRY_DATA: join(directory, name), TENANTRY_SECRET_KEYS_FILE: keys };
+    return serveTenantry({ cwd: directory, env: { DATABASE_URL: databaseUrl, ...data, TENANTRY_ACCESS_LOG: "off" } });
   };
   // The first server creates the operator.
   const first = await serve("first", database.url);

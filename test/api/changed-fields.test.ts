@@ -35,10 +35,11 @@ const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
   },
 };
 
-/** Other tests change these: they can be set in one state only, or are never shown. */
+/** Other tests change these: they can be set in one state only, are never shown, or name what has to exist. */
 const elsewhere: Readonly<Partial<Record<ResourceType, readonly string[]>>> = {
   Member: ["invitation_expire_time"],
   IdentityProvider: ["client_secret"],
+  Service: ["counted_kinds"],
 };
 
 /** Identifies a version of the item, or the item. */

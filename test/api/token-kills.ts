@@ -1,6 +1,5 @@
 // A server that is killed beside one that survives, while both answer calls with the same token or code.
-import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +8,7 @@ import { type Served, serveTenantry } from "../support/command.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { issuer } from "../support/test-server.ts";
 import { type OAuthAnswer, sendForm } from "../support/token-servers.ts";
+import { writeSecretKeys } from "../support/write-secret-keys.ts";
 
 interface KillPlace {
   /** The data directory of the servers. */
@@ -24,8 +24,7 @@ export async function startKillPlace(): Promise<KillPlace> {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const keys = join(directory, "keys");
-  await writeFile(keys, `${randomBytes(32).toString("base64")}\n`);
+  const keys = await writeSecretKeys(directory);
   const start = (): Promise<Served> =>
     serveTenantry({
       cwd: directory,

@@ -71,7 +71,7 @@ describe("a provider", () => {
     expect(await failureOf(update)).toMatchObject({
       fields: ["resource_type.operations[0].given_quantities[0].counted"],
     });
-    const uncounted = [{ verb: "create", quantities: [{ kind: cloud.cores }] }, { verb: "delete" }];
+    const uncounted = [{ verb: "create", quantities: [{ kind: cloud.cores, counted: false }] }, { verb: "delete" }];
     await provider.types.updateResourceType({ path, resourceType: { operations: uncounted } });
     expect(await failureOf(setKinds([cloud.cores], servicePath, provider))).toMatchObject({ code: "PermissionDenied" });
     expect(await kindsOf()).toEqual([]);

@@ -21,6 +21,7 @@ import { expectNoDrift } from "../support/expect-no-drift.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { createTransport } from "../support/transports.ts";
+import { writeSecretKeys } from "../support/write-secret-keys.ts";
 import { type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 
 const perRound = 4;
@@ -72,10 +73,11 @@ test(
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const database = await startDatabase(join(directory, "postgres"));
 
+    const keys = await writeSecretKeys(directory);
     const servers: Served[] = [];
     const serve = async (index: number): Promise<void> => {
-      const env = { DATABASE_URL: database.url, TENANTRY_DATA: join(directory, `server-${index}`) };
-      servers[index] = await serveTenantry({ cwd: directory, env });
+      const data = { TENANTRY_DATA: join(directory, `server-${index}`), TENANTRY_SECRET_KEYS_FILE: keys };
+      servers[index] = await serveTenantry({ cwd: directory, env: { DATABASE_URL: database.url, ...data } });
     };
     onTestFinished(async () => void (await Promise.all(servers.map((each) => each.signal("SIGKILL")))));
     await serve(0);

@@ -41,7 +41,13 @@ describe("a provider gives", () => {
       ["at most twice of what counts", (kind) => ({ quantities: [{ kind, counted: true }] }), 2, 4, 4.1],
       ["at most its surplus more", (kind) => ({ quantities: [{ kind, counted: true, surplus: 0.1 }] }), 0.7, 0.8, 0.9],
       ["nothing more with no surplus", (kind) => ({ quantities: [{ kind, counted: true, surplus: 0 }] }), 2, 2, 2.1],
-      ["a surplus also of what does not count", (kind) => ({ quantities: [{ kind, surplus: 1 }] }), 2, 3, 3.1],
+      [
+        "a surplus also of what does not count",
+        (kind) => ({ quantities: [{ kind, counted: false, surplus: 1 }] }),
+        2,
+        3,
+        3.1,
+      ],
       [
         "the greater surplus of both lists",
         (kind) => ({
@@ -84,7 +90,7 @@ describe("a provider gives", () => {
   });
 
   test("as much as it likes of what does not count", async () => {
-    const { complete } = await claimNew({ quantities: [{ kind: cloud.ram }] }, { [cloud.ram]: 1 });
+    const { complete } = await claimNew({ quantities: [{ kind: cloud.ram, counted: false }] }, { [cloud.ram]: 1 });
     expect((await complete({ [cloud.ram]: 1e9 })).done).toBe(true);
   });
 

@@ -15,10 +15,18 @@ const members = rounds(4_000, 8_000);
 /** The server can remove thousands more before it is killed, so that it is killed in the middle also on a busy machine. */
 const soon = members - 400;
 
-/** Starts a server that runs the job continuously, and kills it as soon as the condition is true. */
-async function killServerWhen({ url }: PurgeFixture, holds: () => Promise<boolean>): Promise<void> {
+async function makeDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "tenantry-purge-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/**
+ * Starts a server that runs the job continuously, and kills it as soon as the condition is true.
+ *
+ * @param directory of its data, as of the servers of the database before it.
+ */
+async function killServerWhen({ url }: PurgeFixture, directory: string, holds: () => Promise<boolean>): Promise<void> {
   const env = { DATABASE_URL: url, TENANTRY_DATA: directory, TENANTRY_PURGE_INTERVAL_MS: "100" };
   const served = await serveTenantry({ cwd: directory, env });
   onTestFinished(() => served.signal("SIGKILL").then(() => {}));
@@ -40,8 +48,9 @@ test("an org stays deleted while its removal is killed repeatedly, and is remove
   const org = await addOrg(fixture.database, "large");
   await fillOrg(fixture, org, { members, keysPerMember: 1 });
   await makeOrgPurgeable(fixture, org);
+  const directory = await makeDirectory();
   for (const left of [soon, soon - 400]) {
-    await killServerWhen(fixture, async () => (await countMembers(fixture)) <= left);
+    await killServerWhen(fixture, directory, async () => (await countMembers(fixture)) <= left);
     expect(await countMembers(fixture)).toBeGreaterThan(0);
     const [row] = await fixture.query(sql`select purge_time <= now() as purgeable from orgs where id = ${org.id}`);
     expect(row).toEqual({ purgeable: true });
@@ -59,7 +68,7 @@ test("after a killed removal, each member exists or has a change", async () => {
   const org = await addOrg(fixture.database, "acme");
   await fillOrg(fixture, org, { members });
   await makePurgeable(fixture, "members", sql`name like 'm%'`);
-  await killServerWhen(fixture, async () => (await countMembers(fixture)) <= soon);
+  await killServerWhen(fixture, await makeDirectory(), async () => (await countMembers(fixture)) <= soon);
   const gone = members - (await countMembers(fixture));
   expect(gone).toBeLessThan(members);
   expect(await changesOf(fixture.database, org)).toHaveLength(gone);
