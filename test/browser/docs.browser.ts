@@ -124,7 +124,7 @@ describe("/docs in Chromium", () => {
     expect(rows.map((row) => row.split("\t"))).toEqual([
       ["input", "cpu_cores", "core", "yes", "1", "64", "0.5", "", "yes"],
       ["input", "iso_27001", "grade", "", "", "2", "", "", ""],
-      ["output", "cpu_cores", "core", "", "", "", "0.1", "", ""],
+      ["output", "cpu_cores", "core", "", "", "", "0.1", "", "yes"],
     ]);
     expect([outside, problems]).toEqual([[], []]);
     // The key is in no storage and no URL.
