@@ -42,7 +42,7 @@ const isOnServer = process.env["MUTATE"] === "decisions";
 export default defineConfig({
   test: {
     include: isOnServer ? onServer : inMemory,
-    exclude: ["test/access/condition-costs.test.ts"],
+    exclude: ["test/access/condition-costs.test.ts", "test/access/conditional-batches.test.ts"],
     globalSetup: isOnServer ? ["scripts/mutation/provide-server.ts"] : [],
     setupFiles: ["scripts/mutation/count-hooks.ts"],
     isolate: false,
