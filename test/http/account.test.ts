@@ -1,8 +1,9 @@
 // The page that shows everything that can act as a person, and the button that ends it all. On two servers with one database.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
 import { type Consent, accessTokenOf, callsOf, newPkce, ofPage, openConsent } from "../api/consent.ts";
 import { createApi, uniqueName } from "../support/api.ts";
+import { openSqlClient } from "../support/sql.ts";
 import {
   type TokenMember,
   createTokenMember,
@@ -55,6 +56,20 @@ const signedInWith = ({ id }: { readonly id: string }) =>
 async function allowClient() {
   const pkce = newPkce();
   return redeem(await newCode(pkce), pkce);
+}
+
+/** Holds the lock of the org, as a write does that takes long. */
+async function holdLock({ servers, org }: Pick<Consent, "servers" | "org">) {
+  const [holder, watcher] = [await openSqlClient(servers[0].databaseUrl), await openSqlClient(servers[0].databaseUrl)];
+  onTestFinished(() => Promise.all([holder.close(), watcher.close()]).then(() => {}));
+  await holder.query("begin");
+  await holder.query("select from orgs where id = $1 for no key update", [org.id]);
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  return {
+    release: () => holder.query("commit"),
+    /** Waits until so many other transactions wait for the lock. */
+    waitedFor: (count: number) => expect.poll(async () => (await watcher.query(waiting)).length).toBe(count),
+  };
 }
 
 const newLink = () => createSignInLink(consent.database, { orgId: consent.org.id, memberId: member.id });
@@ -145,6 +160,58 @@ describe("the button", () => {
     expect((await ended).status).toBe(303);
     expect((await consent.api.apiKeys.listApiKeys({ parentPath: member.path })).apiKeys).toEqual([]);
     for (const key of made) if (key !== undefined) expect(await keyStatuses(key)).toEqual([401, 401]);
+  });
+
+  describe("of a browser whose sign-in ends while the button waits for the lock of the org", () => {
+    /** A browser that is signed in with an identity. */
+    async function newBrowser(): Promise<{ readonly cookie: string; readonly identity: string }> {
+      const [of, { id, path }] = [await signIn(consent.org, member), await link(uniqueName("own"))];
+      await consent.database.writes
+        .updateTable("sessions")
+        .set({ identity_id: id })
+        .where("member_id", "=", member.id)
+        .where("client_id", "=", "browser")
+        .where("identity_id", "is", null)
+        .execute();
+      return { cookie: of, identity: path };
+    }
+
+    const listIdentities = async () =>
+      (await consent.api.identities.listIdentities({ parentPath: member.path })).identities.map(({ path }) => path);
+
+    test("ends nothing, when the button in another browser has ended everything", async () => {
+      await newPerson("owner");
+      const [first, second] = [await newBrowser(), await newBrowser()];
+      const { release, waitedFor } = await holdLock(consent);
+      const ending = end({ ...ofPage, cookie: first.cookie });
+      await waitedFor(1);
+      const later = end({ ...ofPage, cookie: second.cookie }, 1);
+      await waitedFor(2);
+      await release();
+      expect((await ending).status).toBe(303);
+      const answer = await later;
+      expect([answer.status, await answer.text()]).toEqual([
+        400,
+        expect.stringContaining("you are no longer signed in as"),
+      ]);
+      expect(await listIdentities()).toEqual([first.identity]);
+    });
+
+    test("ends nothing, when its session was deleted", async () => {
+      await newPerson("owner");
+      const browser = await newBrowser();
+      const { sessions } = await consent.api.sessions.listSessions({ parentPath: member.path });
+      const { release, waitedFor } = await holdLock(consent);
+      const deleting = consent.api.sessions.deleteSession({ path: sessions.at(-1)?.path ?? "" });
+      await waitedFor(1);
+      const ending = end({ ...ofPage, cookie: browser.cookie }, 1);
+      await waitedFor(2);
+      await release();
+      await deleting;
+      expect((await ending).status).toBe(400);
+      expect(await listIdentities()).toEqual([browser.identity]);
+      expect(await keyStatuses(member.key)).toEqual([200, 200]);
+    });
   });
 
   test.each<readonly [string, () => Record<string, string>]>([

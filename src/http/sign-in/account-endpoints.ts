@@ -28,13 +28,12 @@ interface AccountEndpoints {
 export function createAccountEndpoints(dependencies: AccountEndpoints): Readonly<Record<string, Endpoint>> {
   const { account, find, findChoices, pageOf, signOut, originOf, logger, fail } = dependencies;
 
-  const endOf = async (request: HttpRequest, member: SignedInMember): Promise<boolean> => {
+  const endOf = async (request: HttpRequest, member: SignedInMember): Promise<"ended" | "left" | "failed"> => {
     try {
-      await account.endWays(member, originOf(request));
-      return true;
+      return (await account.endWays(member, originOf(request))) ? "ended" : "left";
     } catch (error) {
       logger.error({ err: error }, "what can act as a member was not ended");
-      return false;
+      return "failed";
     }
   };
 
@@ -45,11 +44,18 @@ export function createAccountEndpoints(dependencies: AccountEndpoints): Readonly
       await readForm(request);
       const session = await find(request);
       if (session === undefined) throw new OAuthError("invalid_request", "you are no longer signed in");
-      const failed: SignedInMember[] = [];
-      for (const member of session.members) if (!(await endOf(request, member))) failed.push(member);
+      const outcomes = new Map<SignedInMember, "ended" | "left" | "failed">();
+      for (const member of session.members) outcomes.set(member, await endOf(request, member));
+      const { failed = [], left = [] } = Object.groupBy(session.members, (member) => outcomes.get(member) ?? "failed");
       // What is left can be ended again with the same sign-in.
       if (failed.length > 0) return { ...page(unfinishedPage(failed)), status: 503 };
-      return signOut(request);
+      const answer = await signOut(request);
+      if (left.length === 0) return answer;
+      const paths = left.map(({ path }) => path).join(", ");
+      throw new OAuthError(
+        "invalid_request",
+        `you are no longer signed in as ${paths}; sign in again to see whether anything can still act as you`,
+      );
     },
     fail,
   };

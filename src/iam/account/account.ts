@@ -17,7 +17,7 @@ import { endAllTokens } from "../members/revoke-tokens.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { readSessionsOfIdentities } from "../sessions/store.ts";
 import type { SignedInMember } from "../sign-in/browser-sessions.ts";
-import { type WaysOfMember, readFirstIdentities, readFirstKeys, readIdentityOf, readWays } from "./store.ts";
+import { type WaysOfMember, readFirstIdentities, readFirstKeys, readSignInOf, readWays } from "./store.ts";
 
 export interface Account {
   /** Returns what can act as the members that a browser is signed in as, in their order. */
@@ -25,14 +25,20 @@ export interface Account {
   /**
    * Ends everything that can act as a member: its API keys, all sessions and tokens, also those of this browser and of clients, the codes
    * of clients, one-time codes, and its identities except the one with which this browser is signed in.
+   *
+   * @returns whether all has ended; false when the browser was no longer signed in as the member, which is decided under the lock of
+   *   its org: what ended the sign-in meanwhile may have meant to stop who has the browser.
    */
-  endWays(member: SignedInMember, origin: Origin): Promise<void>;
+  endWays(member: SignedInMember, origin: Origin): Promise<boolean>;
 }
 
 interface AccountDependencies {
   readonly database: Database;
   readonly registry: ResourceRegistry;
 }
+
+/** What removing some leads to. */
+type Step = "more" | "ended" | "signed out";
 
 /** How many API keys and identities are removed under one lock of the org. */
 const maxRemoved = 200;
@@ -57,21 +63,23 @@ export function createAccount({ database, registry }: AccountDependencies): Acco
    * Removes some API keys and identities. With the last of them, under the same lock, all tokens end, so that nothing that was made
    * meanwhile is left.
    *
-   * @returns whether there is nothing left.
+   * @returns whether there is more, or all has ended; `signed out` if the browser is no longer signed in, for which nothing is removed.
    */
-  const endSome = async (transaction: OrgTransaction, member: SignedInMember): Promise<boolean> => {
+  const endSome = async (transaction: OrgTransaction, member: SignedInMember): Promise<Step> => {
     const { db } = transaction;
+    const signIn = await readSignInOf(db, member);
+    if (signIn === undefined) return "signed out";
     const keys = await readFirstKeys(db, member, maxRemoved);
-    const identities = await readFirstIdentities(db, member, await readIdentityOf(db, member), maxRemoved);
+    const identities = await readFirstIdentities(db, member, signIn.identityId, maxRemoved);
     await removeKeys(transaction, keys);
     await removeIdentities(transaction, identities);
-    if (keys.length === maxRemoved || identities.length === maxRemoved) return false;
+    if (keys.length === maxRemoved || identities.length === maxRemoved) return "more";
     const row = await findRow(db, memberDefinition, [
       { by: "id", value: member.orgId },
       { by: "id", value: member.memberId },
     ]);
     if (row !== undefined) await endAllTokens(transaction, row);
-    return true;
+    return "ended";
   };
 
   return {
@@ -80,11 +88,14 @@ export function createAccount({ database, registry }: AccountDependencies): Acco
     async endWays(member, origin) {
       const author = authorOf(member, origin);
       const org = { by: "id", value: member.orgId } as const;
-      const end = (): Promise<boolean> =>
+      const end = (): Promise<Step> =>
         inTransaction(database, (db) =>
           writeInOrg(db, org, author, (transaction) => endSome(transaction, member), "any"),
         );
-      while (!(await end()));
+      let step: Step;
+      do step = await end();
+      while (step === "more");
+      return step === "ended";
     },
   };
 }

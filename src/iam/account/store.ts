@@ -5,6 +5,7 @@ import { type ApiKeyRow, selectApiKeys } from "../api-keys/store.ts";
 import { type IdentityRow, selectIdentities } from "../identities/store.ts";
 import { type SessionRow, selectSessions } from "../sessions/store.ts";
 import type { MemberKey } from "../sign-in/sign-in-links.ts";
+import { isSignedIn } from "../sign-in/store.ts";
 
 /** What can act as a member now, the oldest first. */
 export interface WaysOfMember {
@@ -55,19 +56,24 @@ export async function readWays(db: Kysely<Schema>, members: readonly MemberKey[]
 
 const maxRows = 5_000;
 
-/** Returns the identity with which a session was started; null if it was started without one. */
-export async function readIdentityOf(
+/**
+ * Reads the sign-in of a browser as a member.
+ *
+ * @returns the identity with which it was started, null if it was started without one; undefined if the browser is no longer signed in.
+ */
+export async function readSignInOf(
   db: Kysely<Schema>,
   { orgId, memberId, sessionId }: MemberKey & { readonly sessionId: string },
-): Promise<string | null> {
-  const row = await db
-    .selectFrom("sessions")
-    .select("identity_id")
-    .where("org_id", "=", orgId)
-    .where("member_id", "=", memberId)
-    .where("id", "=", sessionId)
-    .executeTakeFirst();
-  return row?.identity_id ?? null;
+): Promise<{ readonly identityId: string | null } | undefined> {
+  const { rows } = await sql<{ identityId: string | null }>`
+    select sessions.identity_id as "identityId"
+    from sessions
+    join browser_sessions on browser_sessions.id = sessions.browser_session_id
+    join members on members.org_id = sessions.org_id and members.id = sessions.member_id
+    join orgs on orgs.id = sessions.org_id
+    where sessions.org_id = ${orgId} and sessions.member_id = ${memberId} and sessions.id = ${sessionId}
+      and ${isSignedIn}`.execute(db);
+  return rows[0];
 }
 
 /** Reads the first API keys of a member, also those that have expired. */

@@ -25,9 +25,14 @@ export interface SignedInRow {
 }
 
 /**
- * Reads the members that a browser is signed in as. What ends a session in the API ends it here: its deletion, another
- * `token_gen`, and the suspension or deletion of the member.
+ * Whether a browser is signed in as a member. What ends a session in the API ends it here: its deletion, another `token_gen`, and the
+ * suspension or deletion of the member.
  */
+export const isSignedIn = sql<boolean>`
+  browser_sessions.expire_time > clock_timestamp() and sessions.expire_time > clock_timestamp()
+  and ${isActiveMember} and sessions.token_gen is not distinct from members.token_gen`;
+
+/** Reads the members that a browser is signed in as. */
 export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandle): Promise<SignedInRow[]> {
   const { rows } = await sql<SignedInRow>`
     select browser_sessions.sign_in_time, browser_sessions.expire_time as browser_expire_time,
@@ -40,9 +45,7 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
     join sessions on sessions.browser_session_id = browser_sessions.id
     join members on members.org_id = sessions.org_id and members.id = sessions.member_id
     join orgs on orgs.id = sessions.org_id
-    where browser_sessions.id = ${id} and browser_sessions.hash = ${hash}
-      and browser_sessions.expire_time > clock_timestamp() and sessions.expire_time > clock_timestamp()
-      and ${isActiveMember} and sessions.token_gen is not distinct from members.token_gen
+    where browser_sessions.id = ${id} and browser_sessions.hash = ${hash} and ${isSignedIn}
     order by sessions.id`.execute(db);
   return rows;
 }
