@@ -19,6 +19,7 @@ import {
   statusWith,
 } from "../support/token-servers.ts";
 import { makePrivateFolder, runTenantry, serveTenantry } from "../support/command.ts";
+import { openSqlClient } from "../support/sql.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
 let place: SharedTokenServers;
@@ -136,6 +137,29 @@ describe("a code", () => {
     const redeem = async (text: string): Promise<number> =>
       (await post("/sign-in/code", new URLSearchParams({ code: text }))).status;
     expect([await redeem(code), await redeem(ofOther), await redeem(await newCode(member))]).toEqual([400, 303, 303]);
+  });
+
+  test("leaves no session if all tokens of its member are revoked while its browser waits for the end of another sign-in", async () => {
+    const other = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
+    const [member, before] = [await newMember(), await createTokenMember(api, other.path, "owner")];
+    const own = await createSignInLink(database, { orgId: other.id, memberId: before.id });
+    const headers = (await post("/sign-in/code", new URLSearchParams({ code: own }))).headers;
+    const cookie = (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const code = await newCode(member);
+    const holder = await openSqlClient(place.servers[0].databaseUrl);
+    onTestFinished(() => holder.close());
+    await holder.query("begin");
+    await holder.query("select from orgs where id = $1 for no key update", [other.id]);
+    const signingIn = post("/sign-in/code", new URLSearchParams({ code }), { cookie });
+    const isUsed = async (): Promise<boolean> =>
+      (await holder.query("select from sign_in_links where member_id = $1", [member.id])).length === 0;
+    await expect.poll(isUsed).toBe(true);
+    await api.members.revokeTokens({ path: member.path });
+    const response = await signingIn;
+    await holder.query("commit");
+    const given = (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    expect((await askToken(given, member)).status).toBe(400);
+    expect((await api.sessions.listSessions({ parentPath: member.path })).sessions).toEqual([]);
   });
 
   test("and the cookie reach no log, no change and no table", async () => {

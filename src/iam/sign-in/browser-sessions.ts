@@ -16,7 +16,7 @@ import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { insertSession } from "../sessions/insert-session.ts";
-import type { MemberKey, SignInMember } from "./sign-in-links.ts";
+import type { MemberKey, RedeemedMember, SignInMember } from "./sign-in-links.ts";
 import {
   type BrowserSessionKey,
   type SignedInRow,
@@ -51,12 +51,12 @@ export interface BrowserSession {
 
 export interface BrowserSessions {
   /**
-   * Signs a browser in as a member.
+   * Signs a browser in as a member that has used a code up.
    *
    * @returns the value of the cookie.
-   * @throws ServiceError GRANT_INVALID when the member is not active.
+   * @throws ServiceError GRANT_INVALID when the member is not active, or all its tokens have ended since.
    */
-  start(member: MemberKey, origin: Origin): Promise<string>;
+  start(member: RedeemedMember, origin: Origin): Promise<string>;
   /** Returns what a cookie stands for now; undefined if the browser is not signed in. */
   find(cookie: string): Promise<BrowserSession | undefined>;
   /** Signs the browser of a cookie out. Returns the sessions of its members, which are to be ended. */
@@ -200,12 +200,15 @@ function endSession(
 }
 
 /** @throws ServiceError GRANT_INVALID */
-async function requireActive({ db }: OrgTransaction, { orgId, memberId }: MemberKey): Promise<void> {
+async function requireActive({ db }: OrgTransaction, { orgId, memberId, gen }: RedeemedMember): Promise<void> {
   const { rows } = await sql`
     select from members join orgs on orgs.id = members.org_id
-    where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}`.execute(db);
+    where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
+      and members.token_gen is not distinct from ${gen}::uuid`.execute(db);
   if (rows.length > 0) return;
-  throw new ServiceError("GRANT_INVALID", "nobody can be signed in: the member is not active, or was deleted");
+  const message =
+    "nobody can be signed in: the member is not active, was deleted, or all its tokens were ended meanwhile";
+  throw new ServiceError("GRANT_INVALID", message);
 }
 
 /** The member itself signs in and out. What signs it in was checked before. */

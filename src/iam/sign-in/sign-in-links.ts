@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { createSecretHandle, parseSecretHandle } from "../../identity/secret-handle.ts";
+import { type SecretHandle, createSecretHandle, parseSecretHandle } from "../../identity/secret-handle.ts";
 import { deleteExpired } from "./store.ts";
 
 export interface MemberKey {
@@ -31,22 +31,32 @@ export function createSignInLink(database: Database, { orgId, memberId }: Member
   });
 }
 
+/** The member of a code that was used up. */
+export interface RedeemedMember extends MemberKey {
+  /** Its `token_gen` when the code was used up: the sign-in ends with what ends all its tokens. */
+  readonly gen: string | null;
+}
+
 /**
  * Uses up a code, and returns its member.
  *
  * @throws ServiceError GRANT_INVALID for any text that is no code, and for a code that was used or has expired.
  */
-export async function redeemSignInLink(database: Database, code: string): Promise<MemberKey> {
+export async function redeemSignInLink(database: Database, code: string): Promise<RedeemedMember> {
   const handle = parseSecretHandle(code);
-  const row =
-    handle &&
-    (await database.writes
-      .deleteFrom("sign_in_links")
-      .where("id", "=", handle.id)
-      .where("hash", "=", handle.hash)
-      .where("expire_time", ">", sql<Date>`clock_timestamp()`)
-      .returning(["org_id", "member_id"])
-      .executeTakeFirst());
-  if (row !== undefined) return { orgId: row.org_id, memberId: row.member_id };
+  const member = handle && (await deleteLink(database, handle));
+  if (member !== undefined) return member;
   throw new ServiceError("GRANT_INVALID", "the code is not valid: it is mistyped, was used, or is older than an hour");
+}
+
+async function deleteLink(
+  database: Database,
+  { id, hash }: Pick<SecretHandle, "id" | "hash">,
+): Promise<RedeemedMember | undefined> {
+  const { rows } = await sql<RedeemedMember>`
+    delete from sign_in_links using members
+    where sign_in_links.id = ${id} and sign_in_links.hash = ${hash} and sign_in_links.expire_time > clock_timestamp()
+      and members.org_id = sign_in_links.org_id and members.id = sign_in_links.member_id
+    returning members.org_id as "orgId", members.id as "memberId", members.token_gen as gen`.execute(database.writes);
+  return rows[0];
 }
