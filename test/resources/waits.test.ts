@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "v
 import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { poll } from "../../src/resources/poll.ts";
+import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
@@ -55,6 +56,77 @@ test.each<[string, () => Promise<unknown>]>([
 test("an operation in a project that is suspended meanwhile is returned to a caller who may lift that", async () => {
   const suspend = () => cloud.api.projects.suspendProject({ path: cloud.project });
   expect(await waitDuring(suspend, cloud)).toMatchObject({ path: operation.path, done: true });
+});
+
+test("an operation in a suspended project is not returned through - to a caller who has lost the permission to lift that meanwhile", async () => {
+  const { api, operations } = cloud;
+  const { path: subjectPath } = await api.members.createMember({
+    parentPath: "/orgs/system",
+    member: { name: uniqueName("lifter") },
+  });
+  const bind = (role: string) =>
+    api.roleBindings.createRoleBinding({
+      roleBinding: { name: uniqueName("b"), rolePath: `/roles/${role}`, subjectPath },
+    });
+  await bind("viewer");
+  const lifting = await bind("projects-admin");
+  const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "ci" } });
+  const lifter = createResourcesApi("gRPC", server.url, required(secret));
+  await api.projects.suspendProject({ path: cloud.project });
+  const path = `/orgs/-/projects/-/operations/${operation.path.split("/").at(-1)}`;
+  expect(await lifter.operations.getOperation({ path })).toMatchObject({ path: operation.path });
+  const waited = lifter.operations.waitOperation({ path, timeout: { seconds: 20n } });
+  waited.catch(() => {});
+  await sleep(300);
+  await api.roleBindings.deleteRoleBinding({ path: lifting.path });
+  await cloud.complete();
+  expect(await failureOf(waited)).toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
+  expect(await operations.getOperation({ path: operation.path })).toMatchObject({ done: true });
+});
+
+describe("a provider that waits for operations", () => {
+  const join = async () => {
+    const { api, servicePath } = cloud;
+    const member = await api.members.createMember({
+      parentPath: "/orgs/system",
+      member: { name: uniqueName("provider"), type: 2 },
+    });
+    const roleBinding = { name: uniqueName("b"), rolePath: "/roles/provider", subjectPath: member.path };
+    const bound = await api.roleBindings.createRoleBinding({ parentPath: servicePath, roleBinding });
+    const key = await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "ci" } });
+    return { member: member.path, bound: bound.path, key };
+  };
+  type Joined = Awaited<ReturnType<typeof join>>;
+
+  test.each<[string, string | undefined, (joined: Joined) => Promise<unknown>]>([
+    ["claims one that is started meanwhile", undefined, () => Promise.resolve()],
+    [
+      "claims none once its key is deleted",
+      "TOKEN_INVALID",
+      ({ key }) => cloud.api.apiKeys.deleteApiKey({ path: key.path }),
+    ],
+    [
+      "claims none once it has lost its role",
+      "PERMISSION_DENIED",
+      ({ bound }) => cloud.api.roleBindings.deleteRoleBinding({ path: bound }),
+    ],
+    [
+      "claims none once it is suspended",
+      "TOKEN_INVALID",
+      ({ member }) => cloud.api.members.suspendMember({ path: member }),
+    ],
+  ])("%s", async (_what, reason, change) => {
+    await cloud.complete();
+    const joined = await join();
+    const { provider } = createResourcesApi("gRPC", server.url, required(joined.key.secret));
+    const claiming = provider.claimOperations({ servicePath: cloud.servicePath, wait: { seconds: 20n } });
+    claiming.catch(() => {});
+    await sleep(300);
+    await change(joined);
+    const { path } = await cloud.create("other");
+    if (reason === undefined) expect((await claiming).claims).toMatchObject([{ operation: { path } }]);
+    else expect(await failureOf(claiming)).toMatchObject({ reason });
+  });
 });
 
 const passedMs = async (wait: () => Promise<unknown>): Promise<number> => {

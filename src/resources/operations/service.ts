@@ -6,6 +6,7 @@ import { callerOf, confirmOf, holderOf, targetOf, visibleOf } from "../../access
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
+import type { AnyPath } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
@@ -58,17 +59,22 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
         waitMs: timeout === undefined ? Infinity : durationMs(timeout),
         callMs: Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs),
       };
+      const missing = () => notFound("operation", formatReferences(patterns.Operation, path));
       let reads = 0;
       const read = async (): Promise<OperationRow> => {
         reads++;
         const row = await reader.lookup(path, visible);
-        if (row === undefined) throw notFound("operation", formatReferences(patterns.Operation, path));
+        if (row === undefined) throw missing();
         return row;
       };
       const row = await poll(read, (found) => found.end_time !== null, limits, context.signal);
       // Meanwhile the caller may have lost the permission, or the org or project may have been suspended.
       if (reads > 1) await confirmOf(context)(database.reads, undefined);
-      return showOperation(await authorHolds.now({ db: database.reads, author: holderOf(context) }), row);
+      const holds = await authorHolds.now({ db: database.reads, author: holderOf(context) });
+      // What a `-` showed was decided before the wait.
+      const isWritten = path.every(({ by }) => by !== "any");
+      if (reads > 1 && !isWritten && !(await holds("resources.operations.get", placeOf(row)))) throw missing();
+      return showOperation(holds, row);
     },
 
     cancelOperation(request, context) {
@@ -87,4 +93,10 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
     },
   };
   return completeService(OperationsService, { ...standard, ...own });
+}
+
+/** Returns the path of an operation, by ids. */
+function placeOf({ org_id: orgId, project_id: projectId, id }: OperationRow): AnyPath {
+  const references = [orgId, projectId, id].map((value) => ({ by: "id", value }) as const);
+  return { pattern: patterns.Operation, references };
 }

@@ -11,7 +11,7 @@ import {
   RenewOperationResponseSchema,
 } from "../../../gen/resources/v1alpha/provider_pb.ts";
 import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
-import { targetOf } from "../../access/evaluation/call.ts";
+import { confirmOf, targetOf } from "../../access/evaluation/call.ts";
 import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { withReadableQuotas } from "../../iam/quotas/quota-exceeded.ts";
@@ -144,10 +144,14 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async claimOperations({ maxOperations, claimDuration, wait, typePaths, verbs, routingKeys }, context) {
       const serviceId = await serviceIdOf(context);
       const claimable = { serviceId, typeIds: await typeIdsOf(serviceId, typePaths), verbs, routingKeys };
-      const claim = async () =>
-        (await isAnyDue(database, claimable))
-          ? claimOperations(database, claimable, maxOperations || 1, secondsOf(claimDuration))
-          : [];
+      let attempts = 0;
+      const claim = async () => {
+        attempts++;
+        if (!(await isAnyDue(database, claimable))) return [];
+        // Meanwhile the provider may have lost its credential or the permission.
+        if (attempts > 1) await confirmOf(context)(database.reads, undefined);
+        return claimOperations(database, claimable, maxOperations || 1, secondsOf(claimDuration));
+      };
       const limits = {
         waitMs: wait === undefined ? 0 : durationMs(wait),
         callMs: Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs),
