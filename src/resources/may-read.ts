@@ -31,3 +31,12 @@ export async function mayReadResource(holds: Holds, row: Located, path: AnyPath)
   if (service !== null && collection !== null && (await holds(`${service}.${collection}.get`, path))) return true;
   return holds("resources.resources.get", path);
 }
+
+/** Reports whether somebody may get a resource that a row has. Conditions see a deleted one by its id: it has no name. */
+export function mayReadRow(
+  holds: Holds,
+  row: Located & { readonly id: string; readonly name: string; readonly delete_time: Date | null },
+): Promise<boolean> {
+  const written: Reference = row.delete_time === null ? { by: "name", value: row.name } : { by: "id", value: row.id };
+  return mayReadResource(holds, row, decisionPath(row, written));
+}

@@ -9,10 +9,10 @@ import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { formatPath, orgPathName } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
-import { type AnyPath, type Reference, parseResourcePath } from "../paths/parse-path.ts";
+import { type AnyPath, parseResourcePath } from "../paths/parse-path.ts";
 import { stateOf } from "../standard-methods/definition/lifecycle.ts";
 import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
-import { decisionPath, mayReadResource, projectOf } from "./may-read.ts";
+import { decisionPath, mayReadResource, mayReadRow, projectOf } from "./may-read.ts";
 import { readPriorState } from "./operations/store.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
 import { placeNames, resourcePath } from "./resources/message.ts";
@@ -226,7 +226,7 @@ export async function requireUnreferenced(
   const [using] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id: user.resource_id }]);
   const path = resourcePath(row);
   const holds = await authorHolds.now(transaction);
-  if (using === undefined || !(await mayReadResource(holds, using, decisionPath(using, lastOf(using))))) {
+  if (using === undefined || !(await mayReadRow(holds, using))) {
     const project = using && (await readableProject(holds, using));
     const [where, whom] =
       project === undefined
@@ -239,11 +239,6 @@ export async function requireUnreferenced(
   const remedy = using.delete_time === null ? "delete that first, or let it use another one" : "purge that first";
   const message = `the resource ${path} is used by ${usedBy}: ${remedy}`;
   throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path, used_by: usedBy } });
-}
-
-/** Returns the reference by which conditions see a resource: a deleted one has no name. */
-function lastOf({ id, name, delete_time: deleteTime }: InfrastructureRow): Reference {
-  return deleteTime === null ? { by: "name", value: name } : { by: "id", value: id };
 }
 
 /** Returns the path of the project of a resource, if the author of a request may get it. */

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { required } from "../../src/errors/required.ts";
+import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport, overFirst } from "../support/transports.ts";
@@ -164,6 +165,48 @@ describe.each(overFirst(["REST", "gRPC", "Connect"]))("over %s", (protocol) => {
       const completed = await cloud.provider.completeOperation({ ...cloud.present(claim), givenQuantities: given });
       expect(completed.givenQuantities[cloud.cores]).toBe(3);
     });
+  });
+
+  test("a deletion of an org or project that is refused names a resource in it to callers who may read that", async () => {
+    const { api, org, project } = cloud;
+    // The last org of a customer is not deleted.
+    const { customerPath } = await api.orgs.getOrg({ path: org });
+    await api.orgs.createOrg({ org: { name: uniqueName("sibling"), customerPath } });
+    await cloud.create("db");
+    await cloud.complete();
+    const deleter = async (...permissions: string[]) => {
+      const name = uniqueName("deleter");
+      const role = { name, permissions: ["iam.projects.delete", "iam.orgs.delete", ...permissions] };
+      const { path: rolePath } = await api.roles.createRole({ parentPath: org, role });
+      const { path: subjectPath } = await api.members.createMember({ parentPath: org, member: { name } });
+      await api.roleBindings.createRoleBinding({ parentPath: org, roleBinding: { name, rolePath, subjectPath } });
+      const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name } });
+      return createApi(protocol, server.url, required(secret));
+    };
+    const [blind, reader] = [await deleter(), await deleter(`${cloud.service}.instances.get`)];
+    const usedBy = async (
+      who: Pick<typeof api, "orgs" | "projects">,
+      what: "orgs" | "projects",
+      validateOnly: boolean,
+    ) => {
+      const deleting =
+        what === "orgs"
+          ? who.orgs.deleteOrg({ path: org, validateOnly })
+          : who.projects.deleteProject({ path: project, validateOnly });
+      const { reason, message, metadata } = await failureOf(deleting);
+      expect(reason).toBe("RESOURCE_IN_USE");
+      expect(message.includes(cloud.pathOf("db"))).toBe(metadata["used_by"] !== undefined);
+      return metadata["used_by"];
+    };
+    for (const dryRun of [true, false]) {
+      for (const what of ["orgs", "projects"] as const) {
+        expect(await usedBy(blind, what, dryRun)).toBeUndefined();
+        expect(await usedBy(reader, what, dryRun)).toBe(cloud.pathOf("db"));
+      }
+    }
+    await api.projects.suspendProject({ path: project });
+    expect(await usedBy(reader, "orgs", true)).toBeUndefined();
+    expect(await usedBy(cloud.api, "orgs", true)).toBe(cloud.pathOf("db"));
   });
 
   describe("a quota", () => {

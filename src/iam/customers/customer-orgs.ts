@@ -1,4 +1,5 @@
 // Applies the transitions of a customer to its orgs.
+import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import { type OrgTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { orgDefinition } from "../orgs/definition.ts";
@@ -16,6 +17,7 @@ import { type CustomerRow, lockCustomer } from "./store.ts";
 export interface CustomerOrgs {
   readonly systemOrgId: string;
   readonly retentionDays: number;
+  readonly authorHolds: AuthorHolds;
   /** Whether to delete orgs with resources in them. */
   readonly force: boolean;
 }
@@ -66,12 +68,13 @@ async function changeOrg(
   { db, author }: OrgTransaction,
   id: string,
   transition: Transition,
-  { retentionDays, force }: Omit<CustomerOrgs, "systemOrgId">,
+  { retentionDays, authorHolds, force }: Omit<CustomerOrgs, "systemOrgId">,
 ): Promise<void> {
   const reference = { by: "id", value: id } as const;
   const change = async (transaction: OrgTransaction): Promise<void> => {
     const before = required(await findRow(db, orgDefinition, [reference]));
-    await followTransition(db, { orgId: id, what: "the org", path: orgPath(before) }, transition, force);
+    const container = { orgId: id, what: "the org", path: orgPath(before) };
+    await followTransition(transaction, authorHolds, container, transition, force);
     const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
     const { revision, time } = transaction;
     const target = { db, orgId: id, revision, time };

@@ -19,19 +19,20 @@ import { orgPath, policyColumns, toOrg } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
-  const { readers, installation, limits, escalation } = dependencies;
+  const { readers, installation, limits, escalation, authorHolds } = dependencies;
   const { lookup } = readers.readerOf(orgDefinition, orgDefinition.places[0]);
   const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
 
   const beforeTransition = async (
-    { db }: OrgTransaction,
+    transaction: OrgTransaction,
     row: OrgRow,
     transition: Transition,
     force: boolean,
   ): Promise<void> => {
     if (row.id === installation.systemOrgId) throw systemOrgProtected();
-    await requireMayChange(db, row, transition);
-    await followTransition(db, { orgId: row.id, what: "the org", path: orgPath(row) }, transition, force);
+    await requireMayChange(transaction.db, row, transition);
+    const container = { orgId: row.id, what: "the org", path: orgPath(row) };
+    await followTransition(transaction, authorHolds, container, transition, force);
   };
 
   const requireMayChange = async (db: OrgTransaction["db"], row: OrgRow, transition: Transition): Promise<void> => {

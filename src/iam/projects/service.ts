@@ -8,7 +8,7 @@ import { projectDefinition } from "./definition.ts";
 import { projectPath } from "./message.ts";
 
 export function createProjectsService(dependencies: ResourceDependencies): ServiceImpl<typeof ProjectsService> {
-  const { escalation } = dependencies;
+  const { escalation, authorHolds } = dependencies;
   return createStandardService(ProjectsService, dependencies, projectDefinition, {
     scope: { kind: "parent" },
     creation: {
@@ -19,9 +19,9 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
     },
     // Who may suspend or delete a project decides about the project itself, for everybody alike.
     revokes: "nothing",
-    async beforeTransition({ db }, row, transition, force) {
+    async beforeTransition(transaction, row, transition, force) {
       const container = { orgId: row.org_id, projectId: row.id, what: "the project", path: projectPath(row) };
-      await followTransition(db, container, transition, force);
+      await followTransition(transaction, authorHolds, container, transition, force);
     },
     async change(transaction, row, project) {
       await escalation.requireMayRelabel(transaction, { kind: "project", id: row.id }, row.labels, project.labels);
