@@ -77,8 +77,8 @@ export function valueOf(object: JsonObject, name: string): JsonValue | undefined
 
 const maxShown = 100;
 
-/** Returns the beginning of a value, for errors. */
+/** Returns the beginning of a value, for errors. Takes as long as the value, but for texts, of which only the beginning is read. */
 export function show(value: JsonValue): string {
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(typeof value === "string" ? value.slice(0, maxShown + 1) : value);
   return text.length <= maxShown ? text : `${text.slice(0, maxShown)}...`;
 }

@@ -30,6 +30,9 @@ const orderOf = (keyword: string): number => order.get(keyword) ?? 0;
 const maxDepth = 64;
 const maxParts = 4_096;
 
+/** So many characters of a pointer or an identifier are one step. Each schema has the names of all around it in its pointer. */
+const charactersOfStep = 64;
+
 /** A schema that can be applied. */
 export interface Schema {
   /**
@@ -60,7 +63,7 @@ interface Position {
 /**
  * Reads a schema.
  *
- * @param work a step for each keyword, and for each part of a pattern as often as it may be repeated.
+ * @param work a step for each keyword, for each part of a pattern as often as it may be repeated, and some for long names.
  * @throws SchemaError that names the place and what would be accepted; WorkExceeded.
  */
 export function parseSchema(json: JsonValue, work: Work): Schema {
@@ -90,6 +93,7 @@ function createReader(work: Work) {
   };
 
   const readNode = (json: JsonValue, at: Position): SchemaNode => {
+    spend(work, at.pointer.length / charactersOfStep);
     const known = at.resource.nodes.get(at.pointer);
     if (known !== undefined) return known;
     if (at.depth > maxDepth) throw new SchemaError(at.location, `is more than ${maxDepth} levels deep`);
@@ -99,6 +103,7 @@ function createReader(work: Work) {
     if (parts > maxParts) throw new SchemaError("#", `has more than ${maxParts} schemas and keywords`);
     if (typeof json === "boolean") return readBooleanNode(json, at);
     if (!isObject(json)) throw new SchemaError(at.location, "must be object,boolean");
+    spendOnAddress(json["$id"], at.resource);
     const inner = references.enter(json, at.resource, at.location);
     const resource = inner ?? at.resource;
     const collects = Object.keys(unevaluatedKeywords).some((keyword) => Object.hasOwn(json, keyword));
@@ -147,7 +152,13 @@ function createReader(work: Work) {
     }
   };
 
+  /** A relative reference takes as long as what it is relative to. */
+  const spendOnAddress = (address: JsonValue | undefined, { uri }: FoundResource): void => {
+    if (typeof address === "string") spend(work, (address.length + uri.length) / charactersOfStep);
+  };
+
   const refer = (node: Draft, reference: string, location: string): Referred => {
+    spendOnAddress(reference, node.resource as FoundResource);
     const referred = references.add(node.resource as FoundResource, reference, location);
     references.afterwards(() => node.inPlace.push(referred.node()));
     return referred;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { parseSchema } from "../../src/json-schema/parse-schema.ts";
 import { WorkExceeded, createWork } from "../../src/json-schema/work.ts";
 import { rounds } from "../support/rounds.ts";
@@ -15,6 +15,19 @@ const keywordsOf = (schema: JsonValue, value: JsonValue): string[] =>
   parse(schema)
     .validate(value, createWork(plenty), 100)
     .map(({ keyword }) => keyword);
+
+const long = "x".repeat(10_000);
+
+const unicodeClasses = (size: number): JsonValue => ({
+  pattern: Array.from({ length: size }, (_, index) => `[\\p{L}${String.fromCodePoint(0x2000 + index)}]`).join(""),
+});
+const belowName = (name: string, size: number): JsonValue => ({
+  properties: { [name]: { allOf: Array.from({ length: size }, () => true) } },
+});
+const relativeTo = (name: string, size: number): JsonValue => ({
+  $id: `https://schema.example/${name}/`,
+  $defs: Object.fromEntries(Array.from({ length: size }, (_, index) => [`d${index}`, { $id: `i${index}` }])),
+});
 
 /** Returns how many steps a validation takes. */
 const stepsOf = (schema: JsonValue, value: JsonValue): number => {
@@ -204,6 +217,37 @@ describe("the length", () => {
     expect(() => parseSchema({ allOf: schemas }, createWork(20_000))).not.toThrow();
     expect(() => parseSchema({ allOf: schemas }, createWork(8_000))).toThrow(WorkExceeded);
   });
+
+  test.each<[what: string, accepted: JsonValue, refused: JsonValue]>([
+    ["properties of Unicode", unicodeClasses(20), unicodeClasses(1_900)],
+    ["schemas below a long name", belowName("n", 1_000), belowName("n".repeat(20_000), 1_000)],
+    ["identifiers relative to a long one", relativeTo("n", 1_000), relativeTo("n".repeat(20_000), 1_000)],
+  ])("of the work to read %s is limited", (_name, accepted, refused) => {
+    expect(() => parseSchema(accepted, createWork(20_000))).not.toThrow();
+    expect(() => parseSchema(refused, createWork(20_000))).toThrow(WorkExceeded);
+  });
+
+  test.each<[what: string, schema: JsonValue]>([
+    ["a constant", { items: { const: long } }],
+    ["a required name", { items: { required: [long] } }],
+    ["a dependency", { items: { dependentRequired: { a: [long] } } }],
+  ])("of the work to tell about %s does not grow with its length", (_name, teller) => {
+    const items = Array.from({ length: 5_000 }, () => ({ a: 1 }));
+    const { validate } = parse(teller);
+    using stringify = vi.spyOn(JSON, "stringify");
+    validate(items, createWork(plenty), 100);
+    expect(Math.max(...stringify.mock.results.map((each) => String(each.value).length))).toBeLessThan(200);
+  });
+
+  test.each(["patternProperties", "additionalProperties"])(
+    "of %s grows with the value, also if its first is wrong",
+    (keyword) => {
+      const wrong = { [keyword]: keyword === "patternProperties" ? { "^": { type: "string" } } : { type: "string" } };
+      const object = (size: number) =>
+        Object.fromEntries(Array.from({ length: size }, (_, index) => [`a${index}`, index]));
+      expect(stepsOf({ not: wrong }, object(1_000))).toBeGreaterThan(1_000);
+    },
+  );
 
   test("of the work to find equal items grows with the items", () => {
     const unique = { uniqueItems: true };

@@ -1,5 +1,5 @@
 // Keywords about what is in an array or object.
-import type { JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { canonicalOf } from "../canonical.ts";
 import {
   type KeywordReader,
@@ -14,7 +14,7 @@ import {
   valueOf,
 } from "../keyword.ts";
 import { type Check, type SchemaNode, type Visit, fails, isValid, isValidChild } from "../node.ts";
-import { spend } from "../work.ts";
+import { type Work, spend } from "../work.ts";
 
 const count =
   (word: string, of: "items" | "properties", compare: (count: number, limit: number) => boolean): ReadKeyword =>
@@ -32,11 +32,16 @@ const count =
 
 const lengthOf = ({ value }: Visit): number | undefined => (Array.isArray(value) ? value.length : undefined);
 
-function sizeOf({ value, work }: Visit): number | undefined {
-  if (!isObject(value)) return undefined;
-  const size = Object.keys(value).length;
-  spend(work, size);
-  return size;
+const sizeOf = ({ value, work }: Visit): number | undefined =>
+  isObject(value) ? namesOf(value, work).length : undefined;
+
+/** To list one name takes some steps, also if nothing is done with it. */
+const stepsOfName = 4;
+
+function namesOf(object: JsonObject, work: Work): readonly string[] {
+  const names = Object.keys(object);
+  spend(work, stepsOfName * names.length);
+  return names;
 }
 
 function readUniqueItems(reader: KeywordReader): Check | undefined {
@@ -139,11 +144,10 @@ function checkProperties(visit: Visit, nodesOf: (name: string) => readonly Schem
   const { value, work } = visit;
   if (!isObject(value)) return true;
   let valid = true;
-  for (const [name, item] of Object.entries(value)) {
-    spend(work, 1);
+  for (const name of namesOf(value, work)) {
     for (const node of nodesOf(name)) {
       visit.seen?.properties.add(name);
-      if (!isValidChild(node, visit, name, item)) valid = false;
+      if (!isValidChild(node, visit, name, value[name] as JsonValue)) valid = false;
     }
     if (!valid && visit.problems === undefined) break;
   }
@@ -178,8 +182,7 @@ function readAdditionalProperties(reader: KeywordReader): Check {
     const { value: object, work } = visit;
     if (!isObject(object)) return true;
     let valid = true;
-    for (const name of Object.keys(object)) {
-      spend(work, 1);
+    for (const name of namesOf(object, work)) {
       if (isNamed(name, visit)) continue;
       valid = fails(visit, "additionalProperties", `must NOT have additional properties: ${show(name)}`);
     }
@@ -192,7 +195,7 @@ function readPropertyNames({ value, read }: KeywordReader): Check {
   return (visit) => {
     if (!isObject(visit.value)) return true;
     let valid = true;
-    for (const name of Object.keys(visit.value)) {
+    for (const name of namesOf(visit.value, visit.work)) {
       if (isValid(node, { ...visit, value: name, problems: undefined, seen: undefined })) continue;
       valid = fails(visit, "propertyNames", `must NOT have a property with the name ${show(name)}`);
     }
@@ -203,13 +206,13 @@ function readPropertyNames({ value, read }: KeywordReader): Check {
 function readUnevaluatedProperties({ keyword, value, read }: KeywordReader): Check {
   const node = read(value, []);
   return (visit) => {
-    if (!isObject(visit.value)) return true;
+    const { value: object, work } = visit;
+    if (!isObject(object)) return true;
     let valid = true;
-    for (const [name, item] of Object.entries(visit.value)) {
-      spend(visit.work, 1);
+    for (const name of namesOf(object, work)) {
       if (visit.seen?.properties.has(name) === true) continue;
       visit.seen?.properties.add(name);
-      if (isValidChild(node, { ...visit, problems: undefined }, name, item)) continue;
+      if (isValidChild(node, { ...visit, problems: undefined }, name, object[name] as JsonValue)) continue;
       valid = fails(visit, keyword, `must NOT have unevaluated properties: ${show(name)}`);
     }
     return valid;

@@ -53,8 +53,8 @@ function readEnum({ value, fail }: KeywordReader): Check {
 
 function readConst({ value }: KeywordReader): Check {
   const accepted = canonicalOf(value, unlimited());
-  return (visit) =>
-    canonicalOf(visit.value, visit.work) === accepted || fails(visit, "const", `must be ${show(value)}`);
+  const description = `must be ${show(value)}`;
+  return (visit) => canonicalOf(visit.value, visit.work) === accepted || fails(visit, "const", description);
 }
 
 /** A keyword that compares numbers with a limit. */

@@ -20,6 +20,9 @@ const maxSize = 2_000;
 /** What it takes to compile a pattern, beside its size. */
 const stepsOfPattern = 16;
 
+/** What `RegExp` takes to read and compile a property of Unicode: some have hundreds of ranges. */
+const stepsOfProperty = 200;
+
 /** What it takes to start, before the first character. */
 const stepsOfStart = 4;
 
@@ -27,10 +30,12 @@ const stepsOfStart = 4;
  * Compiles a pattern.
  *
  * @param location in the schema, for errors.
- * @param work some steps, and as many as the pattern is large.
+ * @param work some steps, as many as the pattern is large, and some for each class and each property of Unicode.
  * @throws SchemaError when it is no pattern of ECMA-262, or not accepted.
  */
 export function compilePattern(text: string, location: string, work: Work): Pattern {
+  // Before `RegExp` sees it.
+  spend(work, stepsOfProperty * (text.match(/\\p\{/gi)?.length ?? 0));
   const part = parse(text, location);
   const size = sizeOfPart(part);
   if (size > maxSize) {
@@ -38,7 +43,7 @@ export function compilePattern(text: string, location: string, work: Work): Patt
     throw new SchemaError(location, `the pattern ${JSON.stringify(text)} ${problem}`);
   }
   spend(work, stepsOfPattern + size);
-  const program = compileProgram(part);
+  const program = compileProgram(part, work);
   const fromStart = isAnchored(part);
   return { text, test: (value, left) => run(program, fromStart, value, left) };
 }

@@ -1,3 +1,4 @@
+import { type Work, spend } from "../work.ts";
 import type { Assertion, PatternPart } from "./parse-pattern.ts";
 
 /** A step of a pattern. Numbers are those of the instructions that come next. */
@@ -13,15 +14,19 @@ export interface Program {
   readonly start: number;
 }
 
-/** Compiles a pattern whose size is limited. */
-export function compileProgram(pattern: PatternPart): Program {
+/**
+ * Compiles a pattern whose size is limited.
+ *
+ * @param work what the classes in it take.
+ */
+export function compileProgram(pattern: PatternPart, work: Work): Program {
   const instructions: Instruction[] = [];
   const matchers = new Map<string, (rune: number) => boolean>();
 
   const add = (instruction: Instruction): number => instructions.push(instruction) - 1;
 
   const matcherOf = (text: string): ((rune: number) => boolean) => {
-    const matches = matchers.get(text) ?? createMatcher(text);
+    const matches = matchers.get(text) ?? createMatcher(text, work);
     matchers.set(text, matches);
     return matches;
   };
@@ -64,10 +69,14 @@ export function compileProgram(pattern: PatternPart): Program {
 
 const asciiEnd = 0x80;
 
+/** What `RegExp` takes to compile a class, without the properties in it. */
+const stepsOfClass = 10;
+
 /** Returns whether one character is among those that a part of a pattern stands for. `RegExp` knows, in a time that is limited. */
-function createMatcher(text: string): (rune: number) => boolean {
+function createMatcher(text: string, work: Work): (rune: number) => boolean {
   const [character = ""] = text;
   if (character === text && text !== ".") return (rune) => rune === text.codePointAt(0);
+  spend(work, stepsOfClass);
   const expression = new RegExp(`^(?:${text})$`, "u");
   const test = (rune: number): boolean => expression.test(String.fromCodePoint(rune));
   const ascii = Array.from({ length: asciiEnd }, (_, rune) => test(rune));
