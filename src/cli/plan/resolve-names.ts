@@ -1,7 +1,8 @@
 // The name in the API of an original in a file. A valid name is its own. Another original has a made-up name, under which only its own
 // resource is found, since the name depends on nothing else. Where there is no such resource yet, one that somebody else may own is
 // never taken for it: one with a name of earlier versions must have the original as its display name, too, which is all that an import
-// keeps of the original. One that has only one of the two may be the original's or not, and the file has to say which.
+// keeps of the original. One that has only one of the two may be the original's or not, and the file has to say which. So may an org that
+// has both: orgs belong to different customers, and the owner of each sets its display name.
 import { isName } from "../../paths/parse-path.ts";
 import { nameKey } from "../file/name-key.ts";
 import { printable } from "../printable.ts";
@@ -36,7 +37,7 @@ export function resolveNames(
   const taken = new Set(named.values());
   for (const [key, name] of named) {
     if (isName(key) || siblings.byName.has(name)) continue;
-    const found = findResembling(key, siblings);
+    const found = findResembling(kind, key, siblings);
     if (found.own !== undefined) {
       named.set(key, found.own.name);
       continue;
@@ -63,11 +64,12 @@ function indexSiblings(existing: Iterable<Sibling>): SiblingIndex {
 
 /** Finds the resource that an earlier version created for an original, or all that may be the original's. */
 function findResembling(
+  kind: Kind,
   key: string,
   { byName, byDisplayName }: SiblingIndex,
 ): { readonly own?: Sibling; readonly others: readonly Sibling[] } {
   const byFormerName = formerNamesOf(key).flatMap((name) => byName.get(name) ?? []);
-  const [own, ...more] = byFormerName.filter(({ displayName }) => nameKey(displayName) === key);
+  const [own, ...more] = byFormerName.filter(({ displayName }) => kind !== "org" && nameKey(displayName) === key);
   if (own !== undefined && more.length === 0) return { own, others: [] };
   return { others: [...new Set([...byFormerName, ...(byDisplayName.get(key) ?? [])])] };
 }
