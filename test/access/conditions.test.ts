@@ -139,6 +139,8 @@ describe("an expression is rejected", () => {
     [Array(26).fill("context.a == 1").join("||"), "more than 50 operators and calls"],
     [`${"(".repeat(101)}true${")".repeat(101)}`, "more than 100 brackets"],
     [`context${".a".repeat(101)} == 1`, "more than 100 levels deep"],
+    [`context.a == 1${" ".repeat(101)}`, "more than 100 spaces or line ends in a row"],
+    [`[true${"\n\t".repeat(51)}][0]`, "more than 100 spaces or line ends in a row"],
     [`resource.path == "${"a".repeat(2048)}"`, "at most 2048 characters"],
   ])("%s", (expression, problem) => {
     expect(checkCondition(expression)).toContain(problem);

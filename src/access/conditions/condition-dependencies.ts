@@ -1,6 +1,6 @@
 // What a condition reads of what people can change: changing it may change who holds which permissions.
 import { parseCondition } from "./compile-condition.ts";
-import { type Expr, textOf } from "./expressions.ts";
+import { type Expr, type ParsedCondition, textOf } from "./expressions.ts";
 
 export interface ConditionDependencies {
   readonly subject: boolean;
@@ -12,7 +12,7 @@ export interface ConditionDependencies {
 /** Returns what a condition reads. A condition that cannot be parsed is taken to read everything. */
 export function dependenciesOf(condition: string): ConditionDependencies {
   try {
-    return readDependencies(condition);
+    return dependenciesOfParsed(parseCondition(condition));
   } catch {
     return { subject: true, path: true, labels: "any" };
   }
@@ -22,7 +22,8 @@ export function readsLabel({ labels }: ConditionDependencies, key: string): bool
   return labels === "any" || labels.has(key);
 }
 
-function readDependencies(condition: string): ConditionDependencies {
+/** @throws Error when `checkParsedCondition` refuses the condition. */
+export function dependenciesOfParsed({ expr: whole }: ParsedCondition): ConditionDependencies {
   const keys = new Set<string>();
   const reads = { subject: false, path: false, allLabels: false };
 
@@ -70,7 +71,7 @@ function readDependencies(condition: string): ConditionDependencies {
     }
   };
 
-  visit(parseCondition(condition).expr);
+  visit(whole);
   return { subject: reads.subject, path: reads.path, labels: reads.allLabels ? "any" : keys };
 }
 
