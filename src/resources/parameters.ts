@@ -181,10 +181,16 @@ export function requireChecked(now: DescribedType, { type, error }: CheckedParam
   if (error !== undefined) throw error;
 }
 
+/** How much of a name is shown. The names around a hundred violations are otherwise told a hundred times. */
+const maxShown = 100;
+
 function toViolation({ place, keyword, description }: Problem, field: string): FieldViolation {
   let path = "";
-  for (let each = place; each !== undefined; each = each.outer) {
-    path = `${typeof each.key === "number" ? `[${each.key}]` : `.${each.key}`}${path}`;
-  }
+  for (let each = place; each !== undefined; each = each.outer) path = `${showKey(each.key)}${path}`;
   return { field: `${field}${path}`, description, rule: keyword };
+}
+
+function showKey(key: string | number): string {
+  if (typeof key === "number") return `[${key}]`;
+  return `.${key.length <= maxShown ? key : `${key.slice(0, maxShown).toWellFormed()}...`}`;
 }

@@ -45,6 +45,16 @@ const typeWith = (schema: JsonObject, revision = "1", id = "a") => ({
 const checkParameters = (schema: JsonObject, parameters: JsonObject, field: string, work = createParametersWork()) =>
   createCheckParameters()(typeWith(schema), parameters, field, work);
 
+test("long names around violations are told in part", () => {
+  const names = (violation = violationOf(() => checkParameters(text, { a: 1 }, "parameters"))) => violation?.field;
+  expect(names()).toBe("parameters.a");
+  const nested = { additionalProperties: { items: { type: "string" } } };
+  const around = "😀".repeat(10_000);
+  expect(names(violationOf(() => checkParameters(nested, { [around]: ["", 1] }, "parameters")))).toBe(
+    `parameters.${"😀".repeat(50)}...[1]`,
+  );
+});
+
 describe("schemas that are kept", () => {
   const check = createCheckParameters(2);
   const isAccepted = (type: ReturnType<typeof typeWith>, parameters: JsonObject): boolean => {
