@@ -82,9 +82,19 @@ function createProtocol(name: "grpc" | "grpc-web", finish: Finish): Protocol {
       headers["content-type"] = exchange.contentType;
       // gRPC-Web has its trailers in the body.
       const sent = name === "grpc" ? limitTrailers(error) : error;
-      finish(exchange, headers, setTrailerStatus(exchange.context.responseTrailer, sent));
+      const trailer = setTrailerStatus(exchange.context.responseTrailer, sent);
+      trailer.set("grpc-message", encodeMessage(sent.rawMessage));
+      finish(exchange, headers, trailer);
     },
   };
+}
+
+/**
+ * Encodes a message as https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses says: visible ASCII stays as it is, but for
+ * `%`. grpc-js decodes with `decodeURI`, and would show `%2Forgs`.
+ */
+function encodeMessage(message: string): string {
+  return encodeURIComponent(message).replaceAll(/%(?:2[1-46-9A-F]|[3-6][0-9A-F]|7[0-9A-E])/g, decodeURIComponent);
 }
 
 /** Returns the only message of a body. */
