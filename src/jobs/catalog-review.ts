@@ -57,4 +57,4 @@ const countsNothing =
   "these resource types are from before Quantities were counted unless they say otherwise, and count nothing against quotas; while a type has no resources, counted can be set in its operations";
 
 const unusable =
-  "no resources can be created with parameters of this type until its parameters_schema is changed; existing ones are as they were";
+  "no resources of this type can be created until its parameters_schema is changed; existing ones are as they were";

@@ -118,7 +118,7 @@ describe("a Quantity of a type", () => {
 });
 
 describe("a schema that was stored before, with a pattern that is not accepted now", () => {
-  test("leaves its resources readable and deletable, and the errors and the log name the type and the pattern", async () => {
+  test("leaves its resources readable and deletable, lets none be created, and the errors and the log name the type and the pattern", async () => {
     const typePath = await createType([]);
     const schema = { type: "object", properties: { zone: { type: "string", pattern: "^(?!b)" } } };
     const given = { typePath, quantities: {} };
@@ -132,17 +132,19 @@ describe("a schema that was stored before, with a pattern that is not accepted n
     onTestFinished(() => next.close());
     const { api: _api, ...later } = await openCloud("Connect", next.url, server.operatorKey);
     expect((await later.resources.getResource({ path })).parameters).toEqual({ zone: "a" });
-    const refused = later.resources.createResource({
-      parentPath: cloud.project,
-      resource: { name: uniqueName("vm"), ...given, parameters: { zone: "a" } },
-    });
-    const failure = await failureOf(refused);
-    expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["resource.parameters"] });
-    expect(failure.message).toContain(`the parameters_schema of ${typePath}`);
-    expect(failure.message).toContain('"^(?!b)"');
+    for (const parameters of [{ zone: "a" }, undefined]) {
+      const refused = later.resources.createResource({
+        parentPath: cloud.project,
+        resource: { name: uniqueName("vm"), ...given, parameters },
+      });
+      const failure = await failureOf(refused);
+      expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["resource.parameters"] });
+      expect(failure.message).toContain(`the parameters_schema of ${typePath}`);
+      expect(failure.message).toContain('"^(?!b)"');
+    }
 
     const problem = expect.stringContaining('#/properties/zone/pattern: the pattern "^(?!b)"') as string;
-    const find = () => next.logLines.find((line) => line.includes("parameters_schema is changed"));
+    const find = () => next.logLines.find((line) => line.includes("no resources of this type can be created until"));
     await expect.poll(find).toBeDefined();
     expect(JSON.parse(find() ?? "")).toMatchObject({ type: typePath, problem });
 

@@ -12,7 +12,9 @@ const countedKinds = `
 
 /**
  * Lets services count the kinds that they may count, which are those that their types count now, and lets types bound what is given
- * beyond what is wanted. In the types that exist, it is as good as unbounded for what they count, as it was.
+ * beyond what is wanted. In the types that exist, it is as good as unbounded for what they count, as it was. A server of an earlier version
+ * leaves the bounds out of types that it updates, and does not list what types count that it creates: until all servers are upgraded,
+ * change no types.
  */
 export async function boundWhatCounts(db: Kysely<unknown>): Promise<void> {
   const bounded = lists.map(
