@@ -74,17 +74,36 @@ async function show(path, isChosen) {
     return;
   }
   document.querySelector("#new-key-link").href = `/account/keys/new?${new URLSearchParams({ member: path })}`;
-  const [keys, sessions] = await Promise.all([
-    call(path, "GET", `${path}/apiKeys?page_size=100`),
-    call(path, "GET", `${path}/sessions?page_size=100`),
-  ]);
+  // Who may not see one of them sees the other.
+  const shown = await Promise.allSettled([showKeys(path, isChosen), showSessions(path, isChosen)]);
+  const failed = shown.find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function showKeys(path, isChosen) {
+  const { api_keys: keys } = await read(path, isChosen, "#keys", "apiKeys");
   if (!isChosen()) return;
-  list("#keys", keys.api_keys, (key) => [key.name, `${key.prefix}…`, describeTime("until", key.expire_time)]);
-  list("#sessions", sessions.sessions, (session) => [
+  list("#keys", keys, (key) => [key.name, `${key.prefix}…`, describeTime("until", key.expire_time)]);
+}
+
+async function showSessions(path, isChosen) {
+  const { sessions } = await read(path, isChosen, "#sessions", "sessions");
+  if (!isChosen()) return;
+  list("#sessions", sessions, (session) => [
     session.client_display_name || (session.client_id === "browser" ? "Browser" : session.client_id),
     session.user_agent,
     describeTime("until", session.expire_time),
   ]);
+}
+
+/** Reads what is in a list of the page, in which nothing of another member stays if that fails. */
+async function read(path, isChosen, selector, collection) {
+  try {
+    return await call(path, "GET", `${path}/${collection}?page_size=100`);
+  } catch (error) {
+    if (isChosen()) document.querySelector(selector).replaceChildren();
+    throw error;
+  }
 }
 
 function list(selector, resources, partsOf) {
@@ -117,6 +136,7 @@ async function remove(path, isChosen, { path: target }) {
 }
 
 async function createKey(path, isChosen) {
+  hideSecret();
   if (path === "") throw new Error("Choose a member first");
   const name = document.querySelector("#key-name");
   const key = await call(path, "POST", `${path}/apiKeys`, { name: name.value });

@@ -85,7 +85,7 @@ test("a person accepts a member at the first sign-in, declines another one, and 
     const member = await api.members.createMember({ parentPath: org.path, member: { name: "alice" } });
     const identity = { name: "login", identityProviderPath: provider, subject: openId.person };
     await api.identities.createIdentity({ parentPath: member.path, identity });
-    const roleBinding = { name: "owner", rolePath: "/roles/owner", subjectPath: member.path };
+    const roleBinding = { name: "viewer", rolePath: "/roles/viewer", subjectPath: member.path };
     await api.roleBindings.createRoleBinding({ parentPath: org.path, roleBinding });
     return member.path;
   };
@@ -114,4 +114,9 @@ test("a person accepts a member at the first sign-in, declines another one, and 
   await page.getByRole("combobox").selectOption(second);
   await page.locator("#sessions").getByText("Browser").first().waitFor();
   expect(problems).toEqual([]);
+
+  await api.roleBindings.deleteRoleBinding({ path: `${first.replace(/\/members\/.*/, "")}/roleBindings/viewer` });
+  await page.getByRole("combobox").selectOption(first);
+  await page.getByRole("alert").getByText("lacks the permission").waitFor();
+  expect(await page.locator("#sessions").textContent()).toBe("");
 });

@@ -36,6 +36,11 @@ test("a person signs in with Chromium, makes a key that is shown once, allows a 
     const key = await page.locator("#secret code").textContent();
     const { url } = place.servers[0];
     expect(await statusWith({ url }, key ?? "", member.path)).toBe(200);
+    await page.getByLabel("Name of the new key").fill("laptop");
+    await page.getByRole("button", { name: "Make a key" }).click();
+    await page.getByText('there is already an API key named "laptop" here').waitFor();
+    expect(await page.locator("#secret").isVisible()).toBe(false);
+    expect(problems.splice(0)).toEqual([expect.stringContaining("409")]);
     await page.emulateMedia({ colorScheme: "light" });
     await page.setViewportSize({ width: 360, height: 740 });
     await page.getByRole("link", { name: "Keys and sessions" }).click();
@@ -64,7 +69,7 @@ test("a person signs in with Chromium, makes a key that is shown once, allows a 
     await page.getByText("laptop").waitFor();
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     await page.getByRole("button", { name: "End everything that can act as me" }).click();
-    await page.waitForURL(`${url}/sign-in`);
+    await page.getByRole("heading", { name: "All ended" }).waitFor();
     expect(await statusWith({ url }, key ?? "", member.path)).toBe(401);
     expect(problems).toEqual([]);
   } finally {

@@ -128,7 +128,8 @@ describe("the button", () => {
     for (const each of works) expect(await keyStatuses(each)).toEqual([200, 200]);
 
     const response = await end();
-    expect([response.status, response.headers.get("location")]).toEqual([303, "/sign-in"]);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain("All ended");
     expect(response.headers.get("set-cookie")).toContain("Max-Age=0");
     for (const each of works) expect(await keyStatuses(each)).toEqual([401, 401]);
     for (const each of [tokens, session]) expect((await refresh(each)).body["error"]).toBe("invalid_grant");
@@ -147,6 +148,13 @@ describe("the button", () => {
     expect(identities.map(({ path }) => path)).not.toContain(foreign.path);
   });
 
+  test("says what stays: the identity of this sign-in, and nothing after one with a code", async () => {
+    await newPerson();
+    expect(await show()).toContain("nothing stays to sign in with again");
+    await signedInWith(await link(uniqueName("own")));
+    expect(await show()).toContain("Only the identity with which you are signed in here stays");
+  });
+
   test("leaves nothing that somebody makes meanwhile", async () => {
     await newPerson("owner");
     const api = createApi("gRPC", consent.servers[1].url, member.key);
@@ -157,7 +165,7 @@ describe("the button", () => {
     const making = Array.from({ length: 20 }, make);
     const ended = end();
     const made = await Promise.all([...making, ...Array.from({ length: 20 }, make)]);
-    expect((await ended).status).toBe(303);
+    expect((await ended).status).toBe(200);
     expect((await consent.api.apiKeys.listApiKeys({ parentPath: member.path })).apiKeys).toEqual([]);
     for (const key of made) if (key !== undefined) expect(await keyStatuses(key)).toEqual([401, 401]);
   });

@@ -140,6 +140,11 @@ describe("an identity of a provider of the installation", () => {
     const response = await fetch(`${urlOf(0)}/account`, { headers: { cookie: session }, redirect: "manual" });
     expect(response.headers.get("location")).toBe("/sign-in/choice?return_to=%2Faccount");
     expect([(await askToken(session, other.path)).status, await countSessions(other)]).toEqual([400, 0]);
+    const page = await showChoices(session);
+    expect(page).toContain("There is no other member to choose");
+    expect(page).toContain('action="/sign-out"');
+    await signOut(session);
+    expect(await showChoices(session)).toBe("");
   });
 
   test("can be found by its state, and a provider of the org itself needs no acceptance", async () => {

@@ -6,9 +6,9 @@ import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
 import type { HttpRequest } from "../http-messages.ts";
 import { OAuthError } from "../oauth/oauth-error.ts";
 import { readForm } from "../oauth/read-form.ts";
-import { accountWays, endPath, unfinishedPage } from "./account-ways.ts";
+import { accountWays, endPath, endedPage, unfinishedPage } from "./account-ways.ts";
 import { type Answer, type Endpoint, page } from "./answers.ts";
-import { accountPage } from "./pages.ts";
+import { accountPage, signInPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { home } from "./return-path.ts";
 
@@ -18,7 +18,7 @@ interface AccountEndpoints {
   readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
   /** Returns an endpoint with a page for browsers that are signed in. */
   readonly pageOf: (write: (session: BrowserSession, request: HttpRequest) => Promise<string>) => Endpoint;
-  readonly signOut: (request: HttpRequest) => Promise<Answer>;
+  readonly signOut: (request: HttpRequest, answer: (headers: Answer["headers"]) => Answer) => Promise<Answer>;
   readonly originOf: (request: HttpRequest) => Origin;
   readonly logger: Logger;
   readonly fail: (error: OAuthError) => Answer;
@@ -48,13 +48,11 @@ export function createAccountEndpoints(dependencies: AccountEndpoints): Readonly
       for (const member of session.members) outcomes.set(member, await endOf(request, member));
       const { failed = [], left = [] } = Object.groupBy(session.members, (member) => outcomes.get(member) ?? "failed");
       // What is left can be ended again with the same sign-in.
-      if (failed.length > 0) return { ...page(unfinishedPage(failed)), status: 503 };
-      const answer = await signOut(request);
-      if (left.length === 0) return answer;
-      const paths = left.map(({ path }) => path).join(", ");
-      throw new OAuthError(
-        "invalid_request",
-        `you are no longer signed in as ${paths}; sign in again to see whether anything can still act as you`,
+      if (failed.length > 0) return { ...page(unfinishedPage([...failed, ...left])), status: 503 };
+      return signOut(request, (headers) =>
+        left.length === 0
+          ? page(endedPage(), headers)
+          : { ...page(signInPage(home, explainLeft(left)), headers), status: 400 },
       );
     },
     fail,
@@ -68,4 +66,9 @@ export function createAccountEndpoints(dependencies: AccountEndpoints): Readonly
     }),
     [endPath]: endpoint,
   };
+}
+
+function explainLeft(left: readonly SignedInMember[]): string {
+  const paths = left.map(({ path }) => path).join(", ");
+  return `you are no longer signed in as ${paths}; sign in again to see whether anything can still act as you`;
 }

@@ -15,9 +15,19 @@ export function accountWays(members: readonly SignedInMember[], ways: readonly W
   });
   return `${sections.join("\n")}
 <section aria-labelledby="end-title"><h2 id="end-title">End everything</h2>
-<p>If you do not know something of this, or have lost a device: the button ends all of it, also this sign-in. Only the identity with which
-you are signed in here stays, so that you can sign in again.</p>
+<p>If you do not know something of this, or have lost a device: the button ends all of it, also this sign-in. ${whatStays(members, ways)}</p>
 <form method="post" action="${endPath}"><button class="danger">End everything that can act as me</button></form></section>`;
+}
+
+/** Returns what is left to sign in with after the end of everything. A sign-in by a one-time code has no identity that could stay. */
+function whatStays(members: readonly SignedInMember[], ways: readonly WaysOfMember[]): string {
+  const withIdentity = members.filter(({ sessionId }, index) =>
+    ways[index]?.sessions.some((row) => row.id === sessionId && row.identity_id !== null),
+  );
+  return withIdentity.length > 0
+    ? "Only the identity with which you are signed in here stays, so that you can sign in again."
+    : `You are signed in here with a one-time code, so <strong>nothing stays to sign in with again</strong>: another link is made with
+<code>tenantry sign-in-link</code>, and another key of the operator with <code>tenantry operator-key</code>.`;
 }
 
 function sectionOf({ path, displayName, orgDisplayName, sessionId }: SignedInMember, ways: WaysOfMember, at: number) {
@@ -87,6 +97,18 @@ function listOf(title: string, items: readonly string[]): string {
 function itemOf(name: string, details: string, notes: readonly string[], withoutDetails = ""): string {
   const text = [escape(details || withoutDetails), ...notes].filter((each) => each !== "").join(", ");
   return `<li><span>${escape(name)}</span><span>${text}</span></li>`;
+}
+
+/** The page for a browser that has ended everything. */
+export function endedPage(): string {
+  return frame(
+    "All ended",
+    `<main class="narrow">
+<h1>All ended</h1>
+<p role="status">Nothing of what was listed can act as you any more, and this browser is signed out.</p>
+<p><a href="/sign-in">Sign in</a></p>
+</main>`,
+  );
 }
 
 /** The page for members of whom something may still act. */

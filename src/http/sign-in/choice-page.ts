@@ -20,6 +20,8 @@ export function choicePage(choices: readonly SignInChoice[], returnPath: string)
 sign in as the member, and owners of the org see when you do, and with which browser. Until then, and if you decline, they
 learn nothing of you.</p>
 ${items(waiting)}</section>`,
+    accepted.length + waiting.length === 0 &&
+      `<p role="status">There is no other member to choose. What you have declined can still be accepted.</p>`,
     declined.length > 0 && `<details><summary>Declined</summary>${items(declined)}</details>`,
   ];
   return frame(
@@ -28,6 +30,7 @@ ${items(waiting)}</section>`,
 <h1>Continue as</h1>
 ${parts.filter((part) => part !== false).join("\n")}
 <p><a href="/sign-in">Sign in with another account</a></p>
+<form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
 </main>`,
   );
 }

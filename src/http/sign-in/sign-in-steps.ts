@@ -34,8 +34,12 @@ interface SignInSteps {
    * signed in at once.
    */
   readonly enter: (request: HttpRequest, person: SignedInPerson) => Promise<Answer>;
-  /** Signs a browser out. What fails in one org leaves neither the browser nor the sessions of other orgs signed in. */
-  readonly signOut: (request: HttpRequest) => Promise<Answer>;
+  /**
+   * Signs a browser out. What fails in one org leaves neither the browser nor the sessions of other orgs signed in.
+   *
+   * @param answer what to answer when all has ended; by default, the browser goes to the sign-in.
+   */
+  readonly signOut: (request: HttpRequest, answer?: (headers: Answer["headers"]) => Answer) => Promise<Answer>;
 }
 
 /** How long a new sign-in waits for the orgs of the one that the browser had. */
@@ -77,12 +81,12 @@ export function createSignInSteps(dependencies: StepDependencies): SignInSteps {
     return redirect(returnPath, headers);
   };
 
-  const signOut = async (request: HttpRequest): Promise<Answer> => {
+  const signOut: SignInSteps["signOut"] = async (request, answer = (headers) => redirect("/sign-in", headers)) => {
     const keys = await forget(request);
     const headers = { "Set-Cookie": clearCookie() };
     try {
       await browserSessions.end(keys, originOf(request));
-      return redirect("/sign-in", headers);
+      return answer(headers);
     } catch (err) {
       logger.error({ err }, "a session of a browser that signed out could not be ended");
       return { ...page(signedOutPage(), headers), status: 503 };

@@ -34,6 +34,11 @@ export async function withMappedErrors<
   }
 }
 
+/** Returns a label with its article. */
+function withArticle(label: string): string {
+  return `${/^[aeio]/i.test(label) ? "an" : "a"} ${label}`;
+}
+
 /** Returns RESOURCE_EXISTS if a write violated a constraint that keeps sibling names unique; undefined for any other error. */
 async function explainNameTaken(
   { definition, dependencies }: NamedResource,
@@ -47,8 +52,12 @@ async function explainNameTaken(
   const { name } = message as { readonly name: string };
   const reserved = await explainReservedName(dependencies, definition, author, name);
   if (reserved !== undefined) return reserved;
-  return new ServiceError("RESOURCE_EXISTS", `there is already a ${label.one} named ${JSON.stringify(name)} here`, {
-    metadata: { name },
-    cause: error,
-  });
+  return new ServiceError(
+    "RESOURCE_EXISTS",
+    `there is already ${withArticle(label.one)} named ${JSON.stringify(name)} here`,
+    {
+      metadata: { name },
+      cause: error,
+    },
+  );
 }
