@@ -11,6 +11,7 @@ import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-
 import { createSignInLinkFile, formatSignInLink, operatorOf, signInLinkFile } from "./installation/sign-in-link.ts";
 import { createLogStream } from "./http/log-stream.ts";
 import { forgetSecretKey } from "./identity/tokens/signing-key-store.ts";
+import { findSecretKeyFile } from "./installation/secret-keys-file.ts";
 import { type RunningDatabase, startDatabase } from "./installation/start-database.ts";
 
 /** Two stop requests within this time count as one. */
@@ -64,10 +65,18 @@ program
   .description("end what is encrypted with a secret key that is lost, so that a server without the key starts")
   .argument("<id>", "the id of the key, which the error of the server names")
   .action(async (id: string) => {
-    await withDatabase(readConfig(process.env), async ({ database, migrate }) => {
+    const config = readConfig(process.env);
+    const own = await findSecretKeyFile(config.dataDirectory, config.secretKeysFile, id);
+    if (own !== undefined) {
+      throw new Error(`the secret key ${id} is in ${own}, so it is not lost; to replace it, see docs/operating.md`);
+    }
+    await withDatabase(config, async ({ database, migrate }) => {
       await migrate();
-      const forgotten = await forgetSecretKey(database.writes, id);
-      if (forgotten === 0) throw new Error(`nothing in the database is encrypted with a secret key ${id}`);
+      const { forgotten, used } = await forgetSecretKey(database.writes, id);
+      if (forgotten === 0) {
+        const others = used.length === 0 ? "" : `; there are some with ${used.join(", ")}`;
+        throw new Error(`no signing key in the database is encrypted with a secret key ${id}${others}`);
+      }
       print("Tokens are signed with new keys. Sessions end when they are refreshed, and people sign in again.");
     });
   });

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { secretKeyLength } from "../identity/sealer.ts";
+import { createSealer, secretKeyLength } from "../identity/sealer.ts";
 
 type SecretKeys = readonly [Buffer, ...Buffer[]];
 
@@ -31,6 +31,24 @@ export async function readSecretKeys(dataDirectory: string, given: string | unde
     throw new Error(`the file with the secret keys, ${file}, cannot be read`, { cause });
   }
   return { file, keys: parseSecretKeys(text, file), isDefault };
+}
+
+/**
+ * Returns the file of the keys if it has a key with this id; undefined if not, or if it cannot be read. Creates none.
+ *
+ * @param id one of `keyIds` of a sealer.
+ */
+export async function findSecretKeyFile(
+  dataDirectory: string,
+  given: string | undefined,
+  id: string,
+): Promise<string | undefined> {
+  const file = given ?? join(dataDirectory, "secret-keys");
+  try {
+    return createSealer(parseSecretKeys(await readFile(file, "utf8"), file)).keyIds.includes(id) ? file : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function parseSecretKeys(text: string, file: string): SecretKeys {

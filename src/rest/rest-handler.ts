@@ -136,7 +136,8 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
   }
 
   function offerAt(path: string): string {
-    const { reached, next } = trie.offer(path);
+    const { reached, next, verbs } = trie.offer(path);
+    if (verbs.length > 0) return `; after the last ":" can be ${offerNames(verbs)}`;
     return reached === "" || next.length === 0 ? "" : `; after ${quote(reached)} can be ${offerNames(next)}`;
   }
 

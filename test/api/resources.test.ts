@@ -116,6 +116,13 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       const changed = await update(created.path, { description: "one" }, "description");
       const late = update(created.path, { description: "two", etag: created.etag }, "description");
       expect(await failureOf(late)).toMatchObject({ code: "Aborted", reason: "ETAG_STALE" });
+      const header = update(
+        created.path,
+        { description: "two", etag: `${changed.etag}~0123456789012345678901` },
+        "description",
+      );
+      expect(await failureOf(header)).toMatchObject({ code: "Aborted", reason: "ETAG_STALE" });
+      await expect(header).rejects.toThrow("in If-Match");
       const lateDelete = place.delete(created.path, { etag: created.etag });
       expect(await failureOf(lateDelete)).toMatchObject({ code: "Aborted" });
       const current = await update(created.path, { description: "three", etag: changed.etag }, "description");

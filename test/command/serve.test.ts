@@ -178,7 +178,15 @@ test("a service without the secret key of the others does not start, and starts 
   expect(code).toBe(1);
   const [, key = ""] = /^data\/secret-keys lacks the secret key ([0-9a-f]{16}), with which servers/.exec(stderr) ?? [];
   expect(stderr).toContain(`"tenantry forget-secret-key ${key}"`);
-  expect(await runTenantry(["forget-secret-key", "0"], { cwd: folder })).toMatchObject({ code: 1 });
+  expect(await runTenantry(["forget-secret-key", "0"], { cwd: folder })).toMatchObject({
+    code: 1,
+    stderr: `no signing key in the database is encrypted with a secret key 0; there are some with ${key}\n`,
+  });
+  const [, own = ""] = /; it has ([0-9a-f]{16})\. /.exec(stderr) ?? [];
+  expect(await runTenantry(["forget-secret-key", own], { cwd: folder })).toMatchObject({
+    code: 1,
+    stderr: `the secret key ${own} is in data/secret-keys, so it is not lost; to replace it, see docs/operating.md\n`,
+  });
   expect(await runTenantry(["forget-secret-key", key], { cwd: folder })).toMatchObject({ code: 0, stderr: "" });
   const { url } = await serve(folder, undefined);
   await operatorApi(folder, url).orgs.listOrgs({});

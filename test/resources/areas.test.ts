@@ -90,6 +90,15 @@ describe("a path", () => {
     expect(await messageOf(response)).toBe(`"${method}" is not allowed here; allowed are ${allowed}${offered}`);
   });
 
+  test.each([
+    ["/iam/v1alpha/access:chek", "batchCheck, check, explain, listResources, listSubjects, testPermissions"],
+    ["/iam/v1alpha/orgs/acme/members:batchCreat", "batchCreate, batchDelete, batchGet"],
+  ])("that ends with an unknown verb and is no resource says which there are: %s", async (path, verbs) => {
+    const response = await ask(path, { method: "POST" });
+    expect(response.status).toBe(404);
+    expect(await messageOf(response)).toBe(`nothing is served at "${path}"; after the last ":" can be ${verbs}`);
+  });
+
   test.each(["/resources.v1alpha.ServicesService/BuildService", "/iam.v1alpha.ServicesService/GetService"])(
     "of an RPC that there is not says no more: %s",
     async (path) => {

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import type { SigningKeys } from "../../database/token-tables.ts";
+import { keyIdOfSealed } from "../sealer.ts";
 
 /** A signing key. Its times are in milliseconds of the database's clock. */
 export interface SigningKeyRow extends Pick<Selectable<SigningKeys>, "id" | "algorithm" | "public_key" | "sealed_key"> {
@@ -73,12 +74,16 @@ export async function forgetEndedTokens(db: Transaction<Schema>, keptMs: number)
  * published until the last of their tokens has expired.
  *
  * @param keyId from `keyIdOfSealed`.
- * @returns how many signing keys there were.
+ * @returns how many signing keys there were, and the ids of the secret keys with which others are encrypted.
  */
-export async function forgetSecretKey(db: Kysely<Schema>, keyId: string): Promise<number> {
+export async function forgetSecretKey(
+  db: Kysely<Schema>,
+  keyId: string,
+): Promise<{ readonly forgotten: number; readonly used: readonly string[] }> {
   const { rows } = await sql`
     update signing_keys set sealed_key = null, retire_time = least(retire_time, now())
     where encode(substring(sealed_key from 2 for 8), 'hex') = ${keyId}
     returning id`.execute(db);
-  return rows.length;
+  const others = (await readSigningKeys(db)).rows.flatMap(({ sealed_key: sealed }) => sealed ?? []);
+  return { forgotten: rows.length, used: [...new Set(others.map(keyIdOfSealed))] };
 }

@@ -28,19 +28,23 @@ export function isGone(row: ResourceRow | undefined): boolean {
   return row === undefined || Boolean(row.delete_time);
 }
 
-async function stale({ db, org }: OrgTransaction, label: string, path: string, etag: string): Promise<ServiceError> {
-  const logged = isRevision(etag)
-    ? await db
-        .selectFrom("changes")
-        .select("org_id")
-        .where("org_id", "=", org.id)
-        .where("revision", "=", etag)
-        .limit(1)
-        .execute()
-    : [];
-  const message =
-    logged.length > 0
-      ? `the ${label} ${path} has changed since this etag was read; read it again`
-      : `this etag is not in the history of the ${label} ${path}: it is of another resource, or was lost when the database was restored or failed over; read it again`;
+async function stale(transaction: OrgTransaction, label: string, path: string, etag: string): Promise<ServiceError> {
+  const message = await explainStale(transaction, `the ${label} ${path}`, etag);
   return new ServiceError("ETAG_STALE", message, { metadata: { resource: path } });
+}
+
+async function explainStale({ db, org }: OrgTransaction, resource: string, etag: string): Promise<string> {
+  if (!isRevision(etag)) {
+    return `this is no etag of ${resource}: send the value of its field etag, or its header ETag, which goes on after that, in If-Match`;
+  }
+  const logged = await db
+    .selectFrom("changes")
+    .select("org_id")
+    .where("org_id", "=", org.id)
+    .where("revision", "=", etag)
+    .limit(1)
+    .execute();
+  return logged.length > 0
+    ? `${resource} has changed since this etag was read; read it again`
+    : `this etag is not in the history of ${resource}: it is of another resource, or was lost when the database was restored or failed over; read it again`;
 }

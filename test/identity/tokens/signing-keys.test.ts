@@ -132,8 +132,8 @@ describe("a server that lacks the secret key of the others", () => {
 
   test("starts once the key is forgotten: with a new signing key, while the old one verifies tokens", async () => {
     const [old] = idsOf(await start());
-    expect(await forgetSecretKey(database.writes, idOf(second))).toBe(0);
-    expect(await forgetSecretKey(database.writes, idOf(first))).toBe(1);
+    expect(await forgetSecretKey(database.writes, idOf(second))).toEqual({ forgotten: 0, used: [idOf(first)] });
+    expect(await forgetSecretKey(database.writes, idOf(first))).toEqual({ forgotten: 1, used: [] });
     const keys = await start([second]);
     expect(keys.signingKey().id).not.toBe(old);
     expect(idsOf(keys)).toEqual([old, keys.signingKey().id]);
