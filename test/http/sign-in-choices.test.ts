@@ -258,6 +258,26 @@ describe("a choice", () => {
     expect((await decide(session, user.identityId)).status).toBe(303);
   });
 
+  test("hides nothing of other members on the account page, however many sessions its org starts for it", async () => {
+    const person = uniqueName("lee");
+    const [one, two] = [await accepted(person), await accepted(person)];
+    const { session = "" } = await signIn(person);
+    for (const { identityId } of [one, two]) await decide(session, identityId, "sign-in");
+    const sql = await openSqlClient(servers[0].databaseUrl);
+    const many = `
+      insert into sessions (org_id, member_id, id, client_id, token_gen, user_agent, expire_time, changed_revision)
+      select org_id, members.id, ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'flood', token_gen, '',
+        now() + interval '1 hour', members.changed_revision
+      from members join orgs on orgs.id = org_id, generate_series(1, 5001) n where orgs.name = $1`;
+    await sql.query(many, [two.org.split("/")[2]]);
+    await sql.close();
+    const response = await fetch(`${urlOf(0)}/account`, { headers: { cookie: session } });
+    const sections = (await response.text()).split("What can act as ");
+    expect(sections.filter((text) => text.includes("this browser")).length).toBe(1);
+    expect(sections.filter((text) => text.includes("There are more than these")).length).toBe(1);
+    expect(sections.at(-1)).toContain("Only the identity with which you are signed in here stays");
+  });
+
   test("is preselected on no page: neither for keys nor for a client", async () => {
     const person = uniqueName("kim");
     const [one, two] = [await accepted(person), await accepted(person)];

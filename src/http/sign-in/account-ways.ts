@@ -21,17 +21,17 @@ export function accountWays(members: readonly SignedInMember[], ways: readonly W
 
 /** Returns what is left to sign in with after the end of everything. A sign-in by a one-time code has no identity that could stay. */
 function whatStays(members: readonly SignedInMember[], ways: readonly WaysOfMember[]): string {
-  const withIdentity = members.filter(({ sessionId }, index) =>
-    ways[index]?.sessions.some((row) => row.id === sessionId && row.identity_id !== null),
+  const isWithCode = members.every(({ sessionId }, index) =>
+    ways[index]?.sessions.some((row) => row.id === sessionId && row.identity_id === null),
   );
-  return withIdentity.length > 0
+  return !isWithCode
     ? "Only the identity with which you are signed in here stays, so that you can sign in again."
     : `You are signed in here with a one-time code, so <strong>nothing stays to sign in with again</strong>: another link is made with
 <code>tenantry sign-in-link</code>, and another key of the operator with <code>tenantry operator-key</code>.`;
 }
 
 function sectionOf({ path, displayName, orgDisplayName, sessionId }: SignedInMember, ways: WaysOfMember, at: number) {
-  const { keys, sessions, identities, codes } = ways;
+  const { keys, sessions, identities, codes, areMore } = ways;
   const own = sessions.find(({ id }) => id === sessionId);
   const ofClients = sessions.filter((row) => row.oauth_client_id !== null);
   const others = sessions.filter((row) => row.oauth_client_id === null);
@@ -77,9 +77,12 @@ function sectionOf({ path, displayName, orgDisplayName, sessionId }: SignedInMem
     ),
   ];
   return `<section aria-labelledby="ways-${at}"><h2 id="ways-${at}">What can act as ${escape(displayName)} in ${escape(orgDisplayName)}</h2>
-<p>${escape(path)}</p>
+<p>${escape(path)}</p>${areMore ? moreNote : ""}
 ${lists.join("\n")}</section>`;
 }
+
+const moreNote = `
+<p role="alert">There are more than these. The button below ends those, too.</p>`;
 
 function timesOf(row: WaysOfMember["sessions"][number]): string[] {
   return [`since ${timeTag(row.create_time)}`, `until ${timeTag(row.expire_time)}`];

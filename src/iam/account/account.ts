@@ -83,7 +83,7 @@ export function createAccount({ database, registry }: AccountDependencies): Acco
   };
 
   return {
-    readWays: (members) => readWays(database.reads, members),
+    readWays: (members) => Promise.all(members.map((member) => readWays(database.reads, member))),
 
     async endWays(member, origin) {
       const author = authorOf(member, origin);

@@ -15,29 +15,33 @@ export interface WaysOfMember {
   readonly identities: readonly IdentityRow[];
   /** When the one-time codes end with which the member could sign in. */
   readonly codes: readonly { readonly expire_time: Date }[];
+  /** Whether there are more of any of them. */
+  readonly areMore: boolean;
 }
 
-/** Reads what can act as members, in their order. Reads some thousands of each for all of them at most. */
-export async function readWays(db: Kysely<Schema>, members: readonly MemberKey[]): Promise<WaysOfMember[]> {
+/**
+ * Reads what can act as a member, some thousands of each at most. Each member is read alone, so that an org with very many hides nothing
+ * of others.
+ */
+export async function readWays(db: Kysely<Schema>, { orgId, memberId }: MemberKey): Promise<WaysOfMember> {
   const isTheirs = (table: string): RawBuilder<SqlBool> => sql<SqlBool>`
-    (${sql.ref(`${table}.org_id`)}, ${sql.ref(`${table}.member_id`)}) in (
-      select * from unnest(${members.map(({ orgId }) => orgId)}::uuid[], ${members.map(({ memberId }) => memberId)}::uuid[]))`;
+    (${sql.ref(`${table}.org_id`)}, ${sql.ref(`${table}.member_id`)}) = (${orgId}::uuid, ${memberId}::uuid)`;
   const keys = await selectApiKeys(db)
     .where(isTheirs("api_keys"))
     .where(sql<SqlBool>`(api_keys.expire_time is null or api_keys.expire_time > now())`)
     .orderBy("api_keys.id")
-    .limit(maxRows)
+    .limit(maxRows + 1)
     .execute();
   const sessions = await selectSessions(db)
     .where(isTheirs("sessions"))
     .where(sql<SqlBool>`sessions.token_gen is not distinct from members.token_gen`)
     .orderBy("sessions.id")
-    .limit(maxRows)
+    .limit(maxRows + 1)
     .execute();
   const identities = await selectIdentities(db)
     .where(isTheirs("identities"))
     .orderBy("identities.id")
-    .limit(maxRows)
+    .limit(maxRows + 1)
     .execute();
   const codes = await db
     .selectFrom("sign_in_links")
@@ -45,13 +49,10 @@ export async function readWays(db: Kysely<Schema>, members: readonly MemberKey[]
     .where(isTheirs("sign_in_links"))
     .where(sql<SqlBool>`expire_time > now()`)
     .orderBy("id")
-    .limit(maxRows)
+    .limit(maxRows + 1)
     .execute();
-  return members.map(({ orgId, memberId }) => {
-    const own = <Row extends { readonly org_id: string; readonly member_id: string }>(rows: readonly Row[]): Row[] =>
-      rows.filter((row) => row.org_id === orgId && row.member_id === memberId);
-    return { keys: own(keys), sessions: own(sessions), identities: own(identities), codes: own(codes) };
-  });
+  const areMore = [keys, sessions, identities, codes].some(({ length }) => length > maxRows);
+  return { keys, sessions, identities, codes, areMore };
 }
 
 const maxRows = 5_000;
