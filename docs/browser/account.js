@@ -81,13 +81,13 @@ async function show(path, isChosen) {
 }
 
 async function showKeys(path, isChosen) {
-  const { api_keys: keys } = await read(path, isChosen, "#keys", "apiKeys");
+  const keys = await read(path, isChosen, "#keys", "apiKeys", "api_keys");
   if (!isChosen()) return;
   list("#keys", keys, (key) => [key.name, `${key.prefix}…`, describeTime("until", key.expire_time)]);
 }
 
 async function showSessions(path, isChosen) {
-  const { sessions } = await read(path, isChosen, "#sessions", "sessions");
+  const sessions = await read(path, isChosen, "#sessions", "sessions", "sessions");
   if (!isChosen()) return;
   list("#sessions", sessions, (session) => [
     session.client_display_name || (session.client_id === "browser" ? "Browser" : session.client_id),
@@ -96,10 +96,18 @@ async function showSessions(path, isChosen) {
   ]);
 }
 
-/** Reads what is in a list of the page, in which nothing of another member stays if that fails. */
-async function read(path, isChosen, selector, collection) {
+/** Reads all of what is in a list of the page, in which nothing of another member stays if that fails. */
+async function read(path, isChosen, selector, collection, field) {
+  const all = [];
   try {
-    return await call(path, "GET", `${path}/${collection}?page_size=100`);
+    let token = "";
+    do {
+      const query = new URLSearchParams({ page_size: "1000", page_token: token });
+      const answer = await call(path, "GET", `${path}/${collection}?${query}`);
+      all.push(...answer[field]);
+      token = answer.next_page_token;
+    } while (token !== "" && isChosen());
+    return all;
   } catch (error) {
     if (isChosen()) document.querySelector(selector).replaceChildren();
     throw error;

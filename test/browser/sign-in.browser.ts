@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
 import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
-import { createTokenMember, startTokenServers, statusWith } from "../support/token-servers.ts";
+import { createTokenMember, exchangeKey, startTokenServers, statusWith } from "../support/token-servers.ts";
 import { openBrowser } from "./chromium.ts";
 
 test("a person signs in with Chromium, makes a key that is shown once, allows a client, and ends everything", async () => {
@@ -43,8 +43,12 @@ test("a person signs in with Chromium, makes a key that is shown once, allows a 
     expect(problems.splice(0)).toEqual([expect.stringContaining("409")]);
     await page.emulateMedia({ colorScheme: "light" });
     await page.setViewportSize({ width: 360, height: 740 });
+    // With that of the browser, more than a page of the list.
+    const start = () => exchangeKey({ url }, member.key, { scope: "offline_access" });
+    await Promise.all(Array.from({ length: 100 }, start));
     await page.getByRole("link", { name: "Keys and sessions" }).click();
     await page.getByText("laptop").waitFor();
+    await expect.poll(() => page.locator("#sessions li").count()).toBe(101);
     expect(await page.content()).not.toContain(key ?? "");
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     const client = await place.api.clients.createClient({

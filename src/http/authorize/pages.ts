@@ -18,7 +18,7 @@ export function consentPage(
   returnPath?: string,
 ): string {
   const allowed = scopes?.map(describeScope) ?? ["Everything that you may do"];
-  if (isOffline) allowed.push("Go on when you are away, until you end its session on your account page");
+  if (isOffline) allowed.push("Go on when you are away, until you end it on your account page");
   const name = escape(client.display_name);
   return frame(
     `Allow ${name}?`,
