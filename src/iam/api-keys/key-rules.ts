@@ -5,7 +5,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { type ServiceError, invalidField } from "../../errors/service-error.ts";
 import { canonicalPrefix } from "../../identity/address-prefix.ts";
-import { everything, findScopeProblem } from "../../identity/tokens/scopes.ts";
+import { findNarrowScopeProblem } from "../../identity/tokens/scopes.ts";
 
 /** How an API key is narrowed, as its row stores it; null for not at all. */
 export interface KeyLimits {
@@ -31,9 +31,7 @@ export function readKeyLimits({
   readonly scopes: readonly string[];
   readonly allowedAddresses: readonly string[];
 }): KeyLimits {
-  const problem = scopes.includes(everything)
-    ? "must name areas, collections or permissions; a key without scopes has all"
-    : findScopeProblem(scopes);
+  const problem = findNarrowScopeProblem(scopes, "a key without scopes has all");
   if (problem !== undefined) throw invalidField("api_key.scopes", problem, "scope");
   const prefixes = allowedAddresses.map((text, index) => {
     const prefix = canonicalPrefix(text);

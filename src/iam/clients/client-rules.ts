@@ -1,7 +1,7 @@
 // What clients must be like: their redirect URIs and scopes.
 import type { Client } from "../../../gen/iam/v1alpha/client_pb.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
-import { everything, findScopeProblem } from "../../identity/tokens/scopes.ts";
+import { findNarrowScopeProblem } from "../../identity/tokens/scopes.ts";
 import { areWithin, intersect } from "../../access/engine/decisions/narrowing.ts";
 import { findRedirectUriProblem, isRegisteredUri } from "./redirect-uri.ts";
 
@@ -18,9 +18,7 @@ export function readClientTerms({ redirectUris, scopes }: Pick<Client, "redirect
     const problem = findRedirectUriProblem(uri);
     if (problem !== undefined) throw invalidField(`client.redirect_uris[${index}]`, problem, "redirect_uri");
   }
-  const problem = scopes.includes(everything)
-    ? "must name areas, collections or permissions; a client without scopes may ask for all"
-    : findScopeProblem(scopes);
+  const problem = findNarrowScopeProblem(scopes, "a client without scopes may ask for all");
   if (problem !== undefined) throw invalidField("client.scopes", problem, "scope");
   return { redirect_uris: [...new Set(redirectUris)], scopes: scopes.length === 0 ? null : [...scopes] };
 }

@@ -10,10 +10,25 @@ export const everything = "*";
 
 /** Returns why scopes cannot be those of a token; undefined if they can. */
 export function findScopeProblem(scopes: readonly string[]): string | undefined {
-  const wrong = scopes.find((scope) => scope !== everything && !pattern.test(scope));
-  if (wrong !== undefined) {
-    return `must be <area>.<collection>.<verb>, <area>.<collection>.*, <area>.* or *, got ${JSON.stringify(wrong.slice(0, 128))}`;
-  }
+  return findProblem(
+    scopes.filter((scope) => scope !== everything),
+    "<area>.<collection>.<verb>, <area>.<collection>.*, <area>.* or *",
+  );
+}
+
+/**
+ * Returns why scopes cannot be those of an API key or a client, which has all without any; undefined if they can.
+ *
+ * @param withoutAny says that, for the error.
+ */
+export function findNarrowScopeProblem(scopes: readonly string[], withoutAny: string): string | undefined {
+  if (scopes.includes(everything)) return `must name areas, collections or permissions; ${withoutAny}`;
+  return findProblem(scopes, "<area>.<collection>.<verb>, <area>.<collection>.* or <area>.*");
+}
+
+function findProblem(scopes: readonly string[], forms: string): string | undefined {
+  const wrong = scopes.find((scope) => !pattern.test(scope));
+  if (wrong !== undefined) return `must be ${forms}, got ${JSON.stringify(wrong.slice(0, 128))}`;
   return formatScopes(scopes).length > maxLength ? `must have at most ${maxLength} characters together` : undefined;
 }
 
