@@ -28,7 +28,7 @@ export function readWriteRequest(method: DescMethod, request: object, context: H
     allowMissing: allowMissing === true,
     force: force === true,
     answer: method.output,
-    fingerprint: () => fingerprintOf(author.method, request as Message),
+    fingerprint: () => fingerprintOf(author.method, method.input, request as Message),
   };
 }
 

@@ -5,6 +5,7 @@ import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { ofEachShape } from "../support/resource-shapes.ts";
 import { rounds } from "../support/rounds.ts";
+import { createResourcesApi } from "../resources/cloud.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { overFirst, protocols } from "../support/transports.ts";
@@ -266,6 +267,29 @@ test("a request id applies to every field that a request can have", async () => 
   const reversed = Object.fromEntries(Object.entries(labels).toReversed());
   const backwards = api.projects.createProject({ parentPath, project: { name: "a", labels: reversed }, requestId });
   expect(await backwards).toEqual(forwards);
+});
+
+test("a field that says what its default value is differs from one that is not set", async () => {
+  const { services, quantityKinds, types } = createResourcesApi("REST", first.url, first.operatorKey);
+  const { path: parentPath } = await services.createService({ service: { name: uniqueName("compute") } });
+  const kind = uniqueName("cores");
+  await quantityKinds.createQuantityKind({ quantityKind: { name: kind, unit: "core" } });
+  const requestId = randomUUID();
+  const create = (quantity: { counted?: boolean; surplus?: number }) =>
+    types.createResourceType({
+      parentPath,
+      resourceType: {
+        name: "machines",
+        collection: "machines",
+        operations: [{ verb: "create", quantities: [{ kind, ...quantity }] }, { verb: "delete" }],
+      },
+      requestId,
+    });
+  const answer = await create({ counted: false });
+  expect(await create({ counted: false })).toEqual(answer);
+  for (const other of [{}, { counted: true }, { counted: false, surplus: 0 }]) {
+    expect(await failureOf(create(other))).toMatchObject({ fields: ["request_id"] });
+  }
 });
 
 test("another request with a used id is refused for this reason, even if it has other errors", async () => {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type DescMessage, type Message, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { type Transaction, sql } from "kysely";
 import { AccessPreviewSchema } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import type { PreviewAccess, Written } from "../../access/previews/preview.ts";
@@ -199,25 +200,32 @@ async function keepAnswer(
  * Returns a hash of a request without its id. The order of map entries does not matter. It is not a hash of the JSON or binary
  * form, because these reject some messages, such as one with an invalid field mask.
  */
-export function fingerprintOf(method: string, request: Message): Buffer {
-  const canonical = JSON.stringify([method, toCanonical({ ...request, requestId: "" })]);
+export function fingerprintOf(method: string, desc: DescMessage, request: Message): Buffer {
+  const canonical = JSON.stringify([method, toCanonical({ ...request, requestId: "" }, desc)]);
   return createHash("sha256").update(canonical).digest();
 }
 
-function toCanonical(value: unknown): unknown {
+/** @param desc of the message, or of those in the list or map; undefined for another value. */
+function toCanonical(value: unknown, desc: DescMessage | undefined): unknown {
   if (typeof value === "bigint") return { bigint: String(value) };
   if (typeof value === "number") return String(value);
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("base64") };
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(toCanonical);
+  if (Array.isArray(value)) return value.map((item) => toCanonical(item, desc));
   // Unset fields are left out, so that a newer version with more fields computes the same fingerprint.
-  const isMessage = "$typeName" in value;
-  const entries = Object.entries(value).filter(([, item]) => !isMessage || !isUnset(item));
-  return entries.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, item]) => [key, toCanonical(item)]);
+  const fields = "$typeName" in value ? desc?.field : undefined;
+  const entries = Object.entries(value).filter(
+    ([key, item]) => !("$typeName" in value) || !isUnset(item, fields?.[key]),
+  );
+  return entries
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, item]) => [key, toCanonical(item, fields === undefined ? desc : fields[key]?.message)]);
 }
 
-/** Whether a message field has its default value. */
-function isUnset(value: unknown): boolean {
-  if (value === undefined || value === "" || value === 0 || value === 0n || value === false) return true;
+/** Whether a message field is unset, or has its default value and means the same then. */
+function isUnset(value: unknown, field: DescField | undefined): boolean {
+  if (value === undefined) return true;
+  if (field?.presence === FeatureSet_FieldPresence.EXPLICIT) return false;
+  if (value === "" || value === 0 || value === 0n || value === false) return true;
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
