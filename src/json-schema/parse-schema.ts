@@ -103,7 +103,7 @@ function createReader(work: Work) {
     if (parts > maxParts) throw new SchemaError("#", `has more than ${maxParts} schemas and keywords`);
     if (typeof json === "boolean") return readBooleanNode(json, at);
     if (!isObject(json)) throw new SchemaError(at.location, "must be object,boolean");
-    spendOnAddress(json["$id"], at.resource);
+    spendOnAddress(work, json["$id"], at.resource);
     const inner = references.enter(json, at.resource, at.location);
     const resource = inner ?? at.resource;
     const collects = Object.keys(unevaluatedKeywords).some((keyword) => Object.hasOwn(json, keyword));
@@ -152,13 +152,8 @@ function createReader(work: Work) {
     }
   };
 
-  /** A relative reference takes as long as what it is relative to. */
-  const spendOnAddress = (address: JsonValue | undefined, { uri }: FoundResource): void => {
-    if (typeof address === "string") spend(work, (address.length + uri.length) / charactersOfStep);
-  };
-
   const refer = (node: Draft, reference: string, location: string): Referred => {
-    spendOnAddress(reference, node.resource as FoundResource);
+    spendOnAddress(work, reference, node.resource as FoundResource);
     const referred = references.add(node.resource as FoundResource, reference, location);
     references.afterwards(() => node.inPlace.push(referred.node()));
     return referred;
@@ -172,6 +167,11 @@ function createReader(work: Work) {
       return root;
     },
   };
+}
+
+/** A relative reference takes as long as what it is relative to. */
+function spendOnAddress(work: Work, address: JsonValue | undefined, { uri }: FoundResource): void {
+  if (typeof address === "string") spend(work, (address.length + uri.length) / charactersOfStep);
 }
 
 function below(at: Position, steps: readonly (string | number)[]): Position {

@@ -16,20 +16,23 @@ interface WaitLimits {
 /**
  * Reads until the value is the expected one or the time is over.
  *
+ * @param read gets whether it is called again: meanwhile the caller may have lost its credential or a permission.
  * @returns the last value.
  * @throws the reason of the signal, when it is aborted.
  */
 export async function poll<Value>(
-  read: () => Promise<Value>,
+  read: (hasWaited: boolean) => Promise<Value>,
   isExpected: (value: Value) => boolean,
   { waitMs, callMs }: WaitLimits,
   signal: AbortSignal,
 ): Promise<Value> {
   const end = performance.now() + Math.min(waitMs, callMs - reserveMs);
+  let hasWaited = false;
   for (let pauseMs = firstMs; ; pauseMs = Math.min(pauseMs * 1.5, longestMs)) {
-    const value = await read();
+    const value = await read(hasWaited);
     const leftMs = end - performance.now();
     if (isExpected(value) || leftMs <= 0) return value;
     await sleep(Math.min(pauseMs, leftMs), undefined, { signal });
+    hasWaited = true;
   }
 }

@@ -144,12 +144,9 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async claimOperations({ maxOperations, claimDuration, wait, typePaths, verbs, routingKeys }, context) {
       const serviceId = await serviceIdOf(context);
       const claimable = { serviceId, typeIds: await typeIdsOf(serviceId, typePaths), verbs, routingKeys };
-      let attempts = 0;
-      const claim = async () => {
-        attempts++;
+      const claim = async (hasWaited: boolean) => {
         if (!(await isAnyDue(database, claimable))) return [];
-        // Meanwhile the provider may have lost its credential or the permission.
-        if (attempts > 1) await confirmOf(context)(database.reads, undefined);
+        if (hasWaited) await confirmOf(context)(database.reads, undefined);
         return claimOperations(database, claimable, maxOperations || 1, secondsOf(claimDuration));
       };
       const limits = {
