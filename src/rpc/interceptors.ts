@@ -17,7 +17,7 @@ import type { AnyPath } from "../paths/parse-path.ts";
 import { startValidation, validateMessage } from "../standard-methods/write/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { readOrigin } from "./call-origin.ts";
-import { callerAtGate } from "./request-gate.ts";
+import { callerWithBody } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { requestIdKey } from "./request-id-key.ts";
@@ -51,7 +51,7 @@ export function createCallInterceptor(
       validateMessage(request.method.input, request.message);
       return next(request);
     }
-    const caller = callerAtGate(request.contextValues);
+    const caller = await callerWithBody(request.contextValues);
     const message = request.message as unknown as RequestFields;
     const { permission, typedPermission, createPermission, listVisibility, target, itemPatterns, anyPath } = rules;
     const decisions: Decision[] = [];

@@ -11,6 +11,13 @@ import type { Turns } from "../turns/turns.ts";
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
 
+const authenticateAgainKey = createContextKey<(() => Promise<Caller>) | undefined>(undefined, {
+  description: "authenticates the caller again",
+});
+
+/** How long a body may take, in milliseconds, before its caller is authenticated again. */
+const maxAgeMs = 1_000;
+
 /**
  * Authenticates the caller and counts the call against rate limits, before the body is read. Methods that are not in the table (health and reflection), and those whose request contains the credential, need no
  * authentication.
@@ -39,13 +46,14 @@ export function createRequestGate(
     const rules = table.get(method);
     if (rules === undefined || rules.unauthenticated) return;
     const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
+    const authenticateNow = () => authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
     let caller: Caller;
     try {
-      caller = await authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
+      caller = await authenticateNow();
     } catch (thrown) {
       throw explained(await refusalInTurn(values, thrown));
     }
-    values.set(callerKey, caller);
+    values.set(callerKey, caller).set(authenticateAgainKey, authenticateNow);
     if (countCall !== undefined) {
       // What an impersonator does counts as its own calls.
       const { refusal, fields } = countCall(impersonatorOf(caller) ?? caller, rules.reads);
@@ -66,4 +74,16 @@ export function callerAtGate(values: ContextValues): Caller {
   const caller = findCallerAtGate(values);
   if (caller === undefined) throw new Error("the call did not pass the gate");
   return caller;
+}
+
+/**
+ * Returns the caller of a call that passed the gate, when its body has come. If that took long, it is authenticated again: meanwhile
+ * its credential may have ended.
+ *
+ * @throws ServiceError as the gate does.
+ */
+export function callerWithBody(values: ContextValues): Caller | Promise<Caller> {
+  const caller = callerAtGate(values);
+  const isLate = performance.now() - caller.orgHead.readAt > maxAgeMs;
+  return (isLate ? values.get(authenticateAgainKey)?.() : undefined) ?? caller;
 }
