@@ -12,7 +12,7 @@ import { type Pattern, compilePattern } from "./patterns/pattern.ts";
 import { checkInPlace } from "./check-in-place.ts";
 import { type FoundResource, createReferences } from "./references.ts";
 import { SchemaError } from "./schema-error.ts";
-import { type Work, spend } from "./work.ts";
+import { type Work, spend, stepsOfText } from "./work.ts";
 
 const keywords: Keywords = {
   ...annotationKeywords,
@@ -29,9 +29,6 @@ const orderOf = (keyword: string): number => order.get(keyword) ?? 0;
 
 const maxDepth = 64;
 const maxParts = 4_096;
-
-/** So many characters of a pointer or an identifier are one step. Each schema has the names of all around it in its pointer. */
-const charactersOfStep = 64;
 
 /** A schema that can be applied. */
 export interface Schema {
@@ -80,7 +77,7 @@ export function parseSchema(json: JsonValue, work: Work): Schema {
 }
 
 function createReader(work: Work) {
-  const references = createReferences();
+  const references = createReferences(work);
   /** By their texts: `patternProperties` and `additionalProperties` share them. */
   const patterns = new Map<string, Pattern>();
   const nodes: SchemaNode[] = [];
@@ -93,17 +90,15 @@ function createReader(work: Work) {
   };
 
   const readNode = (json: JsonValue, at: Position): SchemaNode => {
-    spend(work, at.pointer.length / charactersOfStep);
     const known = at.resource.nodes.get(at.pointer);
     if (known !== undefined) return known;
     if (at.depth > maxDepth) throw new SchemaError(at.location, `is more than ${maxDepth} levels deep`);
     const count = 1 + (isObject(json) ? Object.keys(json).length : 0);
-    spend(work, count);
+    spend(work, count + stepsOfText(at.pointer));
     parts += count;
     if (parts > maxParts) throw new SchemaError("#", `has more than ${maxParts} schemas and keywords`);
     if (typeof json === "boolean") return readBooleanNode(json, at);
     if (!isObject(json)) throw new SchemaError(at.location, "must be object,boolean");
-    spendOnAddress(work, json["$id"], at.resource);
     const inner = references.enter(json, at.resource, at.location);
     const resource = inner ?? at.resource;
     const collects = Object.keys(unevaluatedKeywords).some((keyword) => Object.hasOwn(json, keyword));
@@ -153,7 +148,6 @@ function createReader(work: Work) {
   };
 
   const refer = (node: Draft, reference: string, location: string): Referred => {
-    spendOnAddress(work, reference, node.resource as FoundResource);
     const referred = references.add(node.resource as FoundResource, reference, location);
     references.afterwards(() => node.inPlace.push(referred.node()));
     return referred;
@@ -167,11 +161,6 @@ function createReader(work: Work) {
       return root;
     },
   };
-}
-
-/** A relative reference takes as long as what it is relative to. */
-function spendOnAddress(work: Work, address: JsonValue | undefined, { uri }: FoundResource): void {
-  if (typeof address === "string") spend(work, (address.length + uri.length) / charactersOfStep);
 }
 
 function below(at: Position, steps: readonly (string | number)[]): Position {

@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Referred } from "./keyword.ts";
 import type { SchemaNode, SchemaResource } from "./node.ts";
 import { SchemaError } from "./schema-error.ts";
+import { type Work, spend, stepsOfText } from "./work.ts";
 
 /** A resource while its nodes are being read. */
 export interface FoundResource extends SchemaResource {
@@ -13,8 +14,12 @@ export interface FoundResource extends SchemaResource {
 /** What relative identifiers of a root without one are relative to. */
 const nowhere = "schema:///";
 
-/** Creates what is known of the resources and anchors of a schema. References are resolved at the end. */
-export function createReferences() {
+/**
+ * Creates what is known of the resources and anchors of a schema. References are resolved at the end.
+ *
+ * @param work what identifiers and references take: as long as what they are relative to.
+ */
+export function createReferences(work: Work) {
   const resources = new Map<string, FoundResource>();
   const waiting: (() => void)[] = [];
   const afterwards: (() => void)[] = [];
@@ -29,7 +34,7 @@ export function createReferences() {
   const find = (from: FoundResource, reference: string): { node: SchemaNode; anchor?: string } | undefined => {
     const hash = reference.indexOf("#");
     const [address, fragment] = hash < 0 ? [reference, ""] : [reference.slice(0, hash), reference.slice(hash + 1)];
-    const resource = address === "" ? from : resources.get(absolute(address, from.uri) ?? "");
+    const resource = address === "" ? from : resources.get(absolute(address, from.uri, work) ?? "");
     const key = decode(fragment);
     const node = resource?.nodes.get(key === "" || key.startsWith("/") ? key : `#${key}`);
     if (node === undefined) return undefined;
@@ -42,7 +47,7 @@ export function createReferences() {
     /** Returns the resource that a schema with an identifier begins; undefined if it has none. */
     enter({ $id: id }: JsonObject, outer: FoundResource, location: string): FoundResource | undefined {
       if (id === undefined) return undefined;
-      const uri = typeof id === "string" ? absolute(id.replace(/#$/, ""), outer.uri) : undefined;
+      const uri = typeof id === "string" ? absolute(id.replace(/#$/, ""), outer.uri, work) : undefined;
       if (uri === undefined || uri.includes("#")) {
         throw new SchemaError(`${location}/$id`, "must be a URI reference without a fragment");
       }
@@ -85,7 +90,8 @@ export function createReferences() {
   };
 }
 
-function absolute(reference: string, base: string): string | undefined {
+function absolute(reference: string, base: string, work: Work): string | undefined {
+  spend(work, stepsOfText(reference) + stepsOfText(base));
   return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
 }
 

@@ -24,6 +24,13 @@ export function spend(work: Work, steps: number): void {
   if (work.left < 0) throw new WorkExceeded("takes too many steps");
 }
 
+const charactersOfStep = 64;
+
+/** Returns what an identifier takes, or the pointer to a schema, which has the names of all around it. */
+export function stepsOfText(text: string): number {
+  return text.length / charactersOfStep;
+}
+
 /** Runs a function one level deeper. @throws WorkExceeded when that is too deep. */
 export function nested<Result>(work: Work, run: () => Result): Result {
   if (++work.depth > maxDepth) throw new WorkExceeded(`is nested in itself more than ${maxDepth} times`);
