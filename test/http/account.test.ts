@@ -196,7 +196,7 @@ describe("the button", () => {
       const later = end({ ...ofPage, cookie: second.cookie }, 1);
       await waitedFor(2);
       await release();
-      expect((await ending).status).toBe(303);
+      expect((await ending).status).toBe(200);
       const answer = await later;
       expect([answer.status, await answer.text()]).toEqual([
         400,
