@@ -308,4 +308,11 @@ describe("a hostile provider", () => {
       ended.map(() => [400, expect.stringContaining("did not answer within 5 seconds")]),
     );
   });
+
+  test("that cannot be used leaves the other ways to sign in on the page, also those of its org", async () => {
+    hostile.answer(paths.configuration, (response) => void response.writeHead(500).end());
+    const { status, text } = await start(own.id, { org: org.split("/")[2] ?? "", return_to: "/docs" });
+    expect([status, problemOf(text)]).toEqual([400, expect.stringContaining("cannot be used")]);
+    for (const shown of [own.id, shared.id, 'name="return_to" value="/docs"']) expect(text).toContain(shown);
+  });
 });

@@ -343,6 +343,14 @@ describe("where the browser goes after the sign-in", () => {
     expect(back.headers.get("location")).toBe("/oauth2/authorize?a=b");
   });
 
+  test("a mistyped code does not lose it", async () => {
+    const refused = await post("/sign-in/code", new URLSearchParams({ code: "x", return_to: "/oauth2/authorize?a=b" }));
+    expect(refused.status).toBe(400);
+    const text = await refused.text();
+    expect(text).toContain("the code is not valid");
+    expect(text).toContain('name="return_to" value="/oauth2/authorize?a=b"');
+  });
+
   test("the page escapes it", async () => {
     const path = `/sign-in?return_to=${encodeURIComponent(`/"><script>alert(1)</script>`)}`;
     const text = await (await fetch(`${place.servers[0].url}${path}`)).text();

@@ -5,12 +5,28 @@ import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
 import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
 import { choicePath, home } from "./return-path.ts";
 
+interface SignIn {
+  /** Where the browser goes afterwards. */
+  readonly returnPath: string;
+  /** The org whose providers are offered, too. */
+  readonly org?: string | undefined;
+  readonly problem?: string;
+  /** Undefined if they are not known, after an error. */
+  readonly providers?: readonly ListedProvider[];
+}
+
 /** The page where a browser signs in, with the providers at which it can. */
-export function signInPage(returnPath: string, problem?: string, providers: readonly ListedProvider[] = []): string {
-  const buttons = providers.map(
+export function signInPage({ returnPath, org, problem, providers }: SignIn): string {
+  const kept = `<input type="hidden" name="return_to" value="${escape(returnPath)}">${
+    org === undefined
+      ? ""
+      : `
+<input type="hidden" name="org" value="${escape(org)}">`
+  }`;
+  const buttons = (providers ?? []).map(
     ({ id, displayName }) => `<form method="post" action="/sign-in/start">
 <input type="hidden" name="provider" value="${escape(id)}">
-<input type="hidden" name="return_to" value="${escape(returnPath)}">
+${kept}
 <button>Continue with ${escape(displayName)}</button>
 </form>`,
   );
@@ -23,9 +39,10 @@ ${buttons.join("\n")}
 <form method="post" action="/sign-in/code">
 <label for="code">One-time code</label>
 <input id="code" name="code" type="password" autocomplete="off" required>
-<input type="hidden" name="return_to" value="${escape(returnPath)}">
+${kept}
 <button>Sign in</button>
 </form>
+${providers === undefined ? `<p><a href="/sign-in">Other ways to sign in</a></p>` : ""}
 <p>A link with a code is printed, or written to the data directory, when the service starts for the first time. Another one is
 made with <code>tenantry sign-in-link</code>.</p>
 </main>`,

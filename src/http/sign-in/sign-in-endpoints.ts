@@ -25,6 +25,7 @@ import { clearCookie, readCookie, setCookie } from "./cookie.ts";
 import { keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { choicePath, home, readReturnPath, requireReturnPath, signInPath } from "./return-path.ts";
+import { createSignInForm, failOnPage } from "./sign-in-form.ts";
 import { createSignInSteps } from "./sign-in-steps.ts";
 
 export interface SignInDependencies {
@@ -93,36 +94,23 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       async answer(request) {
         const query = queryOf(request);
         const returnPath = requireReturnPath(query.get("return_to"));
-        return page(signInPage(returnPath, undefined, await providerSignIn.list(query.get("org") ?? undefined)));
+        const org = query.get("org") ?? undefined;
+        return page(signInPage({ returnPath, org, providers: await providerSignIn.list(org) }));
       },
       fail: failOnPage,
     },
 
-    "/sign-in/start": {
-      methods: ["POST"],
-      async answer(request) {
-        requireSameOrigin(request);
-        const form = await readForm(request);
-        const returnPath = requireReturnPath(form.get("return_to"));
-        const { url, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), returnPath);
-        return redirect(url.href, { "Set-Cookie": setCookie(cookie, "start") });
-      },
-      fail: failOnPage,
-    },
+    "/sign-in/start": createSignInForm(providerSignIn, async (form, returnPath) => {
+      const { url, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), returnPath);
+      return redirect(url.href, { "Set-Cookie": setCookie(cookie, "start") });
+    }),
 
-    "/sign-in/code": {
-      methods: ["POST"],
-      async answer(request) {
-        requireSameOrigin(request);
-        const form = await readForm(request);
-        const returnPath = requireReturnPath(form.get("return_to"));
-        const member = await redeemSignInLink(database, requiredParameter(form, "code"));
-        await endBefore(request);
-        const cookie = await browserSessions.start(member, originOf(request));
-        return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
-      },
-      fail: failOnPage,
-    },
+    "/sign-in/code": createSignInForm(providerSignIn, async (form, returnPath, request) => {
+      const member = await redeemSignInLink(database, requiredParameter(form, "code"));
+      await endBefore(request);
+      const cookie = await browserSessions.start(member, originOf(request));
+      return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
+    }),
 
     "/sign-in/token": {
       methods: ["POST"],
@@ -182,10 +170,6 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
     return endpoint && answer(endpoint, request, response);
   };
-}
-
-function failOnPage(error: OAuthError): Answer {
-  return { ...page(signInPage(home, error.message)), status: error.status };
 }
 
 function failAsJson(error: OAuthError): Answer {
