@@ -108,7 +108,8 @@ export function endedPage(): string {
     "All ended",
     `<main class="narrow">
 <h1>All ended</h1>
-<p role="status">Nothing of what was listed can act as you any more, and this browser is signed out.</p>
+<p role="status">Everything that could act as you has ended, except the identity with which you were signed in here, if there was one. This browser
+is signed out.</p>
 <p><a href="/sign-in">Sign in</a></p>
 </main>`,
   );
