@@ -8,7 +8,7 @@ import { OAuthError } from "../oauth/oauth-error.ts";
 import { readForm } from "../oauth/read-form.ts";
 import { accountWays, endPath, endedPage, unfinishedPage } from "./account-ways.ts";
 import { type Answer, type Endpoint, page } from "./answers.ts";
-import { accountPage, signInPage } from "./pages.ts";
+import { accountPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { home } from "./return-path.ts";
 
@@ -49,11 +49,11 @@ export function createAccountEndpoints(dependencies: AccountEndpoints): Readonly
       const { failed = [], left = [] } = Object.groupBy(session.members, (member) => outcomes.get(member) ?? "failed");
       // What is left can be ended again with the same sign-in.
       if (failed.length > 0) return { ...page(unfinishedPage([...failed, ...left])), status: 503 };
-      return signOut(request, (headers) =>
-        left.length === 0
-          ? page(endedPage(), headers)
-          : { ...page(signInPage(home, explainLeft(left)), headers), status: 400 },
-      );
+      return signOut(request, (headers) => {
+        if (left.length === 0) return page(endedPage(), headers);
+        const refused = fail(new OAuthError("invalid_request", explainLeft(left)));
+        return { ...refused, headers: { ...refused.headers, ...headers } };
+      });
     },
     fail,
   };
