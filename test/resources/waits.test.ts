@@ -8,6 +8,7 @@ import { poll } from "../../src/resources/poll.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { openSqlClient } from "../support/sql.ts";
 import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 
 let server: SharedServer;
@@ -180,4 +181,22 @@ test("a wait ends half a second before its call, whatever the request asks", asy
   expect(passed).toBeGreaterThanOrEqual(1_495);
   // Timers run in the order of their times, however late.
   expect(isCallOver).toBe(false);
+});
+
+test("providers that ask for operations leave connections to lists", async () => {
+  const { servicePath, provider, api, org } = cloud;
+  const sql = await openSqlClient(server.databaseUrl);
+  onTestFinished(() => sql.close());
+  const waiting = "select pid from pg_locks where relation = 'operations'::regclass and not granted";
+  await sql.query("begin; lock table operations");
+  const asks = Array.from({ length: 20 }, () => provider.claimOperations({ servicePath, verbs: ["start"] }));
+  const answers = Promise.all(asks);
+  answers.catch(() => {});
+  await expect.poll(() => sql.query(waiting)).not.toEqual([]);
+  const listed = api.members.listMembers({ parentPath: org }).then(({ members }) => members.map(({ name }) => name));
+  // Those that have a connection keep it until the time for a lock is over.
+  const refused = Promise.any(asks.map((ask) => ask.catch(() => "refused")));
+  expect(await Promise.race([listed, refused])).toEqual(["viewer"]);
+  await sql.query("rollback");
+  expect((await answers).flatMap(({ claims }) => claims)).toEqual([]);
 });

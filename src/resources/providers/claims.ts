@@ -6,6 +6,7 @@ import type { Database } from "../../database/database.ts";
 import { heldBack } from "../../database/held-back.ts";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
+import { type FairQueue, createFairQueue } from "../../standard-methods/fair-queue.ts";
 
 /** How often an operation is attempted at most. */
 export const maxAttempts = 10;
@@ -26,6 +27,14 @@ export interface Claimable {
   readonly verbs: readonly string[];
   /** The empty key is that of operations without one. */
   readonly routingKeys: readonly string[];
+}
+
+/**
+ * Creates the queue in which providers that wait ask again whether there is an operation. They do so again and again, in as many calls as
+ * a caller may make at once. So those of one caller ask one after the other, callers in turn, and lists keep the other connections.
+ */
+export function createAskQueue(): FairQueue {
+  return createFairQueue({ capacity: 2, perTarget: 2, perOrg: 1, of: "caller" });
 }
 
 /** Reports whether an operation waits to be claimed: a read, for providers that ask again and again. */

@@ -11,7 +11,7 @@ import {
   RenewOperationResponseSchema,
 } from "../../../gen/resources/v1alpha/provider_pb.ts";
 import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
-import { confirmOf, targetOf } from "../../access/evaluation/call.ts";
+import { callerOf, confirmOf, targetOf } from "../../access/evaluation/call.ts";
 import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { withReadableQuotas } from "../../iam/quotas/quota-exceeded.ts";
@@ -21,6 +21,7 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
+import type { QueuedCall } from "../../standard-methods/fair-queue.ts";
 import { lookUpByKeys, readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { operationDefinition } from "../operations/definition.ts";
@@ -38,6 +39,7 @@ import {
   type Claimed,
   type PresentedClaim,
   claimOperations,
+  createAskQueue,
   giveBack,
   isAnyDue,
   lockClaimed,
@@ -79,6 +81,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   const types = readers.readerOf(resourceTypeDefinition, resourceTypeDefinition.places[0]);
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
   const grouping = groupLedgerWrites(dependencies);
+  const askQueue = createAskQueue();
 
   const serviceIdOf = async (context: HandlerContext): Promise<string> => {
     const path = targetOf(context, patterns.Service);
@@ -144,8 +147,10 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async claimOperations({ maxOperations, claimDuration, wait, typePaths, verbs, routingKeys }, context) {
       const serviceId = await serviceIdOf(context);
       const claimable = { serviceId, typeIds: await typeIdsOf(serviceId, typePaths), verbs, routingKeys };
+      const ask = () => isAnyDue(database, claimable);
       const claim = async (hasWaited: boolean) => {
-        if (!(await isAnyDue(database, claimable))) return [];
+        const isDue = await (hasWaited ? askQueue.run(queuedAs(context), ask) : ask());
+        if (!isDue) return [];
         if (hasWaited) await confirmOf(context)(database.reads, undefined);
         return claimOperations(database, claimable, maxOperations || 1, secondsOf(claimDuration));
       };
@@ -217,6 +222,13 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     },
   };
 }
+
+/** Calls of one provider take the place of those of one org. */
+const queuedAs = (context: HandlerContext): QueuedCall => ({
+  orgId: callerOf(context).memberId,
+  target: undefined,
+  signal: () => context.signal,
+});
 
 const keyOf = ({ orgId, operationId }: PresentedClaim) => ({ org_id: orgId, id: operationId });
 
