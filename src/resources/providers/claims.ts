@@ -6,7 +6,7 @@ import type { Database } from "../../database/database.ts";
 import { heldBack } from "../../database/held-back.ts";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { type FairQueue, createFairQueue } from "../../standard-methods/fair-queue.ts";
+import { type QueuedCall, createFairQueue } from "../../standard-methods/fair-queue.ts";
 
 /** How often an operation is attempted at most. */
 export const maxAttempts = 10;
@@ -30,17 +30,16 @@ export interface Claimable {
 }
 
 /**
- * Creates the queue in which providers that wait ask again whether there is an operation. They do so again and again, in as many calls as
- * a caller may make at once. So those of one caller ask one after the other, callers in turn, and lists keep the other connections.
+ * Returns a function that reports whether an operation waits to be claimed. Providers that wait ask again and again, in as many calls as
+ * a caller may make at once: callers take turns, and leave other connections to lists.
  */
-export function createAskQueue(): FairQueue {
-  return createFairQueue({ capacity: 2, perTarget: 2, perOrg: 1, of: "caller" });
-}
-
-/** Reports whether an operation waits to be claimed: a read, for providers that ask again and again. */
-export async function isAnyDue({ reads }: Database, claimable: Claimable): Promise<boolean> {
-  const { rows } = await sql`${selectDue(claimable, 1, sql``)} limit 1`.execute(reads);
-  return rows.length > 0;
+export function createIsAnyDue({ reads }: Database): (claimable: Claimable, call: QueuedCall) => Promise<boolean> {
+  const queue = createFairQueue({ capacity: 2, perTarget: 2, perOrg: 1, of: "caller" });
+  return (claimable, call) =>
+    queue.run(call, async () => {
+      const { rows } = await sql`${selectDue(claimable, 1, sql``)} limit 1`.execute(reads);
+      return rows.length > 0;
+    });
 }
 
 /**

@@ -39,9 +39,8 @@ import {
   type Claimed,
   type PresentedClaim,
   claimOperations,
-  createAskQueue,
+  createIsAnyDue,
   giveBack,
-  isAnyDue,
   lockClaimed,
   maxAttempts,
   renewClaim,
@@ -81,7 +80,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   const types = readers.readerOf(resourceTypeDefinition, resourceTypeDefinition.places[0]);
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
   const grouping = groupLedgerWrites(dependencies);
-  const askQueue = createAskQueue();
+  const isAnyDue = createIsAnyDue(database);
 
   const serviceIdOf = async (context: HandlerContext): Promise<string> => {
     const path = targetOf(context, patterns.Service);
@@ -147,10 +146,8 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async claimOperations({ maxOperations, claimDuration, wait, typePaths, verbs, routingKeys }, context) {
       const serviceId = await serviceIdOf(context);
       const claimable = { serviceId, typeIds: await typeIdsOf(serviceId, typePaths), verbs, routingKeys };
-      const ask = () => isAnyDue(database, claimable);
       const claim = async (hasWaited: boolean) => {
-        const isDue = await (hasWaited ? askQueue.run(queuedAs(context), ask) : ask());
-        if (!isDue) return [];
+        if (!(await isAnyDue(claimable, queuedAs(context)))) return [];
         if (hasWaited) await confirmOf(context)(database.reads, undefined);
         return claimOperations(database, claimable, maxOperations || 1, secondsOf(claimDuration));
       };
