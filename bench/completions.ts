@@ -6,13 +6,12 @@
 // Each service runs in its own process on the first core; the load and PostgreSQL run on the second. Figures are medians of the
 // rounds.
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { median } from "./figures.ts";
+import { type StartedCheckout, printSamples, startCheckouts, takeTurns } from "./compare-checkouts.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { processorTime } from "./processor-time.ts";
-import { startPostgres, startService } from "./start-bench.ts";
+import { startPostgres } from "./start-bench.ts";
 
 const { values } = parseArgs({
   options: {
@@ -29,13 +28,6 @@ const count = Number(values.count);
 const perBatch = 100;
 const providers = 8;
 
-interface Target {
-  readonly name: string;
-  readonly url: string;
-  readonly pid: number;
-  readonly key: string;
-}
-
 interface Sample {
   /** Ends of operations per second. */
   readonly rate: number;
@@ -45,7 +37,7 @@ interface Sample {
 
 interface Case {
   readonly name: string;
-  readonly run: (target: Target) => Promise<Sample>;
+  readonly run: (target: StartedCheckout) => Promise<Sample>;
 }
 
 const service = "/resources/v1alpha/services/compute";
@@ -55,21 +47,26 @@ let serial = 0;
 const cases: Case[] = [
   ...[1, 8, 32].map((atOnce) => ({
     name: `complete, ${atOnce} at once`,
-    run: (target: Target) => completeCreations(target, atOnce, () => ({})),
+    run: (target: StartedCheckout) => completeCreations(target, atOnce, () => ({})),
   })),
   {
     name: "complete with a request_id, 32 at once",
-    run: (target: Target) => completeCreations(target, 32, () => ({ request_id: randomUUID() })),
+    run: (target: StartedCheckout) => completeCreations(target, 32, () => ({ request_id: randomUUID() })),
   },
   { name: `delete a project with ${count} resources`, run: deleteProject },
 ].filter(({ name }) => name.includes(values.only));
 
 const json = (key: string) => ({ authorization: `Bearer ${key}`, "content-type": "application/json" });
 
-async function call<Answer>({ url, key }: Target, path: string, body?: object, method = "POST"): Promise<Answer> {
+async function call<Answer>(
+  { url, operatorKey }: StartedCheckout,
+  path: string,
+  body?: object,
+  method = "POST",
+): Promise<Answer> {
   const response = await fetch(`${url}${path}`, {
     method,
-    headers: json(key),
+    headers: json(operatorKey),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
@@ -81,14 +78,17 @@ interface Claims {
 }
 
 /** Returns the bodies of the requests that complete what waits. */
-async function claim(target: Target, most: number): Promise<{ operation_path: string; claim_token: string }[]> {
+async function claim(
+  target: StartedCheckout,
+  most: number,
+): Promise<{ operation_path: string; claim_token: string }[]> {
   const asked = { max_operations: most, claim_duration: "3600s" };
   const { claims = [] } = await call<Claims>(target, `${service}/operations:claim`, asked);
   return claims.map(({ operation, claim_token }) => ({ operation_path: operation.path, claim_token }));
 }
 
 /** Creates resources, and returns the bodies of the requests that complete their creations. */
-async function createClaimed(target: Target, project: string) {
+async function createClaimed(target: StartedCheckout, project: string) {
   const claimed = [];
   for (let created = 0; created < count; created += perBatch) {
     const requests = Array.from({ length: Math.min(perBatch, count - created) }, () => ({
@@ -100,10 +100,10 @@ async function createClaimed(target: Target, project: string) {
   return claimed;
 }
 
-const complete = (target: Target, body: object) => call(target, `${service}/operations:complete`, body);
+const complete = (target: StartedCheckout, body: object) => call(target, `${service}/operations:complete`, body);
 
 /** Sends completions, so many at once. */
-async function completeAll(target: Target, bodies: readonly object[], atOnce: number): Promise<void> {
+async function completeAll(target: StartedCheckout, bodies: readonly object[], atOnce: number): Promise<void> {
   const waiting = bodies.values();
   const completeOthers = async (): Promise<void> => {
     for (const body of waiting) await complete(target, body);
@@ -112,20 +112,20 @@ async function completeAll(target: Target, bodies: readonly object[], atOnce: nu
 }
 
 /** Measures a run in which all operations end. */
-async function measure({ pid }: Target, run: () => Promise<void>): Promise<Sample> {
+async function measure({ pid }: StartedCheckout, run: () => Promise<void>): Promise<Sample> {
   const [startedAt, before] = [performance.now(), processorTime(pid)];
   await run();
   return { rate: count / ((performance.now() - startedAt) / 1000), service: (processorTime(pid) - before) / count };
 }
 
-async function completeCreations(target: Target, atOnce: number, more: () => object): Promise<Sample> {
+async function completeCreations(target: StartedCheckout, atOnce: number, more: () => object): Promise<Sample> {
   const claimed = await createClaimed(target, "orgs/acme/projects/web");
   const bodies = claimed.map((body) => ({ ...body, ...more() }));
   return measure(target, () => completeAll(target, bodies, atOnce));
 }
 
 /** Deletes a project by force, and carries out the deletions as they come. */
-async function deleteProject(target: Target): Promise<Sample> {
+async function deleteProject(target: StartedCheckout): Promise<Sample> {
   const name = `deleted-${serial++}`;
   await call(target, "/iam/v1alpha/orgs/acme/projects", { name });
   await completeAll(target, await createClaimed(target, `orgs/acme/projects/${name}`), providers);
@@ -144,7 +144,7 @@ async function deleteProject(target: Target): Promise<Sample> {
   });
 }
 
-async function prepare(target: Target): Promise<void> {
+async function prepare(target: StartedCheckout): Promise<void> {
   await call(target, "/resources/v1alpha/services", { name: "compute" });
   await call(target, "/resources/v1alpha/quantityKinds", { name: "cpu_cores", unit: "core" });
   const quantities = [{ kind: "cpu_cores", required: true, minimum: 1, maximum: 64, counted: true }];
@@ -154,48 +154,23 @@ async function prepare(target: Target): Promise<void> {
   await call(target, "/iam/v1alpha/orgs/acme/projects", { name: "web" });
 }
 
-function print(samples: ReadonlyMap<Case, ReadonlyMap<Target, Sample[]>>, targets: readonly Target[]): void {
-  const line = (name: string, cells: readonly string[]) =>
-    console.log(`${name.padEnd(42)}${cells.map((cell) => cell.padStart(11)).join("")}`);
-  const hasTwo = targets.length > 1;
-  console.log(`\n${rounds} rounds of ${count} operations${hasTwo ? "; each column: before, after" : ""}`);
-  const titles = ["ends/s", "service µs"].flatMap((title) => targets.map(() => title));
-  line("", [...titles, ...(hasTwo ? ["ratio"] : [])]);
-  for (const [{ name }, ofTargets] of samples) {
-    const of = (target: Target, key: keyof Sample) => median((ofTargets.get(target) ?? []).map((each) => each[key]));
-    const cells = (["rate", "service"] as const).flatMap((key) => targets.map((target) => of(target, key).toFixed(0)));
-    const [before, after] = targets.map((target) => of(target, "rate"));
-    line(name, [...cells, ...(before && after ? [(after / before).toFixed(2)] : [])]);
-  }
-}
-
 pinToCore(process.pid, 1);
 const postgres = await startPostgres();
-const checkouts = { ...(values.against && { before: values.against }), after: join(import.meta.dirname, "..") };
-const services: Awaited<ReturnType<typeof startService>>[] = [];
 try {
-  const targets: Target[] = [];
-  for (const [name, checkout] of Object.entries(checkouts)) {
-    const { databaseUrl, directory } = await postgres.createDatabase(`bench_${name}`);
-    const env = { TENANTRY_MAX_RESOURCES_PER_PROJECT: "1000000" };
-    const started = await startService(databaseUrl, directory, { checkout, env });
-    services.push(started);
-    const target = { name, url: started.url, pid: started.pid, key: await started.readOperatorKey() };
-    await prepare(target);
-    targets.push(target);
+  const { started, stop } = await startCheckouts(postgres, values.against, {
+    TENANTRY_MAX_RESOURCES_PER_PROJECT: "1000000",
+  });
+  try {
+    for (const target of started) await prepare(target);
+    const samples = await takeTurns(cases, started, rounds, (of, target) => of.run(target));
+    const columns = [
+      { title: "ends/s", key: "rate", digits: 0 },
+      { title: "service µs", key: "service", digits: 0 },
+    ] as const;
+    printSamples(samples, started, columns, `${rounds} rounds of ${count} operations`);
+  } finally {
+    await stop();
   }
-  const samples = new Map(cases.map((each) => [each, new Map(targets.map((target) => [target, [] as Sample[]]))]));
-  for (let round = -1; round < rounds; round++) {
-    for (const [each, ofTargets] of samples) {
-      // The order alternates, so that neither is always first.
-      for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
-        const taken = await each.run(target);
-        if (round >= 0) ofTargets.get(target)?.push(taken);
-      }
-    }
-  }
-  print(samples, targets);
 } finally {
-  for (const each of services) await each.stop();
   await postgres.stop();
 }

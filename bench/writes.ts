@@ -6,14 +6,14 @@
 // Each service runs in its own process on the first core; the load and PostgreSQL run on the second. Each round runs all cases in
 // turn, so that other load on the machine affects all of them. Figures are medians of the rounds. Each org has a caller of its own.
 // Statements are counted afterwards, in a server in this process.
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { countStatements } from "./count-statements.ts";
-import { median, quantile } from "./figures.ts";
+import { type StartedCheckout, printSamples, startCheckouts, takeTurns } from "./compare-checkouts.ts";
+import { quantile } from "./figures.ts";
 import { type HttpRequest, loadHttp } from "./load-http.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { processorTime } from "./processor-time.ts";
-import { startPostgres, startService } from "./start-bench.ts";
+import { startPostgres } from "./start-bench.ts";
 
 const { values } = parseArgs({
   options: {
@@ -157,55 +157,33 @@ async function sample(of: Case, target: Target): Promise<Sample> {
   return { rate, p50, p99, service: service ?? 0, postgres: ofPostgres ?? 0 };
 }
 
-function printCases(samples: ReadonlyMap<Case, ReadonlyMap<Target, Sample[]>>, targets: readonly Target[]): void {
-  const line = (name: string, cells: readonly string[]) =>
-    console.log(`${name.padEnd(34)}${cells.map((cell) => cell.padStart(11)).join("")}`);
-  const columns: readonly { readonly title: string; readonly key: keyof Sample; readonly digits: number }[] = [
-    { title: "writes/s", key: "rate", digits: 0 },
-    { title: "p50 ms", key: "p50", digits: 1 },
-    { title: "p99 ms", key: "p99", digits: 1 },
-    { title: "service µs", key: "service", digits: 0 },
-    { title: "PG µs", key: "postgres", digits: 0 },
-  ];
-  console.log(`\n${rounds} rounds of ${values.seconds} s${targets.length > 1 ? "; each column: before, after" : ""}`);
-  line("", [...columns.flatMap(({ title }) => targets.map(() => title)), ...(targets.length > 1 ? ["ratio"] : [])]);
-  for (const [{ name }, ofTargets] of samples) {
-    const of = (target: Target, key: keyof Sample) => median((ofTargets.get(target) ?? []).map((each) => each[key]));
-    const cells = columns.flatMap(({ key, digits }) => targets.map((target) => of(target, key).toFixed(digits)));
-    const [before, after] = targets.map((target) => of(target, "rate"));
-    line(name, [...cells, ...(before && after ? [(after / before).toFixed(2)] : [])]);
-  }
+const columns = [
+  { title: "writes/s", key: "rate", digits: 0 },
+  { title: "p50 ms", key: "p50", digits: 1 },
+  { title: "p99 ms", key: "p99", digits: 1 },
+  { title: "service µs", key: "service", digits: 0 },
+  { title: "PG µs", key: "postgres", digits: 0 },
+] as const;
+
+async function prepare({ url, operatorKey, ...started }: StartedCheckout): Promise<Target> {
+  await createCatalog(url, operatorKey);
+  const keys: string[] = [];
+  for (let org = 0; org < orgCount; org++) keys.push(await createOrg(url, operatorKey, `org-${org}`));
+  return { ...started, url, keys };
 }
 
 pinToCore(process.pid, 1);
 const postgres = await startPostgres();
-const checkouts = { ...(values.against && { before: values.against }), after: join(import.meta.dirname, "..") };
-const services: Awaited<ReturnType<typeof startService>>[] = [];
+const env = { TENANTRY_MAX_MEMBERS_PER_ORG: "1000000", TENANTRY_MAX_RESOURCES_PER_PROJECT: "1000000" };
+let stop = (): Promise<void> => Promise.resolve();
 try {
+  const checkouts = await startCheckouts(postgres, values.against, env);
+  ({ stop } = checkouts);
   const targets: Target[] = [];
-  for (const [name, checkout] of Object.entries(checkouts)) {
-    const { databaseUrl, directory } = await postgres.createDatabase(`bench_${name}`);
-    const env = { TENANTRY_MAX_MEMBERS_PER_ORG: "1000000", TENANTRY_MAX_RESOURCES_PER_PROJECT: "1000000" };
-    const service = await startService(databaseUrl, directory, { checkout, env });
-    services.push(service);
-    const operatorKey = await service.readOperatorKey();
-    await createCatalog(service.url, operatorKey);
-    const keys: string[] = [];
-    for (let org = 0; org < orgCount; org++) keys.push(await createOrg(service.url, operatorKey, `org-${org}`));
-    targets.push({ name, url: service.url, databaseUrl, directory, pid: service.pid, keys });
-  }
-  const samples = new Map(cases.map((each) => [each, new Map(targets.map((target) => [target, [] as Sample[]]))]));
-  for (let round = -1; round < rounds; round++) {
-    for (const [of, ofTargets] of samples) {
-      // The order alternates, so that neither is always first.
-      for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
-        const taken = await sample(of, target);
-        if (round >= 0) ofTargets.get(target)?.push(taken);
-      }
-    }
-  }
-  printCases(samples, targets);
-  for (const service of services.splice(0)) await service.stop();
+  for (const started of checkouts.started) targets.push(await prepare(started));
+  const samples = await takeTurns(cases, targets, rounds, sample);
+  printSamples(samples, targets, columns, `${rounds} rounds of ${values.seconds} s`);
+  await stop();
 
   const last = targets.at(-1);
   if (last === undefined) throw new Error("there is no service");
@@ -213,6 +191,6 @@ try {
   const counted = cases.map((of) => ({ name: of.name, connections: of.connections, request: requestsOf(of, last) }));
   await countStatements(last.databaseUrl, last.directory, counted, values.statements);
 } finally {
-  for (const service of services) await service.stop();
+  await stop();
   await postgres.stop();
 }

@@ -3,6 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:h
 import { connect as connectTcp } from "node:net";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { frame } from "../../test/http/http2-client.ts";
 import { type Answers, count, openFrom } from "./keep-busy.ts";
 import type { Place } from "./place.ts";
 
@@ -75,16 +76,6 @@ function openingOf(stream: number): Buffer {
   );
   const head = Buffer.concat([Buffer.from([0x83, 0x86]), Buffer.from(literals.join(""))]);
   return Buffer.concat([frame(1, 4, stream, head), frame(0, 1, stream, emptyMessage)]);
-}
-
-/** Encodes a frame (RFC 9113, 4.1). */
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const header = Buffer.alloc(9);
-  header.writeUIntBE(payload.length, 0, 3);
-  header.writeUInt8(type, 3);
-  header.writeUInt8(flags, 4);
-  header.writeUInt32BE(stream, 5);
-  return Buffer.concat([header, payload]);
 }
 
 /** Asks reflection for files, on as many streams as an address may have, without waiting for answers. */

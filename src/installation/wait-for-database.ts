@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { isDatabaseUnavailable } from "../database/failure.ts";
+import { causesOf } from "../errors/causes-of.ts";
 
 /**
  * Runs a step of the start, and again as long as it fails because the database cannot be reached or is not ready.
@@ -42,8 +43,4 @@ export function createWhenDatabaseAnswers({ logger, onWait, signal }: WaitOption
       }
     }
   };
-}
-
-function causesOf(error: unknown): unknown[] {
-  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }

@@ -3,7 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { type OrgTransaction, beginWrite } from "../changes/write-in-org.ts";
 import { beginInGroup } from "../changes/write-group.ts";
 import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
-import type { OneReference } from "../paths/parse-path.ts";
+import type { OneReference, Reference } from "../paths/parse-path.ts";
 import { closeScope } from "../standard-methods/write/scope.ts";
 import { type WriteCall, type WriteRequest, type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 
@@ -34,8 +34,13 @@ export function runLedgerWrite(
   });
 }
 
-async function beginLedgerWrite({ db, group, request }: WriteCall, org: OneReference): Promise<OrgTransaction> {
-  if (group !== undefined) return beginInGroup(group, request.author, "any");
-  await lockCustomersOf(db, [[org]]);
-  return beginWrite(db, org, request.author, "any");
+/** Locks the customer of the org of a path for a write, unless its group has. To be called before the org is locked. */
+export async function lockCustomerFor({ db, group }: WriteCall, path: readonly Reference[]): Promise<void> {
+  if (group === undefined) await lockCustomersOf(db, [path]);
+}
+
+async function beginLedgerWrite(call: WriteCall, org: OneReference): Promise<OrgTransaction> {
+  const { db, group, request } = call;
+  await lockCustomerFor(call, [org]);
+  return group === undefined ? beginWrite(db, org, request.author, "any") : beginInGroup(group, request.author, "any");
 }

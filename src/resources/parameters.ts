@@ -113,23 +113,23 @@ export function createCheckParameters(kept = 100): CheckParameters {
 
 /** Returns why a stored schema cannot be used; undefined if it can, or there is none. */
 export function problemOfSchema(schema: JsonObject | null): string | undefined {
-  if (schema === null) return undefined;
-  try {
-    parseSchema(schema, createWork(maxReadingOfSchema));
-    return undefined;
-  } catch (error) {
-    if (error instanceof SchemaError || error instanceof WorkExceeded) return error.message;
-    throw error;
-  }
+  const found = schema === null ? undefined : readStored(schema, createWork(maxReadingOfSchema));
+  return found instanceof SchemaError ? found.message : undefined;
 }
 
-/** Returns the schema, or why it cannot be used. It was stored when other patterns were accepted. */
+/**
+ * Returns the schema, or why it cannot be used: it was stored when other patterns, or more steps, were accepted.
+ *
+ * @throws WorkExceeded when too few steps of the request are left to find out.
+ */
 function readStored(schema: JsonObject, work: Work): Schema | SchemaError {
+  const hasAll = work.left === maxReadingOfSchema;
   try {
     return parseSchema(schema, work);
   } catch (error) {
     if (error instanceof SchemaError) return error;
-    throw error;
+    if (!hasAll || !(error instanceof WorkExceeded)) throw error;
+    return new SchemaError("#", `${error.message} to be read: at most ${maxReadingOfSchema} are accepted`);
   }
 }
 

@@ -42,7 +42,10 @@ export async function startRaceServers(): Promise<RaceServers> {
   };
   // The first server creates the operator.
   const first = await serve("first", database.url);
-  const second = await serve("second", distant.url);
+  const second = await serve("second", distant.url).catch(async (error: unknown) => {
+    await first.signal("SIGKILL");
+    throw error;
+  });
   const operatorKey = (await readFile(join(directory, "first", "operator-key"), "utf8")).trim();
   const pool = new pg.Pool({ connectionString: database.url, max: 8 });
   // A pool ends before its connections have, which then may hear that the database is dropped.

@@ -67,6 +67,20 @@ describe("schemas that are kept", () => {
   };
   const needs = (name: string): JsonObject => ({ type: "object", required: [name], properties: { [name]: {} } });
 
+  test("are read once, also if that takes more steps than are accepted", () => {
+    const large = typeWith({ properties: { a: { enum: [1] }, b: { pattern: "\\p{L}".repeat(101) } } });
+    const reading = (): readonly [left: number, description: string | undefined] => {
+      const work = createParametersWork();
+      const violation = violationOf(() => check(large, {}, "parameters", work));
+      return [work.reading.left, violation?.description];
+    };
+    const [[first, described], [second, again]] = [reading(), reading()];
+    expect(described).toContain("takes too many steps to be read: at most 20000 are accepted");
+    expect(again).toBe(described);
+    expect(first).toBeLessThan(second);
+    expect(second).toBe(createParametersWork().reading.left);
+  });
+
   test("are those of the type and its revision, also when there are more than are kept", () => {
     for (const id of ["a", "b", "a"]) {
       for (const name of ["x", "y"]) {

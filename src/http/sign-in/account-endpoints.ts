@@ -44,9 +44,12 @@ export function createAccountEndpoints(dependencies: AccountEndpoints): Readonly
       await readForm(request);
       const session = await find(request);
       if (session === undefined) throw new OAuthError("invalid_request", "you are no longer signed in");
-      const outcomes = new Map<SignedInMember, "ended" | "left" | "failed">();
-      for (const member of session.members) outcomes.set(member, await endOf(request, member));
-      const { failed = [], left = [] } = Object.groupBy(session.members, (member) => outcomes.get(member) ?? "failed");
+      const failed: SignedInMember[] = [];
+      const left: SignedInMember[] = [];
+      for (const member of session.members) {
+        const outcome = await endOf(request, member);
+        if (outcome !== "ended") (outcome === "left" ? left : failed).push(member);
+      }
       // What is left can be ended again with the same sign-in.
       if (failed.length > 0) return { ...page(unfinishedPage([...failed, ...left])), status: 503 };
       return signOut(request, (headers) => {

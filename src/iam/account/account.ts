@@ -1,6 +1,6 @@
 // What a person sees of everything that can act as it, and the end of it all. The person itself does it, who is signed in with a browser,
 // so it needs no role: what is one's own can always be taken away.
-import type { Author, Origin } from "../../changes/author.ts";
+import type { Origin } from "../../changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
@@ -16,7 +16,7 @@ import { memberDefinition } from "../members/definition.ts";
 import { endAllTokens } from "../members/revoke-tokens.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { readSessionsOfIdentities } from "../sessions/store.ts";
-import type { SignedInMember } from "../sign-in/browser-sessions.ts";
+import { type SignedInMember, signInAuthor } from "../sign-in/browser-sessions.ts";
 import { type WaysOfMember, readFirstIdentities, readFirstKeys, readSignInOf, readWays } from "./store.ts";
 
 export interface Account {
@@ -86,7 +86,7 @@ export function createAccount({ database, registry }: AccountDependencies): Acco
     readWays: (members) => Promise.all(members.map((member) => readWays(database.reads, member))),
 
     async endWays(member, origin) {
-      const author = authorOf(member, origin);
+      const author = signInAuthor(member, "tenantry/end-everything", origin);
       const org = { by: "id", value: member.orgId } as const;
       const end = (): Promise<Step> =>
         inTransaction(database, (db) =>
@@ -98,10 +98,4 @@ export function createAccount({ database, registry }: AccountDependencies): Acco
       return step === "ended";
     },
   };
-}
-
-function authorOf({ orgId, memberId }: SignedInMember, origin: Origin): Author {
-  const unlimited = { credentialExpireTime: null, grantsUntil: null };
-  const method = "tenantry/end-everything";
-  return { actorId: memberId, actorOrgId: orgId, ...unlimited, method, origin, confirm: () => Promise.resolve() };
 }

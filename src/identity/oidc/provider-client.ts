@@ -14,6 +14,7 @@ import {
   discovery,
   enableNonRepudiationChecks,
 } from "openid-client";
+import { causesOf } from "../../errors/causes-of.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { type GuardedFetch, ProviderError } from "./guarded-fetch.ts";
 import { findUrlProblem } from "./issuer.ts";
@@ -126,7 +127,7 @@ function busy(): ServiceError {
 
 /** Returns the error for the person who signs in. What a provider says about an error is shortened. */
 function explain(error: unknown): ServiceError {
-  const own = causes(error).find((each) => each instanceof ProviderError);
+  const own = causesOf(error).find((each) => each instanceof ProviderError);
   const reason = own?.message ?? (error instanceof Error ? describe(error) : "unknown");
   return new ServiceError("GRANT_INVALID", `the identity provider cannot be used: ${reason.slice(0, 300)}`, {
     cause: error,
@@ -136,12 +137,6 @@ function explain(error: unknown): ServiceError {
 /** An error of the provider has a code in `error`: `access_denied`. */
 function describe(error: Error & { readonly error?: unknown; readonly error_description?: unknown }): string {
   const parts = [error.message, error.error, error.error_description].filter((part) => typeof part === "string");
-  const [first] = causes(error.cause);
+  const [first] = causesOf(error.cause);
   return [...parts, ...(first === undefined ? [] : [first.message])].join(": ");
-}
-
-function causes(error: unknown): Error[] {
-  const found: Error[] = [];
-  for (let each = error; each instanceof Error && found.length < 10; each = each.cause) found.push(each);
-  return found;
 }

@@ -3,7 +3,6 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { type Operation, OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import type { Holds } from "../../access/evaluation/author-holds.ts";
 import { callerOf, confirmOf, holderOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
-import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
@@ -16,7 +15,7 @@ import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
-import { groupLedgerWrites } from "../ledger-writes.ts";
+import { groupLedgerWrites, lockCustomerFor } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { operationDefinition } from "./definition.ts";
@@ -60,20 +59,20 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
         callMs: Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs),
       };
       const missing = () => notFound("operation", formatReferences(patterns.Operation, path));
-      let reads = 0;
-      const read = async (): Promise<OperationRow> => {
-        reads++;
+      let waited = false;
+      const read = async (hasWaited: boolean): Promise<OperationRow> => {
+        waited = hasWaited;
         const row = await reader.lookup(path, visible);
         if (row === undefined) throw missing();
         return row;
       };
       const row = await poll(read, (found) => found.end_time !== null, limits, context.signal);
       // Meanwhile the caller may have lost the permission, or the org or project may have been suspended.
-      if (reads > 1) await confirmOf(context)(database.reads, undefined);
+      if (waited) await confirmOf(context)(database.reads, undefined);
       const holds = await authorHolds.now({ db: database.reads, author: holderOf(context) });
       // What a `-` showed was decided before the wait.
       const isWritten = path.every(({ by }) => by !== "any");
-      if (reads > 1 && !isWritten && !(await holds("resources.operations.get", placeOf(row)))) throw missing();
+      if (waited && !isWritten && !(await holds("resources.operations.get", placeOf(row)))) throw missing();
       return showOperation(holds, row);
     },
 
@@ -82,7 +81,7 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
       const { cancelOperation } = OperationsService.method;
       const write = { ...readWriteRequest(cancelOperation, request, context), joinsGroups: true };
       return runWrite(grouping, write, async (call) => {
-        if (call.group === undefined) await lockCustomersOf(call.db, [path]);
+        await lockCustomerFor(call, path);
         const transaction = await openScope(served, call, path);
         const found = await requireFound(served, transaction, await reader.find(call.db, path), path, "");
         await requireOpenParents(served, transaction, [found], alone);

@@ -14,7 +14,6 @@ import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
-import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { readBalances } from "../../iam/quotas/read-balances.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -31,7 +30,7 @@ import { requireOpenParents } from "../../standard-methods/write/require-open-pa
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
 import { placeOf } from "../counted-amounts.ts";
-import { groupLedgerWrites } from "../ledger-writes.ts";
+import { groupLedgerWrites, lockCustomerFor } from "../ledger-writes.ts";
 import { showOperations } from "../operations/show-operations.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import type { CheckedParameters } from "../parameters.ts";
@@ -71,7 +70,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     path: readonly Reference[],
     run: (transaction: OrgTransaction) => Promise<Started[]>,
   ): Promise<Operation[]> => {
-    if (call.group === undefined) await lockCustomersOf(call.db, [path]);
+    await lockCustomerFor(call, path);
     const transaction = await openScope(served, call, path);
     const started = await run(transaction);
     await closeScope(call, transaction);
