@@ -2,7 +2,7 @@
 // with a database of its own.
 import { join } from "node:path";
 import { median } from "./figures.ts";
-import { startPostgres, startService } from "./start-bench.ts";
+import { type startPostgres, startService } from "./start-bench.ts";
 
 /** A service that was started from a checkout. */
 export interface StartedCheckout {
@@ -27,7 +27,7 @@ export async function startCheckouts(
   postgres: Awaited<ReturnType<typeof startPostgres>>,
   against: string | undefined,
   env: Readonly<Record<string, string>>,
-): Promise<{ readonly started: readonly StartedCheckout[]; stop(): Promise<void> }> {
+): Promise<{ readonly started: readonly StartedCheckout[]; readonly stop: () => Promise<void> }> {
   const services: Awaited<ReturnType<typeof startService>>[] = [];
   const stop = async (): Promise<void> => {
     for (const service of services.splice(0)) await service.stop();
