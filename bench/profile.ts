@@ -1,5 +1,5 @@
 // Shows where the service spends its processor time: the share of each folder of its sources and of each package, for a Get, a List
-// that is answered again, a List of the same rows from the database, an access check and a POST. Run with `npm run bench:profile` or
+// that is answered again, a List from the database, an access check and a POST. Run with `npm run bench:profile` or
 // `npm run bench:profile -- --seconds 5 --only List`.
 //
 // The service runs on the first core and tells its profile to the inspector; the load and PostgreSQL run on the second. What V8 has
@@ -145,8 +145,8 @@ try {
   const cases: Readonly<Record<string, HttpRequest | (() => HttpRequest)>> = {
     "REST Get by name": read(get),
     "REST List of 100": read(`${list}?page_size=100`),
-    // Answers with deleted members are not used again, but rows that are as before.
-    "REST List of 100, from the database, same rows": read(`${list}?page_size=100&show_deleted=true`),
+    // Answers with deleted members are not used again.
+    "REST List of 100, from the database": read(`${list}?page_size=100&show_deleted=true`),
     "REST access check": { method: "POST", path: "/iam/v1alpha/access:check", headers: json, body: check },
     "REST POST of a member": () => {
       const body = JSON.stringify({ name: `created-${created++}`, type: "USER", labels: { team: "storage" } });

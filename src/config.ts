@@ -110,8 +110,8 @@ const settings = {
     desc: "Maximum size of the files, in the data directory, with snapshots of large orgs, which need not be read again after a restart, in MiB; 0 for no files.",
   }),
   TENANTRY_ANSWER_MEMORY_MB: integer(0, 1_048_576, {
-    default: 96,
-    desc: "Maximum memory for answers to reads that are used again until their org changes (two thirds), and for rows of lists that are read again (one third), in MiB; 0 to keep none.",
+    default: 64,
+    desc: "Maximum memory for answers to reads that are used again until their org changes, in MiB; 0 to keep none.",
   }),
   TENANTRY_ISSUER: issuer({
     default: undefined,

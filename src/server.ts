@@ -45,7 +45,6 @@ import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createStatisticsJob } from "./jobs/statistics-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
 import { createConfirmedAnswers } from "./standard-methods/read/confirmed-answers.ts";
-import { createKeptRows } from "./standard-methods/read/kept-rows.ts";
 import { createFairQueue } from "./standard-methods/fair-queue.ts";
 import { createWriteQueues } from "./standard-methods/write/write-queues.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
@@ -242,8 +241,7 @@ export async function startServer(
       }),
       previewQueue: createFairQueue({ capacity: maxPreviews, perTarget: 1 }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
-      confirmedAnswers: createConfirmedAnswers(heads, (config.answerMemoryBytes * 2) / 3),
-      keptRows: createKeptRows(config.answerMemoryBytes / 3),
+      confirmedAnswers: createConfirmedAnswers(heads, config.answerMemoryBytes),
       askedOrgs,
       limits: config.limits,
       retentionDays: config.retentionDays,

@@ -37,7 +37,7 @@ const defaults = {
   limits: Object.fromEntries(limited.map(({ type, limit }) => [type, limit.default])),
   accessMemoryBytes: 512 * 1_048_576,
   accessDiskBytes: 1_024 * 1_048_576,
-  answerMemoryBytes: 96 * 1_048_576,
+  answerMemoryBytes: 64 * 1_048_576,
   issuer: undefined,
   tokenAlgorithm: "ES256",
   tokenLifeSeconds: 3_600,

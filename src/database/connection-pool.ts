@@ -18,11 +18,7 @@ export interface KnownStatement {
   readonly values: readonly unknown[];
   /** Whether connections keep the statement, with its plan. There must be few such texts. */
   readonly isKept: boolean;
-  /** Returns its rows, if they are others than those of pg. */
-  readonly rowsOf?: (result: StatementResult) => object[];
 }
-
-export type StatementResult = Pick<pg.QueryResult<object>, "rows" | "fields">;
 
 export interface ConnectionPool {
   readonly forKysely: PostgresPool;
@@ -177,13 +173,13 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       return withClient(async (client) => (await watch.run(client, withinMs, () => send(client, statement))).rows);
     },
 
-    async runTogether(statements, settingsOf) {
-      const results = await withClient(async (client) => {
+    runTogether(statements, settingsOf) {
+      return withClient(async (client) => {
         const own = statements.map(({ text, values, isKept }): Statement => {
           return { name: isKept ? names?.nameOf(text) : undefined, text, values };
         });
         const all = [beginWith(settingsOf(), options), ...own, { text: "commit", values: [] }];
-        return watch.run(client, deadlineMs, async () => {
+        const results = await watch.run(client, deadlineMs, async () => {
           try {
             return await runAll(client, all);
           } catch (error) {
@@ -192,8 +188,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
             throw error;
           }
         });
+        return results.slice(1, -1).map(({ rows }) => rows);
       });
-      return results.slice(1, -1).map((result, index) => statements[index]?.rowsOf?.(result) ?? result.rows);
     },
   };
 }

@@ -27,7 +27,6 @@ import type { Turns } from "../turns/turns.ts";
 import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
 import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
-import type { KeptRows } from "./read/kept-rows.ts";
 import type { RowReader, RowReaders } from "./read/row-reader.ts";
 import type { WriteGroups } from "./write/write-groups.ts";
 
@@ -175,7 +174,6 @@ export interface ResourceDependencies {
   readonly listQueue: FairQueue;
   readonly turns: Turns;
   readonly confirmedAnswers: ConfirmedAnswers;
-  readonly keptRows: KeptRows;
   readonly askedOrgs: AskedOrgs;
   readonly limits: Limits;
   /** The number of days during which a deleted resource can be undeleted. */

@@ -28,7 +28,7 @@ import {
 import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
 import type { Transition } from "./definition/lifecycle.ts";
 import { createConfirmingOrgs } from "./read/confirming-orgs.ts";
-import { answerKey, shortened } from "./read/answer-key.ts";
+import { answerKey } from "./read/answer-key.ts";
 import type { Answer } from "./read/confirmed-answers.ts";
 import { type ListRequest, createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
@@ -192,20 +192,6 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     for (const id of ids) if (id !== caller.orgId) dependencies.askedOrgs.add(caller.clientId, id);
   };
 
-  /** Of rows that are kept, whose messages are kept with them. */
-  const keptMessages = new WeakMap<Row, MessageShape<Desc>>();
-
-  const toMessage = (row: Row): MessageShape<Desc> => {
-    const known = keptMessages.get(row);
-    if (known !== undefined) return known;
-    const message = definition.toMessage(row);
-    if (Object.isFrozen(row)) {
-      Object.freeze(message);
-      keptMessages.set(row, message);
-    }
-    return message;
-  };
-
   const add: AddHandler = (verb, noun, make) => {
     const method = service.methods.find(({ name }) => name === `${verb}${nouns[noun]}`);
     if (method !== undefined) handlers[method.localName] = make(method);
@@ -241,25 +227,28 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const shown = { visible: visibleOf(context), rows: rules.visible?.(context) };
       const caller = callerOf(context);
       const parent = parentOf(context);
-      const read = async (isRepeated: boolean): Promise<Answer<Message>> => {
+      const read = async (): Promise<Answer<Message>> => {
         const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
-        // What the rules show depends on the caller.
-        const asker = shown.rows === undefined ? caller.orgId : caller.clientId;
-        const again = isRepeated ? { orgId: caller.orgId, key: shortened(`${asker} ${key}`) } : undefined;
         const { rows, endsAt, ...rest } = await dependencies.listQueue.run(call, () =>
-          list(parent, request as Fields & ListRequest, shown, context.timeoutMs, again),
+          list(parent, request as Fields & ListRequest, shown, context.timeoutMs),
         );
         // A page of 1,000 is long to convert and to write.
         const turn = dependencies.turns.renew(caller.orgId);
         if (turn !== undefined) await turn;
-        const messages = await showRows(rules, context, rows, rows.map(toMessage));
+        const messages = await showRows(
+          rules,
+          context,
+          rows,
+          rows.map((row) => definition.toMessage(row)),
+        );
         return { message: create(output, { [items.localName]: messages, ...rest }), isKept: true, endsAt };
       };
       const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
       // Deleted resources are purged without a revision.
-      const isConfirmed = shown.rows === undefined && rules.show === undefined && !showDeleted;
-      const orgs = isConfirmed ? confirmingOrgs(parent) : undefined;
-      const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy, showDeleted]);
+      const isSame = shown.rows === undefined && rules.show === undefined && !showDeleted;
+      const orgs = isSame ? confirmingOrgs(parent) : undefined;
+      if (orgs === undefined) return (await read()).message;
+      const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy]);
       const key = answerKey("List", pattern, parent, shown.visible, parameters);
       return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
     };

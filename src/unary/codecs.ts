@@ -1,4 +1,11 @@
-import { type DescMessage, type DescMethod, type Message, type Registry, fromBinary } from "@bufbuild/protobuf";
+import {
+  type DescMessage,
+  type DescMethod,
+  type Message,
+  type Registry,
+  fromBinary,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
 import { readJsonBody } from "../rest/json/read-json-body.ts";
@@ -7,7 +14,6 @@ import type { ItemLimitOf } from "../rest/limits/item-limit.ts";
 import { compileJsonItemCheck } from "../rest/limits/json-item-check.ts";
 import { compileBinaryItemCheck } from "./binary-item-check.ts";
 import { keepForFrozen } from "./keep-for-frozen.ts";
-import { compileBinaryWriter } from "./write-binary.ts";
 
 /** Reads the requests of a method and writes its responses. */
 export interface Codec {
@@ -39,10 +45,10 @@ export function createCodecs(
   const compileJson = ({ input, output }: DescMethod): Codec => {
     const checkItems = compileJsonItemCheck(input, undefined, itemLimitOf, maxDepth);
     const decode = compileMessageDecoder(input, false, "", registry);
-    const write = writers.text(output);
+    const write = writers.message(output);
     return {
       read: (bytes) => decode(readJsonBody(bytes, maxDepth, checkItems)),
-      write: keepForFrozen((message) => Buffer.from(write(message))),
+      write: keepForFrozen((message) => Buffer.from(JSON.stringify(write(message)))),
     };
   };
 
@@ -53,7 +59,7 @@ export function createCodecs(
         checkItems(bytes);
         return readProto(input, bytes);
       },
-      write: keepForFrozen(compileBinaryWriter(output)),
+      write: keepForFrozen((message) => toBinary(output, message)),
     };
   };
 

@@ -50,12 +50,7 @@ export function compileResponseEncoder(
     if (output.typeName === HttpBodySchema.typeName) return bytesEncoder((message) => message);
     // Compiled for the first response, like the decoders of requests.
     let write: ReturnType<typeof writers.message> | undefined;
-    let writeText: ReturnType<typeof writers.text> | undefined;
-    return jsonEncoder(
-      output,
-      (message) => (write ??= writers.message(output))(message),
-      (message) => (writeText ??= writers.text(output))(message),
-    );
+    return jsonEncoder(output, (message) => (write ??= writers.message(output))(message));
   }
   const field = output.fields.find((candidate) => candidate.name === responseBody);
   if (field === undefined) {
@@ -65,16 +60,10 @@ export function compileResponseEncoder(
     return bytesEncoder((message) => readField(message, field));
   }
   // A selection of `fields` is not supported for a map, because its paths would have to name keys.
-  const write = writers.field(field);
-  const writeText = (message: Message): string => JSON.stringify(write(message));
-  return jsonEncoder(field.fieldKind === "map" ? undefined : field.message, write, writeText);
+  return jsonEncoder(field.fieldKind === "map" ? undefined : field.message, writers.field(field));
 }
 
-function jsonEncoder(
-  desc: DescMessage | undefined,
-  write: (message: Message) => JsonValue,
-  writeText: (message: Message) => string,
-): ResponseEncoder {
+function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) => JsonValue): ResponseEncoder {
   /** Of frozen messages, which methods return again and again. */
   const kept = new WeakMap<Message, EncodedMessage>();
   return {
@@ -87,13 +76,9 @@ function jsonEncoder(
       const isWhole = fields === undefined && !pretty;
       const known = isWhole ? kept.get(message) : undefined;
       if (known !== undefined) return known;
-      if (!isWhole) {
-        const json = write(message);
-        const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
-        return withDigest(jsonType, body);
-      }
-      const body = writeText(message);
-      if (!Object.isFrozen(message)) return withDigest(jsonType, body);
+      const json = write(message);
+      const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
+      if (!isWhole || !Object.isFrozen(message)) return withDigest(jsonType, body);
       const encoded = withDigest(jsonType, body.length <= maxTextLength ? body : inOwnMemory(Buffer.from(body)));
       kept.set(message, encoded);
       return encoded;

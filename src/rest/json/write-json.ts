@@ -9,7 +9,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { absent, compileFieldGetter, type Fields } from "./field-getter.ts";
-import { findUnwrapped, hasJsonFormOfItsOwn, isHeldAsJson } from "./json-forms.ts";
+import { findUnwrapped, isHeldAsJson } from "./json-forms.ts";
 import { setOwn } from "./set-own.ts";
 import { compileEnumWriter, compileScalarWriter, type ValueWriter, writeStruct } from "./write-scalar.ts";
 import { compileWellKnownWriter } from "./write-well-known.ts";
@@ -39,11 +39,6 @@ export interface JsonWriters {
   message(desc: DescMessage): JsonWriter;
   /** Writes the value of one field. If the field is not set, writes null, or the default if its presence is implicit. */
   field(field: DescField): JsonWriter;
-  /**
-   * Writes a message as text. Where it begins with a list of messages, as the responses of List methods do, the text of items that
-   * are frozen is kept with them: these are in one response after another.
-   */
-  text(desc: DescMessage): (message: Message) => string;
 }
 
 /** Writes a field into the object of its message. */
@@ -114,46 +109,8 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
     return wrapped === undefined ? compileMessage(field.message) : compileScalarWriter(wrapped, field.toString());
   }
 
-  /** The texts of frozen messages. */
-  const texts = new WeakMap<object, string>();
-
-  function textOf(item: unknown, write: ValueWriter): string {
-    const isKept = Object.isFrozen(item);
-    const known = isKept ? texts.get(item as object) : undefined;
-    if (known !== undefined) return known;
-    const text = JSON.stringify(write(item));
-    if (isKept) texts.set(item as object, text);
-    return text;
-  }
-
-  /** @param items the first field of a message, which is a list of messages. */
-  function compileListText(desc: DescMessage, items: DescField & { readonly fieldKind: "list" }) {
-    const write = compileMessage(desc);
-    const writeItem = compileElement(items);
-    const others = byNumber(desc).slice(1).map(compileField);
-    const begin = `{${JSON.stringify(nameOf(items))}:[`;
-    return (message: Message): string => {
-      const list = (message as unknown as Fields)[items.localName] as readonly unknown[];
-      if (message.$typeName !== desc.typeName || !list.some(Object.isFrozen)) return JSON.stringify(write(message));
-      const json: JsonObject = {};
-      for (const writeField of others) writeField(message, json);
-      const rest = JSON.stringify(json);
-      // By index, like `writeList`.
-      const written: string[] = [];
-      for (let index = 0; index < list.length; index++) written.push(textOf(list[index], writeItem));
-      return `${begin}${written.join(",")}]${rest === "{}" ? "}" : `,${rest.slice(1)}`}`;
-    };
-  }
-
   return {
     message: compileMessage,
-    text(desc) {
-      const [first] = byNumber(desc);
-      const isPlain = !hasJsonFormOfItsOwn(desc) && desc.proto.extensionRange.length === 0;
-      if (isPlain && first?.fieldKind === "list" && first.listKind === "message") return compileListText(desc, first);
-      const write = compileMessage(desc);
-      return (message) => JSON.stringify(write(message));
-    },
     field(field) {
       const get = compileFieldGetter(field, true);
       const write = compileValue(field);

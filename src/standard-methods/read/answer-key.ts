@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { type Visibility, isUnlimited } from "../../access/evaluation/visibility.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { PathPattern } from "../../paths/patterns.ts";
@@ -23,9 +22,4 @@ export function answerKey(
 function segmentOf(reference: Reference): string {
   if (reference.by === "any") return "-";
   return reference.by === "id" ? `@${reference.value}` : reference.value;
-}
-
-/** Returns a key that may be kept: callers choose the length of a filter, and many keys are remembered. */
-export function shortened(key: string): string {
-  return key.length <= 200 ? key : hash("sha256", key, "base64");
 }

@@ -3,22 +3,19 @@
 // request confirms that, as for access snapshots, so no answer is older than its request, on any server, after any failover. An
 // answer that was read from several orgs needs the revisions of all. What ends by itself ends by the database's clock, which is
 // read with the revisions.
+import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
 import type { OrgHead } from "../../changes/revision.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { required } from "../../errors/required.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { shortened } from "./answer-key.ts";
 import { createFairMemory } from "./fair-memory.ts";
 
 /** A read of what is in some orgs. */
 interface ConfirmedRead {
-  /**
-   * All orgs that the answer depends on. The memory that it takes counts as that of the first. Undefined if no revisions confirm it: it
-   * is then read each time.
-   */
-  readonly orgs: readonly [Reference, ...Reference[]] | undefined;
+  /** All orgs that the answer depends on. The memory that it takes counts as that of the first. */
+  readonly orgs: readonly [Reference, ...Reference[]];
   /** Everything else that the answer depends on: method, path and parameters. */
   readonly key: string;
   readonly caller: Pick<Caller, "orgId" | "orgHead" | "time" | "clientId" | "askedHeads">;
@@ -33,8 +30,7 @@ export interface Answer<Value> {
   readonly endsAt: number;
 }
 
-/** @param isRepeated whether the same was read before. */
-type MakeAnswer<Value> = (isRepeated: boolean) => Promise<Answer<Value>>;
+type MakeAnswer<Value> = () => Promise<Answer<Value>>;
 
 export interface ConfirmedAnswers {
   /** Returns the answer to a read. One that is used again is the same message, frozen. */
@@ -120,11 +116,10 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       { orgs, key: rest, caller }: ConfirmedRead,
       make: MakeAnswer<Value>,
     ): Promise<Value> {
-      const asked = shortened(`${orgs?.map(textOf).join(" ") ?? ""} ${rest}`);
-      if (kept.get(asked) === undefined && !noteRead(orgs === undefined ? caller.orgId : textOf(orgs[0]), asked))
-        return (await make(false)).message;
-      const before = orgs && (await headsOf(orgs, caller));
-      if (before === undefined) return (await make(true)).message;
+      const asked = shortened(`${orgs.map(textOf).join(" ")} ${rest}`);
+      if (kept.get(asked) === undefined && !noteRead(textOf(orgs[0]), asked)) return (await make()).message;
+      const before = await headsOf(orgs, caller);
+      if (before === undefined) return (await make()).message;
       const revisions = revisionsOf(before);
       const now = Math.max(...before.map((head) => head.now));
       const isRight = (entry: Kept): boolean => entry.revisions === revisions && entry.endsAt > now;
@@ -137,7 +132,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       const pending = flights.get(flight);
       const shared = pending && (await pending.catch(() => undefined));
       if (shared !== undefined && isRight(shared)) return shared.message as Value;
-      const made = make(true);
+      const made = make();
       const confirmed = confirm(made, asked, before);
       flights.set(flight, confirmed);
       // The answer is right for this request, whether or not it is for others.
@@ -157,6 +152,11 @@ function textOf(org: Reference): string {
 
 function revisionsOf(heads: readonly Head[]): string {
   return heads.map(({ id, revision }) => `${id} ${revision}`).join(" ");
+}
+
+/** Callers choose the length of a filter, and many keys are remembered. */
+function shortened(key: string): string {
+  return key.length <= 200 ? key : hash("sha256", key, "base64");
 }
 
 /** Returns about the memory of a value and of two encodings of it, in bytes. In JSON, a control character takes six. */

@@ -10,24 +10,18 @@ export interface FairMemory<Value> {
    * @param bytes about the memory that it takes.
    */
   keep(key: string, orgId: string, value: Value, bytes: number): void;
-  /**
-   * Reports whether a value would only take the place of the one of its key, and of values that were not used for some time. If each of
-   * many values took the place of another, none would be there when it is used again.
-   */
-  hasRoom(key: string, orgId: string, bytes: number, unusedMs: number): boolean;
 }
 
 interface Entry<Value> {
   readonly orgId: string;
   readonly value: Value;
   readonly bytes: number;
-  usedMs: number;
 }
 
 /** No org takes more than its part. */
 const partOfOrg = 4;
 
-export function createFairMemory<Value>(maxBytes: number, clock = () => performance.now()): FairMemory<Value> {
+export function createFairMemory<Value>(maxBytes: number): FairMemory<Value> {
   /** In the order of last use, least recent first. */
   const entries = new Map<string, Entry<Value>>();
   /** The same keys by org, in the same order, and their bytes. */
@@ -65,26 +59,12 @@ export function createFairMemory<Value>(maxBytes: number, clock = () => performa
     }
   };
 
-  /** Whether so many bytes are those of values that were not used for some time. */
-  const canFree = (keys: Iterable<string>, bytes: number, besides: string, unusedMs: number): boolean => {
-    let left = bytes;
-    for (const key of keys) {
-      if (left <= 0) return true;
-      const entry = entries.get(key);
-      if (entry === undefined || key === besides) continue;
-      if (clock() - entry.usedMs < unusedMs) return false;
-      left -= entry.bytes;
-    }
-    return left <= 0;
-  };
-
   return {
     get: (key) => entries.get(key)?.value,
 
     touch(key) {
       const entry = entries.get(key);
       if (entry === undefined) return;
-      entry.usedMs = clock();
       entries.delete(key);
       entries.set(key, entry);
       const { keys } = orgs.get(entry.orgId) ?? { keys: new Set() };
@@ -94,17 +74,7 @@ export function createFairMemory<Value>(maxBytes: number, clock = () => performa
 
     keep(key, orgId, value, bytes) {
       drop(key);
-      if (bytes <= maxOfOrg) add(key, { orgId, value, bytes, usedMs: clock() });
-    },
-
-    hasRoom(key, orgId, bytes, unusedMs) {
-      if (bytes > maxOfOrg) return false;
-      const more = bytes - (entries.get(key)?.bytes ?? 0);
-      const org = orgs.get(orgId) ?? { keys: [], bytes: 0 };
-      return (
-        canFree(org.keys, org.bytes + more - maxOfOrg, key, unusedMs) &&
-        canFree(entries.keys(), total + more - maxBytes, key, unusedMs)
-      );
+      if (bytes <= maxOfOrg) add(key, { orgId, value, bytes });
     },
   };
 }

@@ -9,7 +9,6 @@ import { restrictedBy, toSql } from "../../filters/to-sql.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type ResourceRow, type ResourceTable, endOf } from "../definition/definition.ts";
-import type { ListKey } from "./kept-rows.ts";
 import { type Page, type PageRequest, listPage } from "./list-page.ts";
 import type { Cursor } from "./page-token.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
@@ -39,16 +38,12 @@ interface Shown {
   readonly rows: RawBuilder<SqlBool> | undefined;
 }
 
-/**
- * @param timeoutMs returns the time until the deadline of the call.
- * @param again tells the list from others if it was read before, so that its rows may be kept.
- */
+/** @param timeoutMs returns the time until the deadline of the call. */
 export type ListMethod<Row> = (
   parent: readonly Reference[],
   request: ListRequest,
   shown: Shown,
   timeoutMs: () => number | undefined,
-  again: Omit<ListKey, "select"> | undefined,
 ) => Promise<CountedPage<Row>>;
 
 /**
@@ -60,7 +55,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
   { definition, place, rules, reader, dependencies }: ServedResource<Table, Row, Desc>,
   counts: boolean,
 ): ListMethod<Row> {
-  const { database, pageTokens, keptRows } = dependencies;
+  const { database, pageTokens } = dependencies;
   const { type } = definition;
   const fields = listFieldsOf(definition, place);
   const uniqueKey = uniqueKeyOf(definition, place);
@@ -74,7 +69,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     return countStatement({ type, orgId: orgId.value, parentId: parentId.value });
   };
 
-  return async (path, request, { visible, rows: shownRows }, timeoutMs, again) => {
+  return async (path, request, { visible, rows: shownRows }, timeoutMs) => {
     const { showDeleted = false, filter, orderBy } = request;
     const filtered = toSql(readFilter(filter, fields));
     const condition = shownRows === undefined ? filtered : restrictedBy(filtered, shownRows);
@@ -87,9 +82,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     let endsAt = Infinity;
     const read = async (after: Cursor | undefined, limit: number): Promise<Row[]> => {
       const select = { parent, showDeleted, visible, condition, order, after, limit };
-      const plain = reader.pageStatement(select);
-      const list = again && { ...again, select: definition.type };
-      const page = list === undefined ? plain : keptRows.statementOf(list, plain);
+      const page = reader.pageStatement(select);
       const statements = total === undefined ? [page] : [page, total];
       const [rows = [], counted = []] = await readInTime(database, statements, page.settings, timeoutMs);
       if (total !== undefined) totalSize = countIn(counted);

@@ -2,7 +2,6 @@
 // can refuse.
 import { createAskedOrgs } from "../../../src/identity/asked-orgs.ts";
 import { createConfirmedAnswers } from "../../../src/standard-methods/read/confirmed-answers.ts";
-import { createKeptRows } from "../../../src/standard-methods/read/kept-rows.ts";
 import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -97,7 +96,6 @@ const dependencies = () => ({
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   turns: createTurns(),
   confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
-  keptRows: createKeptRows(0),
   askedOrgs: createAskedOrgs(),
   predefinedRoles: createPredefinedRoles([], []),
   knownPermissions: [],
