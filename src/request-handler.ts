@@ -37,6 +37,7 @@ import {
   packages,
   services,
 } from "./rpc/services.ts";
+import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
 import { refuseOneTooMany } from "./unary/refuse-call.ts";
@@ -99,7 +100,7 @@ export function createRequestHandler(
     mapError: addRequestInfo,
     deprecationOf: readDeprecation,
   };
-  const rest = createRestHandler({ ...restOptions, routes, hintFor });
+  const rest = createRestHandler({ ...restOptions, routes, isReused, hintFor });
   // Unknown fields are ignored, because clients may use a later version of the standard.
   const authzen = createRestHandler({
     ...restOptions,

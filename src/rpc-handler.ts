@@ -14,6 +14,7 @@ import type { ExplainError } from "./rpc/explain-error.ts";
 import type { LimitBody } from "./rpc/limits/limit-body.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { type TakeTurn, createTurnInterceptor } from "./rpc/limits/take-turn.ts";
+import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
 import { errorDomain } from "./rpc/to-connect-error.ts";
 import { isCalledWithGet } from "./unary/connect-get.ts";
@@ -93,6 +94,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     beforeMessage: turn,
     interceptors: [errors, call],
     contextValues,
+    isReused,
     explain,
     bodyLimits,
     itemLimitOf,

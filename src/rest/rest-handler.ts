@@ -1,4 +1,4 @@
-import type { Registry } from "@bufbuild/protobuf";
+import type { Message, Registry } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
 import type { RestRequest, RestResponse } from "./calls/call-context.ts";
 import type { ItemLimitOf } from "./limits/item-limit.ts";
@@ -32,6 +32,11 @@ export interface RestHandlerOptions {
   /** Interceptors that wrap each call, the first one outermost, as for RPC. */
   readonly interceptors?: Interceptor[];
   readonly contextValues?: (request: RestRequest) => ContextValues;
+  /**
+   * Reports whether the method returns the response of a call to other calls, too, as the same message and unchanged. Its JSON is then
+   * made once and kept with it. By default, each response is encoded as it is when it is sent. Not called for streams.
+   */
+  readonly isReused?: (response: Message, context: HandlerContext) => boolean;
   /** Resolves the types of google.protobuf.Any. Defaults to the types in the files of the services, and what those import. */
   readonly registry?: Registry;
   /** Whether responses include fields that hold their default value. Defaults to false. */
@@ -109,6 +114,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     beforeMessage: options.beforeMessage,
     interceptors: options.interceptors ?? [],
     contextValues: options.contextValues,
+    isReused: options.isReused ?? (() => false),
     deniedHeaders: deniedNames(options.deniedHeaders ?? []),
     timeoutMs: options.timeoutMs,
     eventId: options.eventId,

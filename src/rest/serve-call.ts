@@ -26,6 +26,7 @@ interface CallOptions {
   readonly beforeMessage: ((context: HandlerContext, bodyBytes: number) => Promise<void> | undefined) | undefined;
   readonly interceptors: Interceptor[];
   readonly contextValues: ((request: RestRequest) => ContextValues) | undefined;
+  readonly isReused: (response: Message, context: HandlerContext) => boolean;
   readonly deniedHeaders: ReadonlySet<string>;
   readonly maxBodyBytes: number;
   readonly bodyLimits: ((context: HandlerContext) => BodyLimits) | undefined;
@@ -75,7 +76,7 @@ export function createCallServer(
     try {
       const answered = await invokeUnary(spec, context, message, interceptors);
       if (lifetime.signal.aborted) return;
-      const sent = answer(call, answered);
+      const sent = answer(call, answered, options.isReused(answered, context));
       if (sent !== undefined) await sent;
       lifetime.done();
     } catch (error) {

@@ -29,7 +29,8 @@ import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteReque
 import type { Transition } from "./definition/lifecycle.ts";
 import { createConfirmingOrgs } from "./read/confirming-orgs.ts";
 import { answerKey } from "./read/answer-key.ts";
-import type { Answer } from "./read/confirmed-answers.ts";
+import type { Answer, ReadResponse } from "./read/confirmed-answers.ts";
+import { markReused } from "./read/reused-response.ts";
 import { type ListRequest, createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
 import { required } from "../errors/required.ts";
@@ -158,6 +159,12 @@ async function showRows<Table extends ResourceTable, Row extends ResourceRow, De
 /** A deleted resource is purged without a revision. */
 const isDeleted = (row: object): boolean => "delete_time" in row && row.delete_time !== null;
 
+/** Returns the message of a response to a call. One that is reused need not be encoded for each call. */
+function respond(context: HandlerContext, { message, isReused }: ReadResponse<Message>): Message {
+  if (isReused) markReused(message, context);
+  return message;
+}
+
 const isOwn = ({ orgId }: Caller, org: Reference): boolean => org.by === "id" && org.value === orgId;
 
 function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
@@ -206,9 +213,8 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const row = await reader.lookup(path, visible);
       if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
       rememberAsked(caller, row, orgs);
-      const isKept = !isDeleted(row);
       const [message] = await showRows(rules, context, [row], [definition.toMessage(row)]);
-      return { message: required(message), isKept, endsAt: endOf(definition, row) };
+      return { message: required(message), isReused: !isDeleted(row), endsAt: endOf(definition, row) };
     };
     // To read the revision of an org that was not read with the caller would cost as much as the Get.
     const isKnown = (org: Reference): boolean => isOwn(caller, org) || findAsked(caller, org) !== undefined;
@@ -216,7 +222,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     // The types for which the call was authorised say which resource the path led to.
     const types = visibleTypesOf(context)?.join(" ") ?? "";
     const key = answerKey("Get", pattern, path, visible, types);
-    return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
+    return respond(context, await dependencies.confirmedAnswers.answer({ orgs, key, caller }, read));
   });
 
   add("List", "many", ({ output }) => {
@@ -241,7 +247,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
           rows,
           rows.map((row) => definition.toMessage(row)),
         );
-        return { message: create(output, { [items.localName]: messages, ...rest }), isKept: true, endsAt };
+        return { message: create(output, { [items.localName]: messages, ...rest }), isReused: true, endsAt };
       };
       const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
       // Deleted resources are purged without a revision.
@@ -250,7 +256,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       if (orgs === undefined) return (await read()).message;
       const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy]);
       const key = answerKey("List", pattern, parent, shown.visible, parameters);
-      return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
+      return respond(context, await dependencies.confirmedAnswers.answer({ orgs, key, caller }, read));
     };
   });
 

@@ -13,13 +13,13 @@ import { createJsonWriters } from "../rest/json/write-json.ts";
 import type { ItemLimitOf } from "../rest/limits/item-limit.ts";
 import { compileJsonItemCheck } from "../rest/limits/json-item-check.ts";
 import { compileBinaryItemCheck } from "./binary-item-check.ts";
-import { keepForFrozen } from "./keep-for-frozen.ts";
+import { type WriteResponse, keepEncoding } from "./keep-encoding.ts";
 
 /** Reads the requests of a method and writes its responses. */
 export interface Codec {
   /** @throws RestError BODY_MALFORMED or FIELD_INVALID */
   read(bytes: Buffer): Message;
-  write(message: Message): Uint8Array;
+  readonly write: WriteResponse;
 }
 
 export type Encoding = "proto" | "json";
@@ -48,7 +48,7 @@ export function createCodecs(
     const write = writers.message(output);
     return {
       read: (bytes) => decode(readJsonBody(bytes, maxDepth, checkItems)),
-      write: keepForFrozen((message) => Buffer.from(JSON.stringify(write(message)))),
+      write: keepEncoding((message) => Buffer.from(JSON.stringify(write(message)))),
     };
   };
 
@@ -59,7 +59,7 @@ export function createCodecs(
         checkItems(bytes);
         return readProto(input, bytes);
       },
-      write: keepForFrozen((message) => toBinary(output, message)),
+      write: keepEncoding((message) => toBinary(output, message)),
     };
   };
 

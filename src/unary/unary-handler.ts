@@ -40,6 +40,8 @@ export interface UnaryHandlerOptions {
   /** Wrap each call, the first one outermost. */
   readonly interceptors: Interceptor[];
   readonly contextValues: (request: HttpRequest) => ContextValues;
+  /** Reports whether the method returns the response of a call to other calls, too, unchanged. It is then encoded once. */
+  readonly isReused: (response: Message, context: HandlerContext) => boolean;
   readonly explain: ExplainError;
   /** Returns the limits of the message of a call that passed the gate. */
   readonly bodyLimits: (context: HandlerContext) => BodyLimits;
@@ -80,7 +82,7 @@ const wires: ReadonlyMap<string, Wire> = new Map([
 const deniedHeaders: ReadonlySet<string> = new Set(connectionHeaders);
 
 export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
-  const { requestGate, beforeMessage, interceptors, contextValues, explain, bodyLimits, timeoutMs, fallback } = options;
+  const { requestGate, beforeMessage, interceptors, contextValues, isReused, explain, bodyLimits, timeoutMs } = options;
   const codecOf = createCodecs(options.maxDepth, options.itemLimitOf, options.registry);
   const specs = new Map<string, UnarySpec>();
   for (const spec of collectMethods(options.routes)) {
@@ -134,7 +136,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
       try {
         const answer = await invokeUnary(spec, context, message, interceptors);
         if (lifetime.signal.aborted) return;
-        const sent = protocol.send(exchange, codecOf(method, encoding).write(answer));
+        const sent = protocol.send(exchange, codecOf(method, encoding).write(answer, isReused(answer, context)));
         if (sent !== undefined) await sent;
         lifetime.done();
       } catch (error) {
@@ -177,7 +179,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
     // gRPC needs trailers, for which connect-node has a form over HTTP/1.1.
     const isServed =
       spec !== undefined && wire !== undefined && (wire.protocol !== grpcProtocol || "stream" in response);
-    if (!isServed) return fallback(request, response);
+    if (!isServed) return options.fallback(request, response);
     serve(spec, wire, request, response);
     return undefined;
   };

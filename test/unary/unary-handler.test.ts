@@ -68,6 +68,7 @@ const values = {
   requestGate: async () => {},
   beforeMessage: () => undefined,
   contextValues: () => createContextValues(),
+  isReused: () => false,
   timeoutMs: 5_000,
 };
 const node = connectNodeAdapter({ routes, readMaxBytes: maxBodyBytes, jsonOptions: { ignoreUnknownFields: false } });

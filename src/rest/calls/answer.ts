@@ -15,15 +15,16 @@ import { sendResponse, toNodeHeaders } from "./send-response.ts";
  * Sends the response message of a call: 200, 201 with `Location` for a Create, 204 if it is empty, or 304 if the caller has
  * the same body already. Compresses the body if the client accepts that and the body is large enough.
  *
+ * @param isReused whether other calls will get the same message, too, as it is now.
  * @returns a promise if the body is compressed, which resolves when the response is written; otherwise undefined.
  * @throws RestError PRECONDITION_FAILED
  */
-export function answer(call: Call, message: Message): void | Promise<void> {
+export function answer(call: Call, message: Message, isReused: boolean): void | Promise<void> {
   const { request, response, presentation, preconditions, context } = call;
   const { conventions, response: encoder, locate } = call.match.route;
   const headers = toNodeHeaders(context.responseHeader);
   const isEmpty = isNothing(conventions.answersNothing, message);
-  const encoded = isEmpty ? undefined : encoder.encode(message, presentation);
+  const encoded = isEmpty ? undefined : encoder.encode(message, presentation, isReused);
   const coding = encoded === undefined ? "identity" : negotiate(request, encoded, headers);
   const tag = encoded === undefined ? undefined : tagOf(conventions.etag, message, encoded);
   // The tag of a compressed response is weak, because the response is a different representation.

@@ -25,7 +25,8 @@ export interface ResponseEncoder {
    * @throws RestError FIELD_INVALID
    */
   selectFields(paths: string): FieldSelection;
-  encode(message: Message, presentation: Presentation): EncodedMessage;
+  /** @param isReused whether the same message will be encoded for other calls, too, as it is now. */
+  encode(message: Message, presentation: Presentation, isReused: boolean): EncodedMessage;
 }
 
 export const jsonType = "application/json";
@@ -64,7 +65,7 @@ export function compileResponseEncoder(
 }
 
 function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) => JsonValue): ResponseEncoder {
-  /** Of frozen messages, which methods return again and again. */
+  /** Of messages that are reused. */
   const kept = new WeakMap<Message, EncodedMessage>();
   return {
     isJson: true,
@@ -72,13 +73,13 @@ function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) =>
       if (desc === undefined) refuseFields("is not accepted: the response has no fields");
       return compileFieldSelection(desc, paths);
     },
-    encode(message, { pretty, fields }) {
-      const isWhole = fields === undefined && !pretty;
-      const known = isWhole ? kept.get(message) : undefined;
+    encode(message, { pretty, fields }, isReused) {
+      const isKept = isReused && fields === undefined && !pretty;
+      const known = isKept ? kept.get(message) : undefined;
       if (known !== undefined) return known;
       const json = write(message);
       const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
-      if (!isWhole || !Object.isFrozen(message)) return withDigest(jsonType, body);
+      if (!isKept) return withDigest(jsonType, body);
       const encoded = withDigest(jsonType, body.length <= maxTextLength ? body : inOwnMemory(Buffer.from(body)));
       kept.set(message, encoded);
       return encoded;

@@ -55,7 +55,7 @@ export function createClientStreamServer(options: ClientStreamOptions): (call: C
       const message = await single(invoke(readMessages(body)));
       if (lifetime.signal.aborted) return;
       abandonBody(request, response);
-      await answer(call, message);
+      await answer(call, message, false);
       lifetime.done();
     }
 

@@ -21,11 +21,15 @@ interface ConfirmedRead {
   readonly caller: Pick<Caller, "orgId" | "orgHead" | "time" | "clientId" | "askedHeads">;
 }
 
-/** An answer, and whether it may be used again. */
-export interface Answer<Value> {
+/** The response to a read. */
+export interface ReadResponse<Value> {
   readonly message: Value;
-  /** False if it contains rows that change without a revision. */
-  readonly isKept: boolean;
+  /** Whether later reads may get the same message. */
+  readonly isReused: boolean;
+}
+
+/** A response that was made from rows. It is not reused if some of them change without a revision. */
+export interface Answer<Value> extends ReadResponse<Value> {
   /** When the first of its rows ends, by the database's clock in milliseconds; Infinity if none does. */
   readonly endsAt: number;
 }
@@ -33,18 +37,17 @@ export interface Answer<Value> {
 type MakeAnswer<Value> = () => Promise<Answer<Value>>;
 
 export interface ConfirmedAnswers {
-  /** Returns the answer to a read. One that is used again is the same message, frozen. */
-  answer<Value extends Message>(read: ConfirmedRead, make: MakeAnswer<Value>): Promise<Value>;
+  /** Returns the answer to a read. A message that is used again is the same one. It is frozen, so that nobody changes it by mistake. */
+  answer<Value extends Message>(read: ConfirmedRead, make: MakeAnswer<Value>): Promise<ReadResponse<Value>>;
 }
 
 /** The state of an org, as far as it confirms an answer. */
 type Head = Pick<OrgHead, "id" | "revision" | "now" | "delete_time">;
 
-interface Kept {
+interface Kept extends ReadResponse<Message> {
   /** The orgs that it was read from, with their revisions, as text. */
   readonly revisions: string;
   readonly endsAt: number;
-  readonly message: Message;
 }
 
 /** The maximum number of orgs of which reads without a kept answer are remembered, and of such reads of an org. */
@@ -80,15 +83,15 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
     key: string,
     before: readonly Head[],
   ): Promise<Kept | undefined> => {
-    const { message, isKept, endsAt } = await made;
-    if (!isKept) return undefined;
+    const { message, isReused, endsAt } = await made;
+    if (!isReused) return undefined;
     Object.freeze(message);
     const revisions = revisionsOf(before);
     // What was read between two reads of the same revisions was read at these.
     const after = await headsOf(before.map(({ id }) => ({ by: "id", value: id }))).catch(() => undefined);
     if (after === undefined || revisionsOf(after) !== revisions) return undefined;
     const bytes = sizeOf(message) + 2 * (key.length + revisions.length) + 500;
-    const entry = { revisions, endsAt, message };
+    const entry = { message, isReused, revisions, endsAt };
     kept.keep(key, required(before[0]).id, entry, bytes);
     return entry;
   };
@@ -115,23 +118,23 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
     async answer<Value extends Message>(
       { orgs, key: rest, caller }: ConfirmedRead,
       make: MakeAnswer<Value>,
-    ): Promise<Value> {
+    ): Promise<ReadResponse<Value>> {
       const asked = shortened(`${orgs.map(textOf).join(" ")} ${rest}`);
-      if (kept.get(asked) === undefined && !noteRead(textOf(orgs[0]), asked)) return (await make()).message;
+      if (kept.get(asked) === undefined && !noteRead(textOf(orgs[0]), asked)) return usedOnce(await make());
       const before = await headsOf(orgs, caller);
-      if (before === undefined) return (await make()).message;
+      if (before === undefined) return usedOnce(await make());
       const revisions = revisionsOf(before);
       const now = Math.max(...before.map((head) => head.now));
       const isRight = (entry: Kept): boolean => entry.revisions === revisions && entry.endsAt > now;
       const found = kept.get(asked);
       if (found !== undefined && isRight(found)) {
         kept.touch(asked);
-        return found.message as Value;
+        return found as Kept & ReadResponse<Value>;
       }
       const flight = `${revisions} ${asked}`;
       const pending = flights.get(flight);
       const shared = pending && (await pending.catch(() => undefined));
-      if (shared !== undefined && isRight(shared)) return shared.message as Value;
+      if (shared !== undefined && isRight(shared)) return shared as Kept & ReadResponse<Value>;
       const made = make();
       const confirmed = confirm(made, asked, before);
       flights.set(flight, confirmed);
@@ -141,9 +144,13 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
         .finally(() => {
           if (flights.get(flight) === confirmed) flights.delete(flight);
         });
-      return (await made).message;
+      return made;
     },
   };
+}
+
+function usedOnce<Value>({ message }: Answer<Value>): ReadResponse<Value> {
+  return { message, isReused: false };
 }
 
 function textOf(org: Reference): string {

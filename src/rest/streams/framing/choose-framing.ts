@@ -27,14 +27,14 @@ export function chooseFraming(
   const { alt } = presentation;
   if (!encoder.isJson) {
     if (alt !== undefined) throw invalidFields([{ field: "$alt", description: `is not accepted here, got ${alt}` }]);
-    return createBytesFraming((message) => encoder.encode(message, presentation));
+    return createBytesFraming((message) => encoder.encode(message, presentation, false));
   }
   const type = alt === undefined ? negotiateMediaType(request, [jsonType, ...lineTypes, eventType]) : typeOfAlt[alt];
-  if (type === jsonType) return createArrayFraming((message) => toText(encoder.encode(message, presentation)));
+  if (type === jsonType) return createArrayFraming((message) => toText(encoder.encode(message, presentation, false)));
   // Indentation is not supported here, because a line break would end the line or the event.
   const inOneLine = { ...presentation, pretty: false };
   const write = (message: Parameters<ResponseEncoder["encode"]>[0]): string =>
-    toText(encoder.encode(message, inOneLine));
+    toText(encoder.encode(message, inOneLine, false));
   return type === eventType ? createEventFraming(write, eventId) : createLineFraming(type, write);
 }
 
