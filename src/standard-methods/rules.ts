@@ -28,6 +28,7 @@ import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
 import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
 import type { RowReader, RowReaders } from "./read/row-reader.ts";
+import type { Check, Outcome } from "./write/check-new.ts";
 import type { WriteGroups } from "./write/write-groups.ts";
 
 /**
@@ -47,8 +48,8 @@ export type WriteScope<Message> =
       find(db: Transaction<Schema>, path: readonly Reference[], message: Message | undefined): Promise<Reference>;
     };
 
-/** A row to be created. */
-interface Draft<Table extends ResourceTable, Row extends ResourceRow> {
+/** A row to be created. Those of a resource may carry more, for what follows the insertion. */
+export interface Draft<Table extends ResourceTable, Row extends ResourceRow> {
   readonly columns: OwnColumns<Table>;
   /** The columns that a read returns besides the resource's own. If undefined, the row is read again after the insert. */
   readonly joined?: Omit<Row, keyof Schema[Table]>;
@@ -57,10 +58,10 @@ interface Draft<Table extends ResourceTable, Row extends ResourceRow> {
 }
 
 /** How a resource is created. */
-type Creation<Table extends ResourceTable, Row extends ResourceRow, Message> =
+type Creation<Row extends ResourceRow, Message, NewRow, Checked> =
   /**
    * In an org, under its lock. `prepare` checks the messages in order and returns a draft for each, or fails for all. The parents
-   * are those of the messages, all in the org.
+   * are those of the messages, all in the org; `checked` has what `startCheck` found of each, up to the first one that is at fault.
    */
   | {
       readonly kind: "in org";
@@ -69,7 +70,8 @@ type Creation<Table extends ResourceTable, Row extends ResourceRow, Message> =
         parents: readonly (readonly Reference[])[],
         messages: readonly Message[],
         atItem: AtItem,
-      ): Promise<Draft<Table, Row>[]>;
+        checked: readonly Outcome<Checked>[],
+      ): Promise<NewRow[]>;
     }
   /** Outside of any existing org. `insert` inserts the rows and writes the change log itself. */
   | {
@@ -88,14 +90,20 @@ export type RowWrite<Row> =
   | { readonly step: Exclude<GuardedStep, "update">; readonly row: Row };
 
 /** The behaviour that is specific to one resource. What all resources have in common follows from the definition. */
-export interface ResourceRules<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
+export interface ResourceRules<
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+  NewRow extends Draft<Table, Row> = Draft<Table, Row>,
+  Checked = unknown,
+> {
   readonly scope: WriteScope<MessageShape<Desc>>;
-  readonly creation: Creation<Table, Row, MessageShape<Desc>>;
+  readonly creation: Creation<Row, MessageShape<Desc>, NewRow, Checked>;
   /**
-   * Starts to check the new resources of a request by their messages alone, before any lock, and returns the check of one: for what
-   * takes long, such as to read a text that is a program. `creation` makes the same check, which `onceForEach` does not repeat.
+   * Starts to check the new resources of a request before any lock, and returns the check of one: for what takes long, such as to read
+   * a text that is a program. `creation` gets what it returns or throws.
    */
-  startCheck?(): (message: MessageShape<Desc>) => void;
+  startCheck?(messages: readonly MessageShape<Desc>[]): Check<Desc, Checked> | Promise<Check<Desc, Checked>>;
   /** Checks an update and returns the columns that it changes besides the named fields. */
   change?(transaction: OrgTransaction, row: Row, message: MessageShape<Desc>): Promise<Updateable<Schema[Table]>>;
   /**
@@ -149,10 +157,16 @@ export interface ResourceRules<Table extends ResourceTable, Row extends Resource
 }
 
 /** A resource in one of its places, with everything that its methods need. */
-export interface ServedResource<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
+export interface ServedResource<
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+  NewRow extends Draft<Table, Row> = Draft<Table, Row>,
+  Checked = unknown,
+> {
   readonly definition: TypedDefinition<Table, Row, Desc>;
   readonly place: ResourcePlace;
-  readonly rules: ResourceRules<Table, Row, Desc>;
+  readonly rules: ResourceRules<Table, Row, Desc, NewRow, Checked>;
   readonly reader: RowReader<Row>;
   readonly dependencies: ResourceDependencies;
 }

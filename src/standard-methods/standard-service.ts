@@ -268,12 +268,12 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const message = required(request[localName]) as MessageShape<Desc>;
       const write = { ...readWriteRequest(method, request, context), joinsGroups };
       const parent = parentOf(context);
-      await checkNew(served, write, [message]);
+      const checked = await checkNew(served, [message], write);
       return runWrite(
         dependencies,
         write,
         async (call) => {
-          const [row] = await createAll(served, call, [parent], [message]);
+          const [row] = await createAll(served, call, [parent], [message], checked);
           return definition.toMessage(required(row));
         },
         stored,

@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ServiceError, invalidField } from "../../src/errors/service-error.ts";
 import type { ServedResource } from "../../src/standard-methods/rules.ts";
-import { checkNew, onceForEach } from "../../src/standard-methods/write/check-new.ts";
+import { type Outcome, checkNew } from "../../src/standard-methods/write/check-new.ts";
 import type { WriteRequest } from "../../src/standard-methods/write/write-call.ts";
 import { createTurns } from "../../src/turns/turns.ts";
 
@@ -10,8 +10,8 @@ type Served = ServedResource<"role_bindings", never, DescMessage>;
 
 const messages = ["first", "second", "third"].map((name) => ({ $typeName: "test", name }));
 
-/** Checks the messages in turns, and returns what ran in which order. Each check takes 5 ms of a clock. */
-async function orderOf(check: (name: string) => void): Promise<string[]> {
+/** Checks the messages in turns, and returns what was found and what ran in which order. Each check takes 5 ms of a clock. */
+async function runChecks(check: (name: string) => string) {
   const order: string[] = [];
   let nowMs = 0;
   const turns = createTurns({ clock: () => nowMs });
@@ -19,7 +19,7 @@ async function orderOf(check: (name: string) => void): Promise<string[]> {
     const { name } = message as { name: string };
     order.push(name);
     nowMs += 5;
-    check(name);
+    return check(name);
   };
   let isOver = false;
   const others = (): void => {
@@ -28,36 +28,33 @@ async function orderOf(check: (name: string) => void): Promise<string[]> {
   };
   setImmediate(others);
   const request = { caller: { orgId: "a" }, signal: () => new AbortController().signal };
-  await checkNew(
+  const outcomes = await checkNew(
     { rules: { startCheck }, dependencies: { turns } } as unknown as Served,
-    request as unknown as WriteRequest,
     messages as never,
+    request as unknown as WriteRequest,
   );
   isOver = true;
-  return order;
+  return { order, outcomes: outcomes as readonly Outcome<string>[] };
 }
 
 test("others run between the checks of two new resources", async () => {
-  const order = await orderOf(() => undefined);
+  const { order, outcomes } = await runChecks((name) => `${name}, checked`);
   for (const name of ["second", "third"]) expect(order[order.indexOf(name) - 1]).toBe("others");
+  expect(outcomes.map((outcome) => outcome())).toEqual(["first, checked", "second, checked", "third, checked"]);
 });
 
 test("what is wrong ends the checks, and is told when the resource is created", async () => {
-  const check = onceForEach((name: { readonly text: string }) => {
-    throw invalidField("name", `must not be ${name.text}`);
-  });
-  const message = { text: "second" };
-  const order = await orderOf((name) => {
-    if (name === "second") check(message);
+  const { order, outcomes } = await runChecks((name) => {
+    if (name === "second") throw invalidField("name", `must not be ${name}`);
+    return name;
   });
   expect(order).not.toContain("third");
-  expect(() => check(message)).toThrow(ServiceError);
+  expect(outcomes).toHaveLength(2);
+  expect(outcomes[0]?.()).toBe("first");
+  for (let times = 0; times < 2; times++) expect(outcomes[1]).toThrow(ServiceError);
 });
 
-test("a check is made once for each message, and once more for another one", () => {
-  const checked: string[] = [];
-  const check = onceForEach(({ text }: { readonly text: string }) => void checked.push(text));
-  const [one, other] = [{ text: "a" }, { text: "a" }];
-  for (const message of [one, other, one]) check(message);
-  expect(checked).toEqual(["a", "a"]);
+test("a resource whose rules have nothing to check takes no turn", async () => {
+  const found = await checkNew({ rules: {} } as unknown as Served, messages as never, {} as unknown as WriteRequest);
+  expect(found).toEqual([]);
 });

@@ -105,14 +105,9 @@ async function insertSuccessor(
   const { display_name: displayName, description, labels } = row;
   const message = create(ApiKeySchema, { name: request.name, displayName, description, labels });
   const parent = targetParent(row);
-  const rows = await insertAll(
-    { ...served, rules: { ...served.rules, creation } },
-    transaction,
-    [parent],
-    [message],
-    alone,
-  );
-  return required(rows[0]);
+  const successor = { ...served, rules: { ...served.rules, creation } };
+  const [created] = await insertAll(successor, transaction, [parent], [message], [], alone);
+  return required(created).row;
 }
 
 const targetParent = ({ org_id, member_id }: IssuedRow) =>

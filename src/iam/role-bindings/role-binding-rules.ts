@@ -22,7 +22,6 @@ import type { RoleDependencies } from "../roles/service.ts";
 import { roleBindingDefinition } from "./definition.ts";
 import { findGrantedRoles } from "./granted-role.ts";
 import { roleBindingPath } from "./message.ts";
-import { onceForEach } from "../../standard-methods/write/check-new.ts";
 import { readPeriod } from "./period.ts";
 import {
   type ScopeRules,
@@ -56,13 +55,12 @@ function createInScope(
     groups: readers.readerOf(groupDefinition, groupDefinition.places[0]).lookup,
     roles: readers.readerOf(roleDefinition, roleDefinition.places[0]).lookup,
   };
-  const readCondition = onceForEach(checkedCondition);
   const rules: PlacedRoleBindingRules["rules"] = {
     scope: writeScope,
     startCheck: () => readCondition,
     creation: {
       kind: "in org",
-      async prepare(transaction, parents, messages, atItem) {
+      async prepare(transaction, parents, messages, atItem, checked) {
         const places = await atItem(0, () => findPlaces(transaction, parents));
         const subjectPaths = messages.map(({ subjectPath }) => subjectPath);
         const subjects = await findBoundSubjects(transaction, lookups, subjectPaths);
@@ -73,13 +71,9 @@ function createInScope(
           const place = { scope_type: scopeTypeOf(scope.kind), ...required(places[index])() };
           const subject = required(subjects[index])();
           const role = roleColumns(required(roles[index])());
-          const columns = {
-            ...place,
-            ...subject,
-            ...role,
-            ...readPeriod(message, transaction.org),
-            condition: readCondition(message),
-          };
+          const period = readPeriod(message, transaction.org);
+          required(checked[index])();
+          const columns = { ...place, ...subject, ...role, ...period, condition: message.condition };
           return { name: message.name, subjectPath: message.subjectPath, columns };
         });
         const inOrg = bounds.map((bound) => ({ ...bound, columns: { ...bound.columns, org_id: transaction.org.id } }));
@@ -171,7 +165,7 @@ function requireInOrg({ org }: OrgTransaction, row: RoleBindingRow): void {
 }
 
 /** @throws ServiceError FIELD_INVALID */
-function checkedCondition({ condition }: RoleBinding): string {
+function readCondition({ condition }: RoleBinding): string {
   const problem = condition === "" ? undefined : checkCondition(condition);
   if (problem !== undefined) throw invalidField("role_binding.condition", problem, "condition");
   return condition;

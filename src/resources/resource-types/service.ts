@@ -12,7 +12,6 @@ import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { findRow, readByKeys } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
-import { onceForEach } from "../../standard-methods/write/check-new.ts";
 import { addCountedKinds } from "../services/counted-kinds.ts";
 import { serviceDefinition } from "../services/definition.ts";
 import { withCounted } from "./counted.ts";
@@ -29,7 +28,6 @@ import type { ResourceTypeRow } from "./store.ts";
 export function createResourceTypesService(
   dependencies: ResourceDependencies,
 ): ServiceImpl<typeof ResourceTypesService> {
-  const checkSchema = onceForEach(checkTypeSchema);
   return createStandardService(ResourceTypesService, dependencies, resourceTypeDefinition, {
     scope: { kind: "fixed", org: { by: "id", value: dependencies.installation.systemOrgId } },
     startCheck() {
@@ -38,7 +36,7 @@ export function createResourceTypesService(
     },
     creation: {
       kind: "in org",
-      async prepare(transaction, parents, types, atItem) {
+      async prepare(transaction, parents, types, atItem, checked) {
         const { db } = transaction;
         const parent = required(parents[0]);
         const found = await findRow(db, serviceDefinition, parent);
@@ -48,9 +46,9 @@ export function createResourceTypesService(
           types.flatMap(({ operations }) => operations),
         );
         let service = found;
-        return mapItems(types, atItem, async (message) => {
+        return mapItems(types, atItem, async (message, index) => {
           checkOperations(kinds, message.operations);
-          checkSchema(message);
+          required(checked[index])();
           const { collection } = message;
           const operations = withCounted(message.operations);
           service = await addCountedKinds(transaction, dependencies.authorHolds, service, operations);
@@ -85,7 +83,7 @@ export function createResourceTypesService(
   });
 }
 
-function checkTypeSchema({ parametersSchema }: ResourceType, work?: ParametersWork): void {
+function checkSchema({ parametersSchema }: ResourceType, work?: ParametersWork): void {
   checkParametersSchema(parametersSchema, "resource_type.parameters_schema", work);
 }
 

@@ -1,6 +1,6 @@
 // The rules of resources: what a new one needs, and what people may change of one.
 import { type SqlBool, sql } from "kysely";
-import type { Resource, ResourceSchema } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import type { ResourceSchema } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { visibleTypesOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
@@ -11,7 +11,8 @@ import type { StoredOperationType } from "../../database/schema.ts";
 import { type Amounts, reserveWithNext } from "../../iam/quotas/ledger.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
-import type { ResourceRules } from "../../standard-methods/rules.ts";
+import type { RowReaders } from "../../standard-methods/read/row-reader.ts";
+import type { Draft, ResourceRules } from "../../standard-methods/rules.ts";
 import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import { readKinds, readVariables } from "../operations/read-variables.ts";
 import { type CheckedParameters, requireChecked } from "../parameters.ts";
@@ -19,22 +20,14 @@ import { lockType, lockTypeIn } from "../resource-types/find-type.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
 import { checkRoutingKey } from "../routing-key.ts";
+import { createStartCheck } from "./start-check.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 const typeField = "resource.type_path";
 const variableFields = { quantities: "resource.quantities", qualities: "resource.qualities" };
 
-interface InfrastructureRules {
-  /** Returns the rules. New resources are those whose parameters were checked. */
-  readonly rulesFor: (
-    checked: ReadonlyMap<Resource, CheckedParameters>,
-  ) => ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema>;
-  /** Returns how the transaction has prepared a resource that it has created. */
-  readonly preparedOf: (transaction: OrgTransaction, resource: InfrastructureRow) => PreparedCreation;
-}
-
-/** What comes before the insertion of a resource. */
-export interface PreparedCreation {
+/** A resource to be created, with what its operation `create` needs. */
+export interface InfrastructureDraft extends Draft<"resources", InfrastructureRow> {
   /** As it was when the creation was checked. */
   readonly type: ResourceTypeRow;
   /** What it holds of the quotas. */
@@ -43,15 +36,21 @@ export interface PreparedCreation {
   readonly requireReserved: () => Promise<void>;
 }
 
-/** Creates the rules. They keep what a running transaction has prepared. */
-export function createInfrastructureRules(): InfrastructureRules {
-  /** By the ids of the resources. */
-  const prepared = new WeakMap<OrgTransaction, Map<string, PreparedCreation>>();
-  const rulesFor: InfrastructureRules["rulesFor"] = (checked) => ({
+type InfrastructureRules = ResourceRules<
+  "resources",
+  InfrastructureRow,
+  typeof ResourceSchema,
+  InfrastructureDraft,
+  CheckedParameters
+>;
+
+export function createInfrastructureRules(readers: RowReaders): InfrastructureRules {
+  return {
+    startCheck: createStartCheck(readers),
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
-      async prepare(transaction, parents, resources, atItem) {
+      async prepare(transaction, parents, resources, atItem, checked) {
         const { db, org, newId } = transaction;
         const { typePath: firstPath } = required(resources[0]);
         // A batch of resources has one parent.
@@ -65,23 +64,23 @@ export function createInfrastructureRules(): InfrastructureRules {
         if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
         // By path. A rollback to a savepoint ends the locks, so no call relies on those of an earlier one.
         const types = new Map([[firstPath, first]]);
-        const creations = prepared.get(transaction) ?? new Map<string, PreparedCreation>();
-        prepared.set(transaction, creations);
-        return mapItems(resources, atItem, async (resource) => {
+        return mapItems(resources, atItem, async (resource, index) => {
           const { typePath } = resource;
           const known = types.get(typePath) ?? (await readTypeOf(db, typePath));
           types.set(typePath, known);
           const { type, kinds } = known;
           const create = requireOperation(type, "create", typeField);
-          requireChecked(type, required(checked.get(resource)));
+          requireChecked(type, required(checked[index])());
           checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
           const wanted = readVariables(kinds, create, resource, variableFields);
           const id = newId();
           const columns = { id, project_id: project.id };
           const held = countedAmounts(type.operations, wanted.quantities);
           const requireReserved = await reserveWithNext(transaction, placeOf(transaction, columns), id, held);
-          creations.set(id, { type, held, requireReserved });
           return {
+            type,
+            held,
+            requireReserved,
             parent: { ...project, ...joinedOrgColumns(transaction) },
             columns: {
               ...columns,
@@ -115,10 +114,6 @@ export function createInfrastructureRules(): InfrastructureRules {
       const types = visibleTypesOf(context);
       return types && sql<SqlBool>`resources.type_id = any(${types}::uuid[])`;
     },
-  });
-  return {
-    rulesFor,
-    preparedOf: (transaction, { id }) => required(prepared.get(transaction)?.get(id)),
   };
 }
 

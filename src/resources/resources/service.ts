@@ -22,8 +22,8 @@ import { type AtItem, alone, atItemOf, mapItems } from "../../standard-methods/b
 import { checkRequests } from "../../standard-methods/batch/batch-methods.ts";
 import { readBatchPaths } from "../../standard-methods/batch/batch-paths.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
-import type { ServedResource } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { type Outcome, checkNew } from "../../standard-methods/write/check-new.ts";
 import { insertAll } from "../../standard-methods/write/create.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
@@ -34,7 +34,6 @@ import { groupLedgerWrites, lockCustomerFor } from "../ledger-writes.ts";
 import { showOperations } from "../operations/show-operations.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import type { CheckedParameters } from "../parameters.ts";
-import { createCheckAll } from "./check-all.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath } from "./message.ts";
 import { startUndelete } from "./start-undelete.ts";
@@ -42,24 +41,14 @@ import { createInfrastructureRules } from "./rules.ts";
 import { type Change, type Started, nothingGiven, startChange, startCreation } from "./start-change.ts";
 import type { InfrastructureRow } from "./store.ts";
 
-type Served = ServedResource<"resources", InfrastructureRow, typeof infrastructureDefinition.schema>;
-
 /** Starts an operation on a resource. */
 type Start = (transaction: OrgTransaction, row: InfrastructureRow) => Promise<Started>;
 
 export function createResourcesService(dependencies: ProviderDependencies): ServiceImpl<typeof ResourcesService> {
   const [place] = infrastructureDefinition.places;
   const reader = dependencies.readers.readerOf(infrastructureDefinition, place);
-  const { rulesFor, preparedOf } = createInfrastructureRules();
-  const checkAll = createCheckAll(dependencies);
-  const rules = rulesFor(new Map());
-  const served: Served = {
-    definition: infrastructureDefinition,
-    place,
-    rules,
-    reader,
-    dependencies,
-  };
+  const rules = createInfrastructureRules(dependencies.readers);
+  const served = { definition: infrastructureDefinition, place, rules, reader, dependencies };
   const standard = createStandardHandlers(ResourcesService, dependencies, infrastructureDefinition, rules);
 
   const grouping = groupLedgerWrites(dependencies);
@@ -81,25 +70,14 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     call: WriteCall,
     parent: readonly Reference[],
     messages: readonly Resource[],
-    checked: ReadonlyMap<Resource, CheckedParameters>,
+    checked: readonly Outcome<CheckedParameters>[],
     atItem: AtItem,
   ): Promise<Operation[]> =>
     startAll(call, parent, async (transaction) => {
-      const rows = await insertAll(
-        { ...served, rules: rulesFor(checked) },
-        transaction,
-        messages.map(() => parent),
-        messages,
-        atItem,
-      );
-      return mapItems(rows, atItem, (row, index) =>
-        startCreation(
-          transaction,
-          dependencies,
-          row,
-          preparedOf(transaction, row),
-          required(messages[index]).references,
-        ),
+      const parents = messages.map(() => parent);
+      const created = await insertAll(served, transaction, parents, messages, checked, atItem);
+      return mapItems(created, atItem, ({ row, draft }, index) =>
+        startCreation(transaction, dependencies, row, draft, required(messages[index]).references),
       );
     });
 
@@ -132,7 +110,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
         joinsGroups: true,
       };
       const resource = required(request.resource);
-      const checked = await checkAll([resource], context);
+      const checked = await checkNew(served, [resource], write);
       const answer = await runWrite(grouping, write, async (call) => {
         const [operation] = await create(call, parent, [resource], checked, alone);
         return required(operation);
@@ -145,7 +123,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const parent = targetOf(context, patterns.Project);
       const write = readWriteRequest(ResourcesService.method.batchCreateResources, request, context);
       const messages = requests.map(({ resource }) => required(resource));
-      const checked = await checkAll(messages, context);
+      const checked = await checkNew(served, messages, write);
       const answer = await runWrite(dependencies, write, async (call) => {
         await checkRequests(served, parent, requests);
         const operations = await create(call, parent, messages, checked, atItemOf("requests"));

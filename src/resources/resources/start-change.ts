@@ -20,7 +20,7 @@ import { givenWith, takesAway } from "./change-resource.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath, toResource } from "./message.ts";
 import { requireStartable } from "./require-idle.ts";
-import { type PreparedCreation, requireOperation } from "./rules.ts";
+import { type InfrastructureDraft, requireOperation } from "./rules.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 /** An operation to run on a resource that exists. */
@@ -61,7 +61,7 @@ export async function startCreation(
   transaction: OrgTransaction,
   { authorHolds }: StartDependencies,
   resource: InfrastructureRow,
-  { type, held, requireReserved }: PreparedCreation,
+  { type, held, requireReserved }: InfrastructureDraft,
   given: Change["references"],
 ): Promise<Started> {
   const create = requireOperation(type, "create", "resource.type_path");

@@ -86,14 +86,14 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
 
     async create(parent, requests, request) {
       const messages = requests.map(({ message }) => message);
-      await checkNew(served, request, messages);
+      const checked = await checkNew(served, messages, request);
       return runWrite(
         dependencies,
         request,
         async (call) => {
           await checkRequests(served, parent, requests);
           const parents = requests.map((item) => item.parent?.references ?? parent);
-          const rows = await createAll(served, call, parents, messages, atItemOf("requests"));
+          const rows = await createAll(served, call, parents, messages, checked, atItemOf("requests"));
           return answerWith(
             request.answer,
             rows.map((row) => definition.toMessage(row)),

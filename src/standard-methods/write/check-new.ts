@@ -2,51 +2,51 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ServiceError } from "../../errors/service-error.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
-import type { ServedResource } from "../rules.ts";
+import type { Draft, ServedResource } from "../rules.ts";
 import type { WriteRequest } from "./write-call.ts";
 
+/** Checks a new resource by its message, and returns what it has found of it. */
+export type Check<Desc extends DescMessage, Checked> = (message: MessageShape<Desc>) => Checked;
+
+/** What a check has found: returned, or thrown if something is wrong. */
+export type Outcome<Checked> = () => Checked;
+
 /**
- * Checks new resources as far as that needs nothing but their messages and may take long, before any lock. Others run between two
- * of them. The creation tells what is wrong, in its order; so a repeated request gets its first answer.
+ * Checks new resources as far as that needs no lock and may take long. Others run between two of them. The creation tells what is
+ * wrong, in its order; so a repeated request gets its first answer.
+ *
+ * @param request whose turn others take; undefined under a lock, where it is kept.
+ * @returns an outcome for each, up to the first one that is at fault; none if there is nothing to check.
  */
-export async function checkNew<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
-  { rules, dependencies }: ServedResource<Table, Row, Desc>,
-  { caller, signal }: WriteRequest,
+export async function checkNew<
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+  NewRow extends Draft<Table, Row>,
+  Checked,
+>(
+  { rules, dependencies }: ServedResource<Table, Row, Desc, NewRow, Checked>,
   messages: readonly MessageShape<Desc>[],
-): Promise<void> {
-  const check = rules.startCheck?.();
-  if (check === undefined) return;
-  const renew = renewTurnOf(dependencies.turns, caller, signal(), messages.length > 1 ? "large" : "long");
+  request?: Pick<WriteRequest, "caller" | "signal">,
+): Promise<readonly Outcome<Checked>[]> {
+  const check = await rules.startCheck?.(messages);
+  if (check === undefined) return [];
+  const size = messages.length > 1 ? "large" : "long";
+  const renew = request && renewTurnOf(dependencies.turns, request.caller, request.signal(), size);
+  const outcomes: Outcome<Checked>[] = [];
   for (const message of messages) {
-    const turn = renew();
+    const turn = renew?.();
     if (turn !== undefined) await turn;
     try {
-      check(message);
+      const found = check(message);
+      outcomes.push(() => found);
     } catch (error) {
-      if (error instanceof ServiceError) return;
-      throw error;
+      if (!(error instanceof ServiceError)) throw error;
+      outcomes.push(() => {
+        throw error;
+      });
+      break;
     }
   }
-}
-
-/** Returns a check that runs once for each message: before the lock, or under it if it did not run before. Then it tells the same. */
-export function onceForEach<Message extends object, Rest extends unknown[], Result>(
-  check: (message: Message, ...rest: Rest) => Result,
-): (message: Message, ...rest: Rest) => Result {
-  const outcomes = new WeakMap<Message, () => Result>();
-  const run = (message: Message, rest: Rest): (() => Result) => {
-    try {
-      const result = check(message, ...rest);
-      return () => result;
-    } catch (error) {
-      return () => {
-        throw error;
-      };
-    }
-  };
-  return (message, ...rest) => {
-    const outcome = outcomes.get(message) ?? run(message, rest);
-    outcomes.set(message, outcome);
-    return outcome();
-  };
+  return outcomes;
 }

@@ -15,19 +15,25 @@ import type { NamedFields } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { readByKeys } from "../read/row-reader.ts";
 import { countByParent, insertRows } from "../rows/insert-rows.ts";
-import type { ServedResource } from "../rules.ts";
+import type { Draft, ServedResource } from "../rules.ts";
+import type { Outcome } from "./check-new.ts";
 import type { WriteCall } from "./write-call.ts";
 import { withMappedErrors } from "./map-errors.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
 import { closeScope, openScope } from "./scope.ts";
 
-/** Creates resources in order, each in its parent. */
+/**
+ * Creates resources in order, each in its parent.
+ *
+ * @param checked what `checkNew` found of them.
+ */
 export async function createAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
   parents: readonly (readonly Reference[])[],
   messages: readonly MessageShape<Desc>[],
+  checked: readonly Outcome<unknown>[],
   atItem: AtItem = alone,
 ): Promise<Row[]> {
   const { creation, scope } = served.rules;
@@ -39,11 +45,12 @@ export async function createAll<Table extends ResourceTable, Row extends Resourc
   if (scope.kind === "each") {
     const rows: Row[] = [];
     for (const [index, message] of messages.entries()) {
-      rows.push(...(await atItem(index, () => createIn(served, call, [required(parents[index])], [message], alone))));
+      const [parent, own] = [required(parents[index]), checked.slice(index, index + 1)];
+      rows.push(...(await atItem(index, () => createIn(served, call, [parent], [message], own, alone))));
     }
     return rows;
   }
-  return createIn(served, call, parents, messages, atItem);
+  return createIn(served, call, parents, messages, checked, atItem);
 }
 
 async function createIn<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
@@ -51,13 +58,20 @@ async function createIn<Table extends ResourceTable, Row extends ResourceRow, De
   call: WriteCall,
   parents: readonly (readonly Reference[])[],
   messages: readonly MessageShape<Desc>[],
+  checked: readonly Outcome<unknown>[],
   atItem: AtItem,
 ): Promise<Row[]> {
   await served.rules.lockBefore?.(call.db, parents.slice(0, 1));
   const transaction = await openScope(served, call, required(parents[0]), messages[0]);
-  const rows = await insertAll(served, transaction, parents, messages, atItem);
+  const created = await insertAll(served, transaction, parents, messages, checked, atItem);
   await closeScope(call, transaction);
-  return rows;
+  return created.map(({ row }) => row);
+}
+
+/** A row that was inserted, and what it was inserted from. */
+interface Created<Row, NewRow> {
+  readonly row: Row;
+  readonly draft: NewRow;
 }
 
 /**
@@ -65,29 +79,45 @@ async function createIn<Table extends ResourceTable, Row extends ResourceRow, De
  * are first inserted in one statement. If a constraint is violated, they are inserted individually, to find the one that is at
  * fault.
  *
+ * @param checked what `checkNew` found of them.
  * @throws ServiceError LIMIT_EXCEEDED at the first resource that exceeds the limit.
  */
-export async function insertAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
-  served: ServedResource<Table, Row, Desc>,
+export async function insertAll<
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+  NewRow extends Draft<Table, Row>,
+  Checked,
+>(
+  served: ServedResource<Table, Row, Desc, NewRow, Checked>,
   transaction: OrgTransaction,
   parents: readonly (readonly Reference[])[],
   messages: readonly MessageShape<Desc>[],
+  checked: readonly Outcome<Checked>[],
   atItem: AtItem,
-): Promise<Row[]> {
+): Promise<Created<Row, NewRow>[]> {
   let inserted =
     messages.length > 1
-      ? await orUndone(transaction.db, () => insertChecked(served, transaction, parents, messages, atItem))
+      ? await orUndone(transaction.db, () => insertChecked(served, transaction, parents, messages, checked, atItem))
       : undefined;
   inserted ??= merge(
     await mapItems(messages, atItem, (message, index) =>
       withMappedErrors(served, transaction.author, message, () =>
-        insertChecked(served, transaction, [required(parents[index])], [message], alone),
+        insertChecked(
+          served,
+          transaction,
+          [required(parents[index])],
+          [message],
+          checked.slice(index, index + 1),
+          alone,
+        ),
       ),
     ),
   );
   await requireRoom(served, inserted, atItem);
   for (const row of inserted.rows) recordChange(transaction, served.definition, null, row);
-  return inserted.rows;
+  const { drafts } = inserted;
+  return inserted.rows.map((row, index) => ({ row, draft: required(drafts[index]) }));
 }
 
 /** Inserted rows, with the new counts of the parents that got a row. */
@@ -96,19 +126,31 @@ interface Inserted<Row> {
   readonly counts: ReadonlyMap<string, number>;
 }
 
+/** With the draft of each row. */
+interface InsertedDrafts<Row, NewRow> extends Inserted<Row> {
+  readonly drafts: readonly NewRow[];
+}
+
 /** Checks messages and inserts their rows. */
-async function insertChecked<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
-  served: ServedResource<Table, Row, Desc>,
+async function insertChecked<
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+  NewRow extends Draft<Table, Row>,
+  Checked,
+>(
+  served: ServedResource<Table, Row, Desc, NewRow, Checked>,
   transaction: OrgTransaction,
   parents: readonly (readonly Reference[])[],
   messages: readonly MessageShape<Desc>[],
+  checked: readonly Outcome<Checked>[],
   atItem: AtItem,
-): Promise<Inserted<Row>> {
+): Promise<InsertedDrafts<Row, NewRow>> {
   const { definition, rules } = served;
   const { creation } = rules;
   if (creation.kind !== "in org") throw new Error(`a ${definition.label.one} is not created in an org`);
   const { db, org, revision, time, newId } = transaction;
-  const drafts = await creation.prepare(transaction, parents, messages, atItem);
+  const drafts = await creation.prepare(transaction, parents, messages, atItem, checked);
   const newRows = drafts.map(({ columns }) => columns);
   const read = new Map(drafts.flatMap(({ parent: row }) => (row === undefined ? [] : [[row.id, row] as const])));
   await requireOpenParents(served, transaction, newRows, atItem, read);
@@ -127,7 +169,7 @@ async function insertChecked<Table extends ResourceTable, Row extends ResourceRo
     if (row === undefined) throw invalidExpiry(definition.storage.expireField ?? "");
     return row;
   });
-  return { rows: found, counts };
+  return { rows: found, counts, drafts };
 }
 
 /**
@@ -182,8 +224,9 @@ async function orUndone<Result>(db: Transaction<Schema>, run: () => Promise<Resu
   }
 }
 
-function merge<Row>(inserted: readonly Inserted<Row>[]): Inserted<Row> {
+function merge<Row, NewRow>(inserted: readonly InsertedDrafts<Row, NewRow>[]): InsertedDrafts<Row, NewRow> {
   return {
+    drafts: inserted.flatMap(({ drafts }) => drafts),
     rows: inserted.flatMap(({ rows }) => rows),
     counts: new Map(inserted.flatMap(({ counts }) => [...counts])),
   };

@@ -24,6 +24,7 @@ import { readByKeys } from "../read/row-reader.ts";
 import { validateMessage } from "./validate-message.ts";
 import type { WriteCall } from "./write-call.ts";
 import { messageAtPath } from "./at-path.ts";
+import { checkNew } from "./check-new.ts";
 import { insertAll } from "./create.ts";
 import { withMappedErrors } from "./map-errors.ts";
 import { requireFound } from "./require-found.ts";
@@ -57,7 +58,8 @@ export async function updateOne<Table extends ResourceTable, Row extends Resourc
   if (found === undefined && mayBeMissing) {
     const message = messageAtPath(served, path, patch, field);
     validateMessage(definition.schema, message, `${field}.`);
-    row = required((await insertAll(served, transaction, [path.slice(0, -1)], [message], alone))[0]);
+    const checked = await checkNew(served, [message]);
+    ({ row } = required((await insertAll(served, transaction, [path.slice(0, -1)], [message], checked, alone))[0]));
   } else {
     const before = await requireFound(served, transaction, found, path, etag);
     if (before.delete_time) throw deleted(definition.label.one, definition.pathOf(before));

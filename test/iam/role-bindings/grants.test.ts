@@ -25,6 +25,7 @@ import type {
 import type { ServedResource } from "../../../src/standard-methods/rules.ts";
 import type { PlacedRules } from "../../../src/standard-methods/standard-service.ts";
 import { createRowReaders } from "../../../src/standard-methods/read/row-reader.ts";
+import { checkNew } from "../../../src/standard-methods/write/check-new.ts";
 import { insertAll } from "../../../src/standard-methods/write/create.ts";
 import { changeRow } from "../../../src/standard-methods/write/update.ts";
 import { roleBindingDefinition } from "../../../src/iam/role-bindings/definition.ts";
@@ -142,8 +143,9 @@ async function insert<Table extends ResourceTable, Row extends ResourceRow, Desc
   parent: readonly Reference[],
   message: MessageShape<Desc>,
 ): Promise<Row> {
-  const [row] = await inOrg((transaction) => insertAll(served, transaction, [parent], [message], alone));
-  return required(row);
+  const checked = await checkNew(served, [message]);
+  const [created] = await inOrg((transaction) => insertAll(served, transaction, [parent], [message], checked, alone));
+  return required(created).row;
 }
 
 describe("a binding", () => {
