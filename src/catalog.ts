@@ -38,14 +38,16 @@ import { resourceTypeDefinition } from "./resources/resource-types/definition.ts
 import { createResourceTypesService } from "./resources/resource-types/service.ts";
 import { serviceDefinition } from "./resources/services/definition.ts";
 import { createServicesService } from "./resources/services/service.ts";
+import { transitionFollowers } from "./resources/sweeps/transition-followers.ts";
 import type { ResourceDefinition } from "./standard-methods/definition/definition.ts";
-import { createRegistry, requireAllDefined } from "./standard-methods/definition/registry.ts";
+import { type Follower, createRegistry, requireAllDefined } from "./standard-methods/definition/registry.ts";
 import { sessionDefinition } from "./iam/sessions/definition.ts";
 import { createSessionsService } from "./iam/sessions/service.ts";
 import { roleBindingDefinition } from "./iam/role-bindings/definition.ts";
 import { createRoleBindingsService } from "./iam/role-bindings/service.ts";
 import { roleDefinition } from "./iam/roles/definition.ts";
-import { type RoleDependencies, createRolesService } from "./iam/roles/service.ts";
+import type { RoleDependencies } from "./iam/roles/role-dependencies.ts";
+import { createRolesService } from "./iam/roles/service.ts";
 
 export type CatalogDependencies = RoleDependencies &
   ProviderDependencies &
@@ -55,6 +57,8 @@ export type CatalogDependencies = RoleDependencies &
 interface CatalogEntry {
   readonly definitions: readonly [ResourceDefinition, ...ResourceDefinition[]];
   readonly createService: (dependencies: CatalogDependencies) => ServiceImpl<DescService>;
+  /** What of the service follows the transitions of other resources. */
+  readonly followers?: readonly Follower[];
 }
 
 export const catalog: readonly CatalogEntry[] = [
@@ -76,9 +80,16 @@ export const catalog: readonly CatalogEntry[] = [
   { definitions: [quantityKindDefinition], createService: createQuantityKindsService },
   { definitions: [qualityKindDefinition], createService: createQualityKindsService },
   { definitions: [resourceTypeDefinition], createService: createResourceTypesService },
-  { definitions: [infrastructureDefinition], createService: createResourcesService },
+  {
+    definitions: [infrastructureDefinition],
+    createService: createResourcesService,
+    followers: transitionFollowers,
+  },
   { definitions: [operationDefinition], createService: createOperationsService },
 ];
 
-export const registry = createRegistry(catalog.flatMap(({ definitions }) => definitions));
+export const registry = createRegistry(
+  catalog.flatMap(({ definitions }) => definitions),
+  catalog.flatMap(({ followers = [] }) => followers),
+);
 requireAllDefined(registry);

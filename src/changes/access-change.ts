@@ -1,4 +1,4 @@
-import type { Change } from "./write-in-org.ts";
+import type { Change } from "./change.ts";
 
 const stamps = ["changed_revision", "update_time"];
 

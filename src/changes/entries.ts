@@ -5,8 +5,8 @@ import type { Changes, Schema } from "../database/schema.ts";
 import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
+import type { Change } from "./change.ts";
 import { splitCommon } from "./split-common.ts";
-import type { Change } from "./write-in-org.ts";
 
 /** A revision of an org, and its time. */
 export interface TimedRevision {

@@ -15,7 +15,8 @@ import { createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
-import type { Change, OrgTransaction } from "./write-in-org.ts";
+import type { Change } from "./change.ts";
+import type { OrgTransaction } from "./write-in-org.ts";
 
 /** The state of a group after some of its writes. */
 interface Written {

@@ -8,27 +8,14 @@ import { limitToDeadline, transactionLimits } from "../database/transaction-limi
 import { isRetryable } from "../database/failure.ts";
 import type { Schema } from "../database/schema.ts";
 import { required } from "../errors/required.ts";
-import type { ResourceType, SingletonType } from "../paths/patterns.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
+import type { Change } from "./change.ts";
 import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
 import { type NewId, createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, microsecondsOf } from "./revision-time.ts";
-
-/** The change of one resource. */
-export interface Change {
-  readonly type: ResourceType | SingletonType | "Token";
-  /** The id of the resource; of a singleton, that of its parent; of a token that was revoked, its `jti`. */
-  readonly id: string;
-  readonly path: string;
-  /** When the resource ended, if it did by itself, such as a membership that expired. */
-  readonly endTime?: Date | null;
-  /** The row before and after, in JSON form; null if there is none. */
-  readonly before: object | null;
-  readonly after: object | null;
-}
 
 /** A transaction that holds an org's lock. */
 export interface OrgTransaction {

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Schema } from "../database/schema.ts";
-import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
+import { lockCustomersOf } from "../quotas/lock-customers-of.ts";
 import { operationDefinition } from "../resources/operations/definition.ts";
 import { endOperation, readResourceOf } from "../resources/operations/end-operation.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";

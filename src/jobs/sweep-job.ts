@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
-import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
+import { lockCustomersOf } from "../quotas/lock-customers-of.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
 import { type SweptScope, findDueSweeps, postponeSweep, queuePurges } from "../resources/sweeps/store.ts";
 import { sweep } from "../resources/sweeps/sweep.ts";

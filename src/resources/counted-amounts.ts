@@ -1,6 +1,6 @@
 // What resources hold of the quotas above them: the amounts of their Quantities that count.
 import type { OrgTransaction } from "../changes/write-in-org.ts";
-import type { LedgerPlace } from "../iam/quotas/ledger.ts";
+import type { LedgerPlace } from "../quotas/levels.ts";
 import { type QuantityLists, countedKinds } from "./resource-types/counted.ts";
 
 /** Returns the amounts of the kinds that any operation of a type counts against quotas, as exact decimals. */

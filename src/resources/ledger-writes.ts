@@ -2,7 +2,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { type OrgTransaction, beginWrite } from "../changes/write-in-org.ts";
 import { beginInGroup } from "../changes/write-group.ts";
-import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
+import { lockCustomersOf } from "../quotas/lock-customers-of.ts";
 import type { OneReference, Reference } from "../paths/parse-path.ts";
 import { closeScope } from "../standard-methods/write/scope.ts";
 import { type WriteCall, type WriteRequest, type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";

@@ -28,7 +28,6 @@ import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
 import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
 import type { RowReader, RowReaders } from "./read/row-reader.ts";
-import type { Check, Outcome } from "./write/check-new.ts";
 import type { WriteGroups } from "./write/write-groups.ts";
 
 /**
@@ -47,6 +46,12 @@ export type WriteScope<Message> =
       readonly kind: "each";
       find(db: Transaction<Schema>, path: readonly Reference[], message: Message | undefined): Promise<Reference>;
     };
+
+/** Checks a new resource by its message, and returns what it has found of it. */
+export type Check<Desc extends DescMessage, Checked> = (message: MessageShape<Desc>) => Checked;
+
+/** What a check has found: returned, or thrown if something is wrong. */
+export type Outcome<Checked> = () => Checked;
 
 /** A row to be created. Those of a resource may carry more, for what follows the insertion. */
 export interface Draft<Table extends ResourceTable, Row extends ResourceRow> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { mayChangeAccess } from "../../src/changes/access-change.ts";
-import type { Change } from "../../src/changes/write-in-org.ts";
+import type { Change } from "../../src/changes/change.ts";
 import { registry } from "../../src/catalog.ts";
 
 const row = {

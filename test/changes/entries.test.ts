@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { serviceAuthor } from "../../src/changes/author.ts";
 import { type Entry, entriesOf, insertEntries } from "../../src/changes/entries.ts";
 import { createPartitions } from "../../src/changes/partitions.ts";
-import type { Change } from "../../src/changes/write-in-org.ts";
+import type { Change } from "../../src/changes/change.ts";
 import type { Database } from "../../src/database/database.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 

@@ -1,4 +1,5 @@
-import { type Change, type OrgTransaction } from "../../src/changes/write-in-org.ts";
+import type { Change } from "../../src/changes/change.ts";
+import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
 import { insertMember } from "../database/sample-rows.ts";
 import { numberOf } from "../../src/changes/revision.ts";

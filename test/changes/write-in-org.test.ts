@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { type Change, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
+import type { Change } from "../../src/changes/change.ts";
+import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addMember, addOrg, markDeleted, sampleAuthor, write } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";

@@ -1,8 +1,8 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ServiceError, invalidField } from "../../src/errors/service-error.ts";
-import type { ServedResource } from "../../src/standard-methods/rules.ts";
-import { type Outcome, checkNew } from "../../src/standard-methods/write/check-new.ts";
+import type { Outcome, ServedResource } from "../../src/standard-methods/rules.ts";
+import { checkNew } from "../../src/standard-methods/write/check-new.ts";
 import type { WriteRequest } from "../../src/standard-methods/write/write-call.ts";
 import { createTurns } from "../../src/turns/turns.ts";
 

@@ -1,5 +1,6 @@
 import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
-import type { Change, OrgTransaction } from "../../changes/write-in-org.ts";
+import type { Change } from "../../changes/change.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Caller } from "../../identity/caller.ts";
 
 /** An entry that a write appends to the change log of an org. */

@@ -1,5 +1,4 @@
 // Applies the transitions of a customer to its orgs.
-import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import { type OrgTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { orgDefinition } from "../orgs/definition.ts";
@@ -9,15 +8,14 @@ import { type Transition, stateForbids } from "../../standard-methods/definition
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
-import { followTransition } from "../../resources/sweeps/follow-transition.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { followTransition } from "../../standard-methods/write/follow-transition.ts";
 import { customerPath } from "./message.ts";
 import { type CustomerRow, lockCustomer } from "./store.ts";
 
-export interface CustomerOrgs {
+export interface CustomerOrgs extends Pick<ResourceDependencies, "registry" | "authorHolds" | "retentionDays"> {
   readonly systemOrgId: string;
-  readonly retentionDays: number;
-  readonly authorHolds: AuthorHolds;
   /** Whether to delete orgs with resources in them. */
   readonly force: boolean;
 }
@@ -68,18 +66,17 @@ async function changeOrg(
   { db, author }: OrgTransaction,
   id: string,
   transition: Transition,
-  { retentionDays, authorHolds, force }: Omit<CustomerOrgs, "systemOrgId">,
+  { force, ...dependencies }: Omit<CustomerOrgs, "systemOrgId">,
 ): Promise<void> {
   const reference = { by: "id", value: id } as const;
   const change = async (transaction: OrgTransaction): Promise<void> => {
     const before = required(await findRow(db, orgDefinition, [reference]));
-    const container = { orgId: id, what: "the org", path: orgPath(before) };
-    await followTransition(transaction, authorHolds, container, transition, force);
+    await followTransition(dependencies, transaction, orgDefinition, before, { transition, force });
     const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
     const { revision, time } = transaction;
     const target = { db, orgId: id, revision, time };
-    const [after] = (await makeTransitions(target, orgDefinition, [before], { transition, retentionDays, columns }))
-      .rows;
+    const making = { transition, retentionDays: dependencies.retentionDays, columns };
+    const [after] = (await makeTransitions(target, orgDefinition, [before], making)).rows;
     if (after === undefined) {
       const path = orgPath(before);
       throw stateForbids(`the org ${path} is DELETED, and its purge_time has passed`, path, "DELETED");

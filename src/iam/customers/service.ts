@@ -6,8 +6,8 @@ import { changeOrgsOf } from "./customer-orgs.ts";
 import { customerDefinition } from "./definition.ts";
 
 export function createCustomersService(dependencies: ResourceDependencies): ServiceImpl<typeof CustomersService> {
-  const { installation, retentionDays, authorHolds } = dependencies;
-  const customerOrgs = { systemOrgId: installation.systemOrgId, retentionDays, authorHolds };
+  const { installation, registry, retentionDays, authorHolds } = dependencies;
+  const customerOrgs = { systemOrgId: installation.systemOrgId, registry, retentionDays, authorHolds };
   return createStandardService(CustomersService, dependencies, customerDefinition, {
     // Customers are in no org. Their changes are in the change log of the installation's own org.
     scope: { kind: "fixed", org: { by: "id", value: installation.systemOrgId } },

@@ -3,7 +3,6 @@ import { columnsOf, deletableColumns, namedColumns } from "../../database/column
 import { heldBack } from "../../database/held-back.ts";
 import { customerLevel, matchesReference } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
-import { createStatementTemplate } from "../../database/statement-template.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 
 export type CustomerRow = InferResult<ReturnType<typeof selectCustomers>>[number];
@@ -21,15 +20,6 @@ export function lockCustomer(db: Transaction<Schema>, reference: Reference): Pro
     .modifyEnd(sql`for no key update`)
     .executeTakeFirst();
 }
-
-/** Locks a customer, together with the next statement. PostgreSQL keeps the plan of this one, and not of one with an array of ids. */
-export async function lockCustomerById(db: Transaction<Schema>, id: string): Promise<void> {
-  await db.executeQuery(lockStatement(db, [id]));
-}
-
-const lockStatement = createStatementTemplate(1, (db, [id]) =>
-  sql`select id from customers where id = ${id} for no key update ${heldBack}`.compile(db),
-);
 
 /** Locks several customers in the order of their ids, which is the order for every transaction that takes several locks. */
 export async function lockCustomers(db: Transaction<Schema>, ids: ReadonlySet<string>): Promise<void> {

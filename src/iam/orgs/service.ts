@@ -12,30 +12,18 @@ import { required } from "../../errors/required.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { explainReservedName } from "../../standard-methods/write/explain-reserved-name.ts";
-import { followTransition } from "../../resources/sweeps/follow-transition.ts";
 import { createOrgs } from "./create-org.ts";
 import { orgDefinition } from "./definition.ts";
 import { orgPath, policyColumns, toOrg } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
-  const { readers, installation, limits, escalation, authorHolds } = dependencies;
+  const { readers, installation, limits, escalation } = dependencies;
   const { lookup } = readers.readerOf(orgDefinition, orgDefinition.places[0]);
   const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
 
-  const beforeTransition = async (
-    transaction: OrgTransaction,
-    row: OrgRow,
-    transition: Transition,
-    force: boolean,
-  ): Promise<void> => {
+  const beforeTransition = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
     if (row.id === installation.systemOrgId) throw systemOrgProtected();
-    await requireMayChange(transaction.db, row, transition);
-    const container = { orgId: row.id, what: "the org", path: orgPath(row) };
-    await followTransition(transaction, authorHolds, container, transition, force);
-  };
-
-  const requireMayChange = async (db: OrgTransaction["db"], row: OrgRow, transition: Transition): Promise<void> => {
     if (transition !== "delete" && transition !== "undelete") return;
     // `lockBefore` locks the customer before the org is locked. In between, the path may have become that of another org.
     const customer = required(await lockCustomer(db, { by: "id", value: row.customer_id }));

@@ -3,12 +3,10 @@ import { ProjectsService } from "../../../gen/iam/v1alpha/project_pb.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
-import { followTransition } from "../../resources/sweeps/follow-transition.ts";
 import { projectDefinition } from "./definition.ts";
-import { projectPath } from "./message.ts";
 
 export function createProjectsService(dependencies: ResourceDependencies): ServiceImpl<typeof ProjectsService> {
-  const { escalation, authorHolds } = dependencies;
+  const { escalation } = dependencies;
   return createStandardService(ProjectsService, dependencies, projectDefinition, {
     scope: { kind: "parent" },
     creation: {
@@ -19,10 +17,6 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
     },
     // Who may suspend or delete a project decides about the project itself, for everybody alike.
     revokes: "nothing",
-    async beforeTransition(transaction, row, transition, force) {
-      const container = { orgId: row.org_id, projectId: row.id, what: "the project", path: projectPath(row) };
-      await followTransition(transaction, authorHolds, container, transition, force);
-    },
     async change(transaction, row, project) {
       await escalation.requireMayRelabel(transaction, { kind: "project", id: row.id }, row.labels, project.labels);
       return {};

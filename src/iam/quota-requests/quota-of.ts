@@ -7,8 +7,8 @@ import { deleted } from "../../errors/service-error.ts";
 import { isSamePattern, patterns } from "../../paths/patterns.ts";
 import { parseSingletonPath } from "../../paths/parse-path.ts";
 import { requireSameOrg } from "../../standard-methods/org-reference.ts";
-import { type LevelRow, levels } from "../quotas/levels.ts";
-import { findLevel, findLevelById } from "../quotas/read-level.ts";
+import { type LevelRow, levels } from "../../quotas/levels.ts";
+import { findLevel, findLevelById } from "../../quotas/read-level.ts";
 import type { QuotaRequestRow } from "./store.ts";
 
 const field = "quota_request.quota_path";

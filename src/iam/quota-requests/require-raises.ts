@@ -4,10 +4,10 @@ import { mapEntry } from "../../errors/map-entry.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { singletonPath } from "../../paths/patterns.ts";
 import { maxViolations } from "../../standard-methods/write/validate-message.ts";
-import type { LevelRow } from "../quotas/levels.ts";
-import { permissionToGetQuotas } from "../quotas/permission.ts";
-import { mayGetQuota } from "../quotas/readable-levels.ts";
-import { requireKinds } from "../quotas/require-kinds.ts";
+import type { LevelRow } from "../../quotas/levels.ts";
+import { permissionToGetQuotas } from "../../quotas/permission.ts";
+import { mayGetQuota } from "../../quotas/readable-levels.ts";
+import { requireKinds } from "../../quotas/require-kinds.ts";
 import { type WantedLimits, wantedLimits } from "./wanted-limits.ts";
 import { isRaised } from "../quotas/may-raise.ts";
 

@@ -1,4 +1,4 @@
-import type { LevelRow } from "../quotas/levels.ts";
+import type { LevelRow } from "../../quotas/levels.ts";
 import type { NewLimit } from "../quotas/may-raise.ts";
 import { limitsOf } from "../quotas/message.ts";
 

@@ -2,9 +2,8 @@ import { Big } from "big.js";
 import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { formatReferences } from "../../paths/format-path.ts";
-import { permissionToUpdateQuotas } from "./permission.ts";
-import type { LevelRow } from "./levels.ts";
+import { permissionToUpdateQuotas } from "../../quotas/permission.ts";
+import { type LevelRow, pathAbove } from "../../quotas/levels.ts";
 
 /** A limit that an update changes: exact decimals, undefined for no limit. */
 export interface NewLimit {
@@ -51,9 +50,4 @@ export function mayRaise(
 
 export function isRaised({ before, after }: NewLimit): boolean {
   return before !== undefined && (after === undefined || new Big(after).gt(before));
-}
-
-/** Returns the path of the level above, as messages name it. */
-export function pathAbove({ pattern, references }: LevelRow["above"]): string {
-  return pattern.length === 0 ? "the platform" : formatReferences(pattern, references);
 }

@@ -5,7 +5,7 @@ import { resourceTypes } from "../../../gen/resource-types.ts";
 import { singletonPath } from "../../paths/patterns.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { Limits } from "../../standard-methods/definition/limits.ts";
-import type { LevelKind, LevelRow } from "./levels.ts";
+import type { LevelKind, LevelRow } from "../../quotas/levels.ts";
 
 /** What the quotas show of the resources of this API. */
 export interface ResourceCounting {

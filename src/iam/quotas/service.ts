@@ -6,9 +6,9 @@ import { isSamePattern } from "../../paths/patterns.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
-import { levels } from "./levels.ts";
+import { levels } from "../../quotas/levels.ts";
 import { toQuota } from "./message.ts";
-import { createLevelLookup } from "./read-level.ts";
+import { createLevelLookup } from "../../quotas/read-level.ts";
 import { updateQuota } from "./update-quota.ts";
 
 export function createQuotasService(dependencies: ResourceDependencies): ServiceImpl<typeof QuotasService> {

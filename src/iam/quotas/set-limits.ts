@@ -1,9 +1,9 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { singletonPath } from "../../paths/patterns.ts";
 import type { NewLimit } from "./may-raise.ts";
-import type { LevelRow } from "./levels.ts";
+import type { LevelRow } from "../../quotas/levels.ts";
 import { limitsOf } from "./message.ts";
-import { findLevelById } from "./read-level.ts";
+import { findLevelById } from "../../quotas/read-level.ts";
 import { writeLimits } from "./store.ts";
 
 /**

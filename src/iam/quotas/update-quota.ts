@@ -12,10 +12,10 @@ import { closeScope } from "../../standard-methods/write/scope.ts";
 import type { WriteCall } from "../../standard-methods/write/write-call.ts";
 import { lockCustomer } from "../customers/store.ts";
 import { type NewLimit, requireMayRaise } from "./may-raise.ts";
-import type { Level, LevelRow } from "./levels.ts";
+import type { Level, LevelRow } from "../../quotas/levels.ts";
 import { hasLimitsOf, limitsOf, toQuota } from "./message.ts";
-import { findLevel } from "./read-level.ts";
-import { requireKinds } from "./require-kinds.ts";
+import { findLevel } from "../../quotas/read-level.ts";
+import { requireKinds } from "../../quotas/require-kinds.ts";
 import { setLimits } from "./set-limits.ts";
 
 interface QuotaUpdate {

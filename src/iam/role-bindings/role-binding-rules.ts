@@ -18,7 +18,7 @@ import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { isOneOf } from "../../standard-methods/rows/row-key.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { PlacedRules } from "../../standard-methods/standard-service.ts";
-import type { RoleDependencies } from "../roles/service.ts";
+import type { RoleDependencies } from "../roles/role-dependencies.ts";
 import { roleBindingDefinition } from "./definition.ts";
 import { findGrantedRoles } from "./granted-role.ts";
 import { roleBindingPath } from "./message.ts";

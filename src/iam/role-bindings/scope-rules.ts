@@ -3,13 +3,13 @@ import type { Transaction } from "kysely";
 import type { RoleBinding } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { customerDefinition } from "../customers/definition.ts";
+import { matchesReference, serviceLevel } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { projectDefinition } from "../projects/definition.ts";
-import { serviceDefinition } from "../../resources/services/definition.ts";
 import { findParents } from "../../standard-methods/batch/find-parents.ts";
 import { required } from "../../errors/required.ts";
 import { findInPlace, findRow } from "../../standard-methods/read/row-reader.ts";
@@ -90,7 +90,8 @@ export function createServiceRules(systemOrgId: string): ScopeRules {
     scope: scopes.service,
 
     findPlaces: inOne(async ({ db }, parent) => {
-      const service = await findRow(db, serviceDefinition, parent);
+      const isNamed = matchesReference(serviceLevel, required(parent[0]));
+      const service = await db.selectFrom("services").select("id").where(isNamed).executeTakeFirst();
       if (service === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
       return { ...nowhereElse, service_id: service.id };
     }),

@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import type { GrantScope } from "../../access/escalation/guard-types.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { orgDefinition } from "../orgs/definition.ts";
+import { serviceLevel } from "../../database/match-reference.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import { projectDefinition } from "../projects/definition.ts";
-import { serviceDefinition } from "../../resources/services/definition.ts";
 import { type Confirmation, type ResourcePlace, below } from "../../standard-methods/definition/definition.ts";
 
 export interface Scope {
@@ -46,7 +46,8 @@ export const scopes = {
     kind: "service",
     place: {
       pattern: otherPatterns.serviceRoleBinding,
-      parents: below(serviceDefinition, "service_id"),
+      // Services are of an area above this one.
+      parents: [{ type: "Service", collection: "services", column: "service_id", ...serviceLevel }],
       holds: sql`(role_bindings.scope_type = 'SERVICE' and role_bindings.scope_id = services.id)`,
       answers: ofSystem,
     },

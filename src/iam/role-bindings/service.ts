@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RoleBindingsService } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { completeService, createPlacedHandlers } from "../../standard-methods/standard-service.ts";
-import type { RoleDependencies } from "../roles/service.ts";
+import type { RoleDependencies } from "../roles/role-dependencies.ts";
 import { roleBindingDefinition } from "./definition.ts";
 import { createRoleBindingRules } from "./role-binding-rules.ts";
 

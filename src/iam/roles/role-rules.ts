@@ -5,7 +5,7 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
 import { maxViolations } from "../../standard-methods/write/validate-message.ts";
 import { findUnknownPermission } from "./find-unknown-permission.ts";
-import type { RoleDependencies } from "./service.ts";
+import type { RoleDependencies } from "./role-dependencies.ts";
 import type { RoleRow } from "./store.ts";
 
 /** Returns the rules of custom roles. */

@@ -5,19 +5,12 @@ import { patternOf, targetOf } from "../../access/evaluation/call.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import type { Handler } from "../../standard-methods/method-handler.ts";
-import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { toPredefinedRole } from "./message.ts";
 import { getPredefinedRole, listPredefinedRoles } from "./predefined-role-methods.ts";
-import type { PredefinedRole } from "./predefined-roles.ts";
 import { roleDefinition } from "./definition.ts";
+import type { RoleDependencies } from "./role-dependencies.ts";
 import { createRoleRules } from "./role-rules.ts";
-
-export interface RoleDependencies extends ResourceDependencies {
-  readonly predefinedRoles: readonly PredefinedRole[];
-  /** All permissions of this service. */
-  readonly knownPermissions: readonly string[];
-}
 
 export function createRolesService(dependencies: RoleDependencies): ServiceImpl<typeof RolesService> {
   const { pageTokens, predefinedRoles } = dependencies;

@@ -1,6 +1,6 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
-import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
+import { lockCustomersOf } from "../../quotas/lock-customers-of.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";

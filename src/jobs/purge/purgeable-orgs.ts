@@ -3,7 +3,7 @@
 // held only for the last step.
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
-import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
+import { lockCustomersOf } from "../../quotas/lock-customers-of.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
 import {

@@ -7,7 +7,7 @@ import type { Schema } from "../../database/schema.ts";
 import { type MembershipRow, selectKeptMemberships } from "../../iam/group-members/membership-store.ts";
 import { type MemberRow, selectMembers } from "../../iam/members/store.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
-import { removeAllocations, removeQuotas, removeQuotasOfCustomer } from "../../iam/quotas/remove-allocations.ts";
+import { removeAllocations, removeQuotas, removeQuotasOfCustomer } from "../../quotas/remove-allocations.ts";
 import { type OrgRow, selectOrgs } from "../../iam/orgs/store.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";

@@ -7,7 +7,7 @@ import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { release } from "../../iam/quotas/ledger.ts";
+import { release } from "../../quotas/ledger.ts";
 import { placeOf } from "../counted-amounts.ts";
 import { mergeReferences, releaseReferences } from "../references.ts";
 import {

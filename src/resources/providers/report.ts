@@ -3,7 +3,7 @@ import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { deleted } from "../../errors/service-error.ts";
 import { countedKinds } from "../resource-types/counted.ts";
-import { withReadableQuotas } from "../../iam/quotas/quota-exceeded.ts";
+import { withReadableQuotas } from "../../quotas/quota-exceeded.ts";
 import { readGiven } from "../operations/read-variables.ts";
 import { requireWithinSurplus } from "../operations/surplus.ts";
 import { readType } from "../resource-types/find-type.ts";

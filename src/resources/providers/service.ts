@@ -14,7 +14,7 @@ import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/re
 import { callerOf, confirmOf, targetOf } from "../../access/evaluation/call.ts";
 import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { withReadableQuotas } from "../../iam/quotas/quota-exceeded.ts";
+import { withReadableQuotas } from "../../quotas/quota-exceeded.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";

@@ -1,9 +1,9 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { countQuotasOfKind } from "../../iam/quotas/store.ts";
+import { countQuotasOfKind, lockDeletedKinds } from "../../quotas/kinds.ts";
 import { quantityKindPath } from "./message.ts";
-import { type QuantityKindRow, lockDeletedKinds } from "./store.ts";
+import type { QuantityKindRow } from "./store.ts";
 
 /**
  * Checks that no quota has a limit or usage of any of the kinds, before they are removed.

@@ -3,7 +3,7 @@ import { required } from "../../errors/required.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { settleWithNext } from "../../iam/quotas/ledger.ts";
+import { settleWithNext } from "../../quotas/ledger.ts";
 import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import type { Variables } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";

@@ -6,9 +6,9 @@ import { resourcePath } from "./message.ts";
 import { findResourceIn } from "./store.ts";
 
 /** An org, or a project in it. */
-export interface Container {
+interface Container {
   readonly orgId: string;
-  readonly projectId?: string;
+  readonly projectId: string | undefined;
   /** `the project` */
   readonly what: string;
   readonly path: string;

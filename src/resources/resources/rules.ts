@@ -8,7 +8,7 @@ import { required } from "../../errors/required.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { StoredOperationType } from "../../database/schema.ts";
-import { type Amounts, reserveWithNext } from "../../iam/quotas/ledger.ts";
+import { type Amounts, reserveWithNext } from "../../quotas/ledger.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { RowReaders } from "../../standard-methods/read/row-reader.ts";

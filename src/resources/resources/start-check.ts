@@ -4,7 +4,7 @@ import { ServiceError } from "../../errors/service-error.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import type { RowReaders } from "../../standard-methods/read/row-reader.ts";
-import type { Check } from "../../standard-methods/write/check-new.ts";
+import type { Check } from "../../standard-methods/rules.ts";
 import { type CheckedParameters, createCheckParameters, createParametersWork } from "../parameters.ts";
 import { resourceTypeDefinition } from "../resource-types/definition.ts";
 

@@ -1,15 +1,40 @@
 // The resources of the service, and what follows from their definitions together.
 import { type DescMessage, getOption } from "@bufbuild/protobuf";
 import { authorization } from "../../../gen/iam/v1alpha/authorization_pb.ts";
+import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ResourceType, describePattern, isSamePattern, methodNouns, patternsOf } from "../../paths/patterns.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
 import { isImmutable } from "../write/field-behavior.ts";
 import { type ResourceDefinition, isInOrg, isNamed } from "./definition.ts";
+import type { Transition } from "./lifecycle.ts";
 
 /** A resource whose rows refer to the rows of another resource and are removed with them. */
 interface Dependent {
   readonly definition: ResourceDefinition;
   readonly column: string;
+}
+
+/** A transition that a resource in the org of the write, or the org itself, is about to make. */
+export interface FollowedTransition {
+  readonly id: string;
+  /** Of the resource: `the project`. */
+  readonly what: string;
+  readonly path: string;
+  readonly transition: Transition;
+  /** Whether a deletion was requested with `force`. */
+  readonly force: boolean;
+  readonly authorHolds: AuthorHolds;
+}
+
+/** What follows the transitions of a resource, for what other rooms know of it. */
+export interface Follower {
+  readonly of: ResourceType;
+  /**
+   * Checks a transition, or makes the changes that go with it. Called under the lock of the org, after the checks of the resource's own
+   * rules and before the row is changed.
+   */
+  readonly follow: (transaction: OrgTransaction, followed: FollowedTransition) => Promise<void>;
 }
 
 export interface ResourceRegistry {
@@ -22,6 +47,8 @@ export interface ResourceRegistry {
   definitionOf(type: ResourceType): ResourceDefinition;
   /** Returns the resources in orgs whose rows refer to the rows of a resource. */
   dependentsOf(type: ResourceType): readonly Dependent[];
+  /** Returns what follows the transitions of a resource. */
+  followersOf(type: ResourceType): readonly Follower[];
   /** The resources whose rows are in orgs, in removal order: each before the resources that it refers to. */
   readonly inOrgs: readonly ResourceDefinition[];
 }
@@ -31,7 +58,10 @@ export interface ResourceRegistry {
  *
  * @throws Error when a definition is incomplete or contradicts its proto.
  */
-export function createRegistry(definitions: readonly ResourceDefinition[]): ResourceRegistry {
+export function createRegistry(
+  definitions: readonly ResourceDefinition[],
+  followers: readonly Follower[] = [],
+): ResourceRegistry {
   const byType = new Map<string, ResourceDefinition>();
   for (const definition of definitions) {
     if (byType.has(definition.type)) throw new Error(`the resource ${definition.type} is defined twice`);
@@ -56,6 +86,7 @@ export function createRegistry(definitions: readonly ResourceDefinition[]): Reso
       return definition;
     },
     dependentsOf: (type) => dependents.get(type) ?? [],
+    followersOf: (type) => followers.filter(({ of }) => of === type),
     inOrgs,
   };
 }

@@ -1,4 +1,5 @@
-import type { Change, OrgTransaction } from "../../changes/write-in-org.ts";
+import type { Change } from "../../changes/change.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { ResourceDefinition } from "../definition/definition.ts";
 import { required } from "../../errors/required.ts";
 import { idOf } from "../rows/row-key.ts";

@@ -2,14 +2,8 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ServiceError } from "../../errors/service-error.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
-import type { Draft, ServedResource } from "../rules.ts";
+import type { Draft, Outcome, ServedResource } from "../rules.ts";
 import type { WriteRequest } from "./write-call.ts";
-
-/** Checks a new resource by its message, and returns what it has found of it. */
-export type Check<Desc extends DescMessage, Checked> = (message: MessageShape<Desc>) => Checked;
-
-/** What a check has found: returned, or thrown if something is wrong. */
-export type Outcome<Checked> = () => Checked;
 
 /**
  * Checks new resources as far as that needs no lock and may take long. Others run between two of them. The creation tells what is

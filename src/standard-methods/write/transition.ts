@@ -10,6 +10,7 @@ import { idOf } from "../rows/row-key.ts";
 import type { ServedResource } from "../rules.ts";
 import type { WriteCall } from "./write-call.ts";
 import { requireRoom } from "./create.ts";
+import { followTransition } from "./follow-transition.ts";
 import { withMappedErrors } from "./map-errors.ts";
 import { requireFound } from "./require-found.ts";
 import { requireMayRevoke } from "./require-may-revoke.ts";
@@ -58,6 +59,7 @@ export async function changeStates<Table extends ResourceTable, Row extends Reso
     await atItem(index, async () => {
       checkTransition(row as Row & LifecycleRow, transition, definition.label.one, definition.pathOf(row));
       await rules.beforeTransition?.(transaction, row, transition, force);
+      await followTransition(dependencies, transaction, definition, row, { transition, force });
     });
   }
   const transitions = rows.map((row) => ({ step: transition, row }));

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Quota, QuotasService } from "../../../gen/iam/v1alpha/quota_pb.ts";
 import { QuantityKindsService } from "../../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
-import type { LedgerPlace } from "../../../src/iam/quotas/ledger.ts";
+import type { LedgerPlace } from "../../../src/quotas/levels.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 import { protocols, overFirst } from "../../support/transports.ts";
-import { ledgerOn } from "./quota-place.ts";
+import { ledgerOn } from "../../quotas/quota-place.ts";
 
 let server: TestServer;
 let sql: SqlClient;

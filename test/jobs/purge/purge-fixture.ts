@@ -9,7 +9,7 @@ import { openInstallation } from "../../../src/installation/open-installation.ts
 import { type PurgeJob, type PurgeJobDependencies, createPurgeJob } from "../../../src/jobs/purge/purge-job.ts";
 import { rebuild } from "../../database/sample-rows.ts";
 import { expectNoDrift } from "../../support/expect-no-drift.ts";
-import { ledgerOn } from "../../iam/quotas/quota-place.ts";
+import { ledgerOn } from "../../quotas/quota-place.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
 import { ownColumnsOf } from "../../support/written-resources.ts";
 

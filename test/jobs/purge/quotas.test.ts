@@ -6,14 +6,7 @@ import { required } from "../../../src/errors/required.ts";
 import { rebuild } from "../../database/sample-rows.ts";
 import { findLedgerDrift } from "../../support/find-ledger-drift.ts";
 import { rounds } from "../../support/rounds.ts";
-import {
-  type LevelName,
-  ledgerOn,
-  makeKinds,
-  makePlaces,
-  readBalance,
-  setLimit,
-} from "../../iam/quotas/quota-place.ts";
+import { type LevelName, ledgerOn, makeKinds, makePlaces, readBalance, setLimit } from "../../quotas/quota-place.ts";
 import { type PurgeFixture, openPurgeFixture } from "./purge-fixture.ts";
 
 /** Two orgs with two projects each, with resources in every project, and limits of `cpu_cores` at every level. */

@@ -6,23 +6,16 @@
 // those of the org and its projects. The order of locks is customer, org: a write that uses the ledger takes the customer's lock
 // with `lockCustomersOf` before the lock of its org. Amounts are `numeric`: ten times 0.1 is 1.
 import { type RawBuilder, sql } from "kysely";
-import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { heldBack } from "../../database/held-back.ts";
-import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
-import { nowhere } from "../../filters/label-index.ts";
-import { lockCustomerById } from "../customers/store.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { heldBack } from "../database/held-back.ts";
+import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
+import { nowhere } from "../filters/label-index.ts";
+import { lockCustomerById } from "./lock-customers-of.ts";
 import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
-import type { LevelKind } from "./levels.ts";
+import type { LedgerPlace, LevelKind } from "./levels.ts";
 
 /** The transaction of a write that holds the lock of its org. */
 type LedgerTransaction = Pick<OrgTransaction, "db"> & Partial<Pick<OrgTransaction, "readOnce">>;
-
-/** The project of a resource, and what contains it, by their ids. */
-export interface LedgerPlace {
-  readonly customerId: string;
-  readonly orgId: string;
-  readonly projectId: string;
-}
 
 /**
  * Amounts by QuantityKind, as exact decimals, each at least 0. The kinds exist. The exact decimal of a double is its shortest

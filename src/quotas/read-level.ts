@@ -1,16 +1,15 @@
 import { type Transaction, sql } from "kysely";
-import type { Visibility } from "../../access/evaluation/visibility.ts";
-import type { Database } from "../../database/database.ts";
-import { matchesPath } from "../../database/match-reference.ts";
-import { createPathLookup } from "../../database/path-lookup.ts";
-import type { Schema } from "../../database/schema.ts";
-import { required } from "../../errors/required.ts";
-import { notFound } from "../../errors/service-error.ts";
-import { formatReferences } from "../../paths/format-path.ts";
-import type { Reference } from "../../paths/parse-path.ts";
-import { createVisibleLookup } from "../../standard-methods/read/visible-lookup.ts";
-import { type Level, type LevelKind, type LevelRow, levels } from "./levels.ts";
-import type { LedgerPlace } from "./ledger.ts";
+import type { Visibility } from "../access/evaluation/visibility.ts";
+import type { Database } from "../database/database.ts";
+import { matchesPath } from "../database/match-reference.ts";
+import { createPathLookup } from "../database/path-lookup.ts";
+import type { Schema } from "../database/schema.ts";
+import { required } from "../errors/required.ts";
+import { notFound } from "../errors/service-error.ts";
+import { formatReferences } from "../paths/format-path.ts";
+import type { Reference } from "../paths/parse-path.ts";
+import { createVisibleLookup } from "../standard-methods/read/visible-lookup.ts";
+import { type LedgerPlace, type Level, type LevelKind, type LevelRow, levels } from "./levels.ts";
 
 /** Returns a function that reads a level with its quota, batched. Everything that it returns is from one statement. */
 export function createLevelLookup(

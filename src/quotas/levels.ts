@@ -1,21 +1,23 @@
 // The levels that have a quota: customers, orgs and projects. A resource counts against the quotas of its project, the project's
 // org and the org's customer.
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { platform } from "../../access/evaluation/target-path.ts";
-import { type PathLevel, customerLevel, orgLevel, projectLevel } from "../../database/match-reference.ts";
-import type { RowsQuery } from "../../database/path-lookup.ts";
-import type { Schema } from "../../database/schema.ts";
-import { nowhere } from "../../filters/label-index.ts";
-import { type PathPattern, patterns } from "../../paths/patterns.ts";
-import type { AnyPath, Reference } from "../../paths/parse-path.ts";
-import { customerPath } from "../customers/message.ts";
-import { selectCustomers } from "../customers/store.ts";
-import { orgPath } from "../orgs/message.ts";
-import { selectOrgs } from "../orgs/store.ts";
-import { projectPath } from "../projects/message.ts";
-import { selectProjects } from "../projects/store.ts";
+import { platform } from "../access/evaluation/target-path.ts";
+import { type PathLevel, customerLevel, orgLevel, projectLevel } from "../database/match-reference.ts";
+import type { RowsQuery } from "../database/path-lookup.ts";
+import type { Schema } from "../database/schema.ts";
+import { nowhere } from "../filters/label-index.ts";
+import { formatPath, formatReferences, orgPathName, pathName } from "../paths/format-path.ts";
+import { type PathPattern, patterns } from "../paths/patterns.ts";
+import type { AnyPath, Reference } from "../paths/parse-path.ts";
 
 export type LevelKind = "customer" | "org" | "project";
+
+/** The project of a resource, and what contains it, by their ids. */
+export interface LedgerPlace {
+  readonly customerId: string;
+  readonly orgId: string;
+  readonly projectId: string;
+}
 
 /** The amounts of one kind, exact decimals. The maximum is null if there is no limit. */
 interface KindAmounts {
@@ -61,7 +63,7 @@ export const levels: readonly Level[] = [
     select: selectCustomerLevel,
     toLevelRow: (row: CustomerLevelRow) => ({
       ...commonOf("customer", row),
-      path: customerPath(row),
+      path: formatPath(patterns.Customer, pathName(row)),
       orgId: nowhere,
       above: platform,
     }),
@@ -73,7 +75,7 @@ export const levels: readonly Level[] = [
     select: selectOrgLevel,
     toLevelRow: (row: OrgLevelRow) => ({
       ...commonOf("org", row),
-      path: orgPath(row),
+      path: formatPath(patterns.Org, pathName(row)),
       orgId: row.id,
       above: {
         pattern: patterns.Customer,
@@ -88,7 +90,7 @@ export const levels: readonly Level[] = [
     select: selectProjectLevel,
     toLevelRow: (row: ProjectLevelRow) => ({
       ...commonOf("project", row),
-      path: projectPath(row),
+      path: formatPath(patterns.Project, orgPathName(row), pathName(row)),
       orgId: row.org_id,
       above: { pattern: patterns.Org, references: [aboveBy(row.org_id, row.org_name, row.org_delete_time)] },
     }),
@@ -111,7 +113,9 @@ function commonOf(kind: LevelKind, { id, delete_time, quotas, counts }: CommonRo
 }
 
 function selectCustomerLevel(db: Kysely<Schema>) {
-  return selectCustomers(db)
+  return db
+    .selectFrom("customers")
+    .select(["customers.id", "customers.name", "customers.delete_time"])
     .select(quotasOf(sql`${sql.lit(nowhere)}::uuid`, sql.ref("customers.id")))
     .select(
       sql<LevelRow["counts"]>`(
@@ -122,7 +126,11 @@ function selectCustomerLevel(db: Kysely<Schema>) {
 }
 
 function selectOrgLevel(db: Kysely<Schema>) {
-  return selectOrgs(db)
+  return db
+    .selectFrom("customers")
+    .innerJoin("orgs", "orgs.customer_id", "customers.id")
+    .select(["orgs.id", "orgs.name", "orgs.delete_time", "orgs.customer_id"])
+    .select(["customers.name as customer_name", "customers.delete_time as customer_delete_time"])
     .select(quotasOf(sql.ref("orgs.id"), sql.ref("orgs.id")))
     .select(
       sql<LevelRow["counts"]>`(
@@ -133,7 +141,11 @@ function selectOrgLevel(db: Kysely<Schema>) {
 }
 
 function selectProjectLevel(db: Kysely<Schema>) {
-  return selectProjects(db)
+  return db
+    .selectFrom("orgs")
+    .innerJoin("projects", "projects.org_id", "orgs.id")
+    .select(["projects.org_id", "projects.id", "projects.name", "projects.delete_time"])
+    .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"])
     .select(quotasOf(sql.ref("projects.org_id"), sql.ref("projects.id")))
     .select(sql<LevelRow["counts"]>`'{}'::jsonb`.as("counts"));
 }
@@ -145,4 +157,9 @@ function quotasOf(orgId: RawBuilder<unknown>, scopeId: RawBuilder<unknown>) {
       'maximum', maximum::text, 'used', used::text, 'reserved', reserved::text)), '{}')
     from quotas where quotas.org_id = ${orgId} and quotas.scope_id = ${scopeId}
   )`.as("quotas");
+}
+
+/** Returns the path of the level above, as messages name it. */
+export function pathAbove({ pattern, references }: LevelRow["above"]): string {
+  return pattern.length === 0 ? "the platform" : formatReferences(pattern, references);
 }

@@ -1,9 +1,9 @@
 import type { Transaction } from "kysely";
-import type { Schema } from "../../database/schema.ts";
-import { mapEntry } from "../../errors/map-entry.ts";
-import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
-import { lockQuantityKinds } from "../../resources/quantity-kinds/store.ts";
-import { maxViolations } from "../../standard-methods/write/validate-message.ts";
+import type { Schema } from "../database/schema.ts";
+import { mapEntry } from "../errors/map-entry.ts";
+import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
+import { maxViolations } from "../standard-methods/write/validate-message.ts";
+import { lockKinds } from "./kinds.ts";
 
 /**
  * Checks that the kinds of limits exist, and locks them against their deletion until the transaction ends.
@@ -12,7 +12,7 @@ import { maxViolations } from "../../standard-methods/write/validate-message.ts"
  * @throws ServiceError FIELD_INVALID that names each limit of a kind that does not exist.
  */
 export async function requireKinds(db: Transaction<Schema>, kinds: readonly string[], field: string): Promise<void> {
-  const known = new Set((await lockQuantityKinds(db, kinds)).map(({ name }) => name));
+  const known = await lockKinds(db, kinds);
   const missing = kinds.filter((kind) => !known.has(kind));
   const violations = missing.map((kind): FieldViolation => ({
     field: mapEntry(field, kind),

@@ -1,11 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import type { Transaction } from "kysely";
-import { type QuotaBalance, QuotaBalanceSchema } from "../../../gen/iam/v1alpha/quota_pb.ts";
-import type { Holds } from "../../access/evaluation/author-holds.ts";
-import type { Schema } from "../../database/schema.ts";
-import { required } from "../../errors/required.ts";
-import { singletonPath } from "../../paths/patterns.ts";
-import { type Amounts, type LedgerPlace, preview } from "./ledger.ts";
+import { type QuotaBalance, QuotaBalanceSchema } from "../../gen/iam/v1alpha/quota_pb.ts";
+import type { Holds } from "../access/evaluation/author-holds.ts";
+import type { Schema } from "../database/schema.ts";
+import { required } from "../errors/required.ts";
+import { singletonPath } from "../paths/patterns.ts";
+import { type Amounts, preview } from "./ledger.ts";
+import type { LedgerPlace } from "./levels.ts";
 import { findLevels } from "./read-level.ts";
 import { readableKinds } from "./readable-levels.ts";
 

@@ -1,12 +1,10 @@
 import type { Transaction } from "kysely";
-import type { AuthorHolds, Holds } from "../../access/evaluation/author-holds.ts";
-import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { Schema } from "../../database/schema.ts";
-import { required } from "../../errors/required.ts";
-import { type QuotaViolation, ServiceError } from "../../errors/service-error.ts";
-import type { LedgerPlace } from "./ledger.ts";
-import type { LevelKind, LevelRow } from "./levels.ts";
-import { pathAbove } from "./may-raise.ts";
+import type { AuthorHolds, Holds } from "../access/evaluation/author-holds.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import type { Schema } from "../database/schema.ts";
+import { required } from "../errors/required.ts";
+import { type QuotaViolation, ServiceError } from "../errors/service-error.ts";
+import { type LedgerPlace, type LevelKind, type LevelRow, pathAbove } from "./levels.ts";
 import { permissionToGetQuotas, permissionToUpdateQuotas } from "./permission.ts";
 import { findLevels } from "./read-level.ts";
 import { readableKinds } from "./readable-levels.ts";

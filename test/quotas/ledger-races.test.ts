@@ -1,13 +1,13 @@
 // Tests that servers that reserve concurrently, each with its own connections, never exceed a limit.
 import { v7 as uuid } from "uuid";
 import { expect, onTestFinished, test } from "vitest";
-import { type Database, openDatabase } from "../../../src/database/database.ts";
-import { required } from "../../../src/errors/required.ts";
-import { ServiceError } from "../../../src/errors/service-error.ts";
-import type { LedgerPlace } from "../../../src/iam/quotas/ledger.ts";
-import { createTestDatabase } from "../../support/test-database.ts";
-import { rounds, soakTimeoutMs } from "../../support/rounds.ts";
-import { findLedgerDrift } from "../../support/find-ledger-drift.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { required } from "../../src/errors/required.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import type { LedgerPlace } from "../../src/quotas/levels.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+import { rounds, soakTimeoutMs } from "../support/rounds.ts";
+import { findLedgerDrift } from "../support/find-ledger-drift.ts";
 import { type LevelName, ledgerOn, makeKinds, makePlaces, readBalance, setLimit } from "./quota-place.ts";
 
 /** The pools of this many servers, on one database. */

@@ -1,14 +1,15 @@
 // A customer with orgs and projects, and QuantityKinds, for tests of the ledger without a server.
 import { sql } from "kysely";
 import { v7 as uuid } from "uuid";
-import { inTransaction, writeInOrg } from "../../../src/changes/write-in-org.ts";
-import { serviceAuthor } from "../../../src/changes/author.ts";
-import type { Database } from "../../../src/database/database.ts";
-import { nowhere } from "../../../src/filters/label-index.ts";
-import { type LedgerPlace, release, reserve, settleWithNext } from "../../../src/iam/quotas/ledger.ts";
-import { QuotaExceeded } from "../../../src/iam/quotas/quota-exceeded.ts";
-import { lockCustomersOf } from "../../../src/iam/quotas/lock-customers-of.ts";
-import { firstRevision } from "../../../src/changes/revision.ts";
+import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
+import { serviceAuthor } from "../../src/changes/author.ts";
+import type { Database } from "../../src/database/database.ts";
+import { nowhere } from "../../src/filters/label-index.ts";
+import { release, reserve, settleWithNext } from "../../src/quotas/ledger.ts";
+import type { LedgerPlace } from "../../src/quotas/levels.ts";
+import { QuotaExceeded } from "../../src/quotas/quota-exceeded.ts";
+import { lockCustomersOf } from "../../src/quotas/lock-customers-of.ts";
+import { firstRevision } from "../../src/changes/revision.ts";
 
 const revision = "00000000-0000-0001-8000-000000000000";
 

@@ -1,8 +1,8 @@
 // Removes what purged resources, orgs and customers leave in the ledger.
 import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
-import type { Schema } from "../../database/schema.ts";
-import { nowhere } from "../../filters/label-index.ts";
-import { removeEmpty } from "./store.ts";
+import type { Schema } from "../database/schema.ts";
+import { nowhere } from "../filters/label-index.ts";
+import { removeEmpty } from "./remove-empty.ts";
 
 type Db = Transaction<Schema>;
 

@@ -1,9 +1,9 @@
 import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
-import { heldBack } from "../../database/held-back.ts";
-import { matchesReference, orgLevel } from "../../database/match-reference.ts";
-import type { Schema } from "../../database/schema.ts";
-import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
-import type { Reference } from "../../paths/parse-path.ts";
+import { heldBack } from "../database/held-back.ts";
+import { matchesReference, orgLevel } from "../database/match-reference.ts";
+import type { Schema } from "../database/schema.ts";
+import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
+import type { Reference } from "../paths/parse-path.ts";
 
 /**
  * Locks the customers of the orgs in which paths begin, before these orgs are locked, for writes that use the ledger:
@@ -44,3 +44,12 @@ function lockThoseOf(named: readonly RawBuilder<SqlBool>[]): RawBuilder<unknown>
     where id in (select customer_id from found) and (select count(*) from system) >= 0
     order by id for no key update ${heldBack}`;
 }
+
+/** Locks a customer, together with the next statement. PostgreSQL keeps the plan of this one, and not of one with an array of ids. */
+export async function lockCustomerById(db: Transaction<Schema>, id: string): Promise<void> {
+  await db.executeQuery(lockStatement(db, [id]));
+}
+
+const lockStatement = createStatementTemplate(1, (db, [id]) =>
+  sql`select id from customers where id = ${id} for no key update ${heldBack}`.compile(db),
+);

@@ -1,7 +1,7 @@
 // Whom a quota is shown to. What an answer or an error says of a quota is for those who may get the quota itself.
-import type { Holds } from "../../access/evaluation/author-holds.ts";
-import { required } from "../../errors/required.ts";
-import type { AnyPath } from "../../paths/parse-path.ts";
+import type { Holds } from "../access/evaluation/author-holds.ts";
+import { required } from "../errors/required.ts";
+import type { AnyPath } from "../paths/parse-path.ts";
 import { type LevelKind, type LevelRow, levels } from "./levels.ts";
 import { permissionToGetQuotas } from "./permission.ts";
 

@@ -1,10 +1,11 @@
 // Tests how changes of what resources hold count against the quotas of their project, org and customer.
 import { v7 as uuid } from "uuid";
 import { beforeAll, expect, test } from "vitest";
-import { type LedgerPlace, preview, reserve } from "../../../src/iam/quotas/ledger.ts";
-import { ServiceError } from "../../../src/errors/service-error.ts";
-import { required } from "../../../src/errors/required.ts";
-import { useSharedDatabase } from "../../database/shared-database.ts";
+import { preview, reserve } from "../../src/quotas/ledger.ts";
+import type { LedgerPlace } from "../../src/quotas/levels.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import { required } from "../../src/errors/required.ts";
+import { useSharedDatabase } from "../database/shared-database.ts";
 import {
   type LevelName,
   exact,

@@ -1,0 +1,14 @@
+import type { ResourceType, SingletonType } from "../paths/patterns.ts";
+
+/** The change of one resource. */
+export interface Change {
+  readonly type: ResourceType | SingletonType | "Token";
+  /** The id of the resource; of a singleton, that of its parent; of a token that was revoked, its `jti`. */
+  readonly id: string;
+  readonly path: string;
+  /** When the resource ended, if it did by itself, such as a membership that expired. */
+  readonly endTime?: Date | null;
+  /** The row before and after, in JSON form; null if there is none. */
+  readonly before: object | null;
+  readonly after: object | null;
+}
