@@ -1,12 +1,12 @@
 // The entries of the change log. All of a transaction are inserted in one statement, whose text is the same for any number of them.
-import { type Insertable, type RawBuilder, type Transaction, sql } from "kysely";
-import { heldBack } from "../database/held-back.ts";
-import type { Changes, Schema } from "../database/schema.ts";
+import { type Insertable, type RawBuilder, sql } from "kysely";
+import type { Changes } from "../database/schema.ts";
 import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
 import type { Change } from "./change.ts";
 import { splitCommon } from "./split-common.ts";
+import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** A revision of an org, and its time. */
 export interface TimedRevision {
@@ -82,24 +82,24 @@ export function entriesOf(
   }));
 }
 
-/** Appends entries to the change log of an org, and makes the last revision its head. */
-export async function appendEntries(
-  db: Transaction<Schema>,
+/** Appends entries to the change log of an org with the next statement, and makes the last revision its head. */
+export function appendEntries(
+  db: WriteTransaction,
   { orgId, revision, time }: TimedRevision,
   entries: readonly Entry[],
-): Promise<void> {
+): void {
   const ofMany = entries.length < many ? undefined : insertOfMany(entries);
   if (ofMany !== undefined) {
-    await sql`with ${headOf(revision, time, orgId)} ${ofMany} ${heldBack}`.execute(db);
+    void db.sendWithNext(sql`with ${headOf(revision, time, orgId)} ${ofMany}`.compile(db));
     return;
   }
   const few = appendFew[entries.length - 1];
   const values = few === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
-  await db.executeQuery((few ?? appendMany)(db, [revision, time, orgId, ...values]));
+  void db.sendWithNext((few ?? appendMany)(db, [revision, time, orgId, ...values]));
 }
 
 /** Inserts entries for an org that was just created with their revision. */
-export async function insertEntries(db: Transaction<Schema>, entries: readonly Entry[]): Promise<void> {
+export async function insertEntries(db: WriteTransaction, entries: readonly Entry[]): Promise<void> {
   const { shared, own } = splitShared(entries);
   await ((entries.length < many ? undefined : insertOfMany(entries)) ?? insertOf(selectOf(shared, own))).execute(db);
 }
@@ -125,7 +125,7 @@ function createAppend(
   return createStatementTemplate(count + 3, (db, [revision, time, orgId, ...values]) =>
     sql`
       with ${headOf(revision, time, orgId)}
-      ${insertOf(rowsOf(values))} ${heldBack}`.compile(db),
+      ${insertOf(rowsOf(values))}`.compile(db),
   );
 }
 

@@ -1,11 +1,9 @@
 // Writes of one org that share a transaction: its lock, its commit, and one statement for the entries of all. Each has a revision of
 // its own and sees what the writes before it have left. Access is decided from what is committed, so a write that may change
 // access is the last of its group.
-import { type Transaction, sql } from "kysely";
+import { sql } from "kysely";
 import { limitToDeadline, shortenedLimits, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
-import { heldBack } from "../database/held-back.ts";
-import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
 import { mayChangeAccess } from "./access-change.ts";
@@ -17,6 +15,7 @@ import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
 import type { Change } from "./change.ts";
 import type { OrgTransaction } from "./write-in-org.ts";
+import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** The state of a group after some of its writes. */
 interface Written {
@@ -36,7 +35,7 @@ interface KeptRead {
 }
 
 export interface WriteGroup {
-  readonly db: Transaction<Schema>;
+  readonly db: WriteTransaction;
   readonly org: LockedOrgRow;
   /** When the lock was taken, by `performance.now()`. */
   readonly lockedAt: number;
@@ -50,7 +49,7 @@ export interface WriteGroup {
 }
 
 /** Takes the locks that come before that of an org. */
-export type LockBefore = (db: Transaction<Schema>, org: Reference) => Promise<void>;
+export type LockBefore = (db: WriteTransaction, org: Reference) => void;
 
 /**
  * Locks the org of a group, within the time that remains to its first call.
@@ -59,15 +58,15 @@ export type LockBefore = (db: Transaction<Schema>, org: Reference) => Promise<vo
  * @throws ServiceError RESOURCE_NOT_FOUND
  */
 export async function beginGroup(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   reference: Reference,
   remainingMs = Number.POSITIVE_INFINITY,
   lockBefore?: LockBefore,
 ): Promise<WriteGroup> {
   const limits = shortenedLimits(transactionLimits, remainingMs);
   if (lockBefore !== undefined) {
-    await limitToDeadline(db, transactionLimits, remainingMs);
-    await lockBefore(db, reference);
+    limitToDeadline(db, transactionLimits, remainingMs);
+    lockBefore(db, reference);
   }
   const locked = await lockOrg(db, reference, lockBefore === undefined ? limits : undefined);
   const org = { ...locked, confirmed: new Set<string>() };
@@ -132,9 +131,9 @@ export function endInGroup(group: WriteGroup, { org, author, revision, time, cha
 const enough = 0.9;
 
 /** Sets the limits of the statements of a write, unless those that are set are about the same and end before its deadline. */
-export async function limitInGroup(group: WriteGroup, remainingMs = Number.POSITIVE_INFINITY): Promise<void> {
+export function limitInGroup(group: WriteGroup, remainingMs = Number.POSITIVE_INFINITY): void {
   if (remainingMs >= group.remainingMs * enough && remainingMs / 2 <= group.remainingMs) return;
-  await limitToDeadline(group.db, transactionLimits, remainingMs, true);
+  limitToDeadline(group.db, transactionLimits, remainingMs, true);
   group.remainingMs = remainingMs;
 }
 
@@ -143,9 +142,9 @@ export async function limitInGroup(group: WriteGroup, remainingMs = Number.POSIT
  *
  * @param remaining undefined for a write without a deadline.
  */
-export async function extendLimits(group: WriteGroup, remaining: readonly (number | undefined)[]): Promise<void> {
+export function extendLimits(group: WriteGroup, remaining: readonly (number | undefined)[]): void {
   const longest = Math.max(...remaining.map((ms = Number.POSITIVE_INFINITY) => ms));
-  if (longest > group.remainingMs) await limitInGroup(group, longest);
+  if (longest > group.remainingMs) limitInGroup(group, longest);
 }
 
 /** What came of a write of a group. */
@@ -161,7 +160,7 @@ export async function inSavepoint(group: WriteGroup, write: () => Promise<unknow
   const number = ++group.savepoints;
   // Each has its own name: a savepoint that was not set, because the transaction had failed, is never mistaken for another.
   const release = number === 1 ? "" : `release savepoint write_${number - 1}; `;
-  await sql`${sql.raw(`${release}savepoint write_${number}`)} ${heldBack}`.execute(db);
+  void db.sendWithNext(sql.raw(`${release}savepoint write_${number}`).compile(db));
   try {
     return { result: await write() };
   } catch (error) {
@@ -178,9 +177,9 @@ export async function inSavepoint(group: WriteGroup, write: () => Promise<unknow
  *
  * @returns what the transaction is about to commit.
  */
-export async function endGroup({ db, org, written }: WriteGroup): Promise<Committed> {
+export function endGroup({ db, org, written }: WriteGroup): Committed {
   const { revision, entries } = written;
   const last = entries.at(-1);
-  if (last !== undefined) await appendEntries(db, { orgId: org.id, revision, time: last.time }, entries);
+  if (last !== undefined) appendEntries(db, { orgId: org.id, revision, time: last.time }, entries);
   return { orgId: org.id, before: org.revision, entries, lockedAt: performance.now() };
 }

@@ -2,11 +2,10 @@
 // and each sees the result of the one before. Its changes are appended to `changes` as the org's next revision. Because the
 // lock is held until the commit, revisions are in commit order, without gaps. The deletion of a resource stands for everything
 // below it, which gets no entries of its own.
-import { type Transaction, sql } from "kysely";
+import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { limitToDeadline, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
-import type { Schema } from "../database/schema.ts";
 import { required } from "../errors/required.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
@@ -16,10 +15,11 @@ import { type NewId, createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, microsecondsOf } from "./revision-time.ts";
+import { type WriteTransaction, transact } from "../database/write-transaction.ts";
 
 /** A transaction that holds an org's lock. */
 export interface OrgTransaction {
-  readonly db: Transaction<Schema>;
+  readonly db: WriteTransaction;
   readonly org: LockedOrgRow;
   readonly author: Author;
   /** The revision of this write, which is set on the rows that it changes. */
@@ -61,16 +61,16 @@ export interface CallTime {
  */
 export async function inTransaction<Result>(
   database: Database,
-  run: (db: Transaction<Schema>) => Promise<Result>,
+  run: (db: WriteTransaction) => Promise<Result>,
   call?: CallTime,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await database.writes.transaction().execute(async (db) => {
+      return await transact(database.writes, async (db) => {
         if (call === undefined) return run(db);
         const { lockMs = transactionLimits.lockMs } = call;
         const limits = { ...transactionLimits, lockMs };
-        await limitToDeadline(db, limits, call.remainingMs(), lockMs !== transactionLimits.lockMs);
+        limitToDeadline(db, limits, call.remainingMs(), lockMs !== transactionLimits.lockMs);
         const result = await run(db);
         call.signal().throwIfAborted();
         return result;
@@ -89,7 +89,7 @@ export async function inTransaction<Result>(
  *   PERMISSION_DENIED or TOKEN_INVALID when the author may no longer write.
  */
 export async function beginWrite(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   reference: Reference,
   author: Author,
   accepts: "active" | "any" = "active",
@@ -117,15 +117,15 @@ export async function beginWrite(
  * Ends a write in an org: appends its entries to the change log, as the org's next revision. Without entries the revision does
  * not change.
  */
-export async function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): Promise<void> {
+export function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): void {
   if (changes.length === 0) return;
   const head = { orgId: org.id, revision, time };
-  await appendEntries(db, head, entriesOf(head, author, changes));
+  appendEntries(db, head, entriesOf(head, author, changes));
 }
 
 /** Runs a write in an org: begins it, calls `write` and ends it. */
 export async function writeInOrg<Result>(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   reference: Reference,
   author: Author,
   write: (transaction: OrgTransaction) => Promise<Result>,
@@ -133,12 +133,12 @@ export async function writeInOrg<Result>(
 ): Promise<Result> {
   const transaction = await beginWrite(db, reference, author, accepts);
   const result = await write(transaction);
-  await endWrite(transaction);
+  endWrite(transaction);
   return result;
 }
 
 /** Returns the time for the first revision of an org. */
-export async function readTime(db: Transaction<Schema>): Promise<string> {
+export async function readTime(db: WriteTransaction): Promise<string> {
   const { rows } = await sql<{ clock: string }>`select extract(epoch from clock_timestamp())::text as clock`.execute(
     db,
   );
@@ -147,7 +147,7 @@ export async function readTime(db: Transaction<Schema>): Promise<string> {
 
 /** Begins the change log of an org that was just created. */
 export async function beginLog(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   first: TimedRevision,
   author: Author,
   changes: readonly Change[],

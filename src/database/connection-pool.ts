@@ -1,16 +1,9 @@
-import type { PostgresPool, PostgresPoolClient } from "kysely";
+import type { Dialect } from "kysely";
 import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
 import { isStalePlan } from "./failure.ts";
-import { isHeldBack } from "./held-back.ts";
+import { type Statement, createPoolDialect } from "./pool-dialect.ts";
 import type { StatementNames } from "./prepared-statements.ts";
-
-/** A statement. A connection that is given a name prepares it; a name must always have the same text. */
-interface Statement {
-  readonly name?: string | undefined;
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
 
 /** A statement that is known before its transaction begins. */
 export interface KnownStatement {
@@ -21,7 +14,7 @@ export interface KnownStatement {
 }
 
 export interface ConnectionPool {
-  readonly forKysely: PostgresPool;
+  readonly dialect: Dialect;
   /**
    * Runs one statement and returns its rows.
    *
@@ -53,23 +46,10 @@ export interface ConnectionPoolOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A statement that is held back, with the array that gets its rows. */
-interface HeldStatement extends Statement {
-  readonly rows: object[];
-}
-
-/** What Kysely sends. */
-const beginsTransaction = /^(begin|start transaction)\b/;
-
-/**
- * Creates a pool whose statements have deadlines. In transactions, statements that are held back are sent with the next one, which
- * fails if they do.
- */
+/** Creates a pool whose statements have deadlines. */
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
   const { pool, watch, deadlineMs, names } = options;
   const { pipeline: sendsTogether = false } = pool.options;
-  const settings = setLocal(options.settings ?? {});
-  const adapters = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   watch.add(pool);
 
   const send = async (client: pg.PoolClient, statement: Statement) => {
@@ -102,43 +82,6 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     return Promise.all(sent);
   };
 
-  const adapt = (client: pg.PoolClient): PostgresPoolClient => {
-    let isInTransaction = false;
-    /** In a transaction, what is sent with the next statement. Its beginning is the first. */
-    let held: HeldStatement[] = [];
-    let isBegun = false;
-    const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
-      if (beginsTransaction.test(text)) {
-        [isInTransaction, isBegun] = [true, false];
-        // In one message, so that the settings cost no time of their own.
-        held.push({ text: text + settings, values, rows: [] });
-        return { rows: [] };
-      }
-      const name = values.length === 0 ? undefined : names?.nameOf(text);
-      const statement = { name, text, values };
-      if (isInTransaction && isHeldBack(text)) {
-        const rows: object[] = [];
-        held.push({ ...statement, rows });
-        return { rows };
-      }
-      const before = held;
-      held = [];
-      if (text === "commit" || text === "rollback") {
-        isInTransaction = false;
-        if (!isBegun && (text === "rollback" || before.length === 1)) return { command: text.toUpperCase(), rows: [] };
-      }
-      isBegun = true;
-      const needed = text === "rollback" ? [] : before;
-      return watch.run(client, deadlineMs, async () => {
-        const results = await runAll(client, [...needed, statement]);
-        for (const [index, { rows }] of needed.entries()) giveRows(rows, results[index]);
-        return results.at(-1);
-      });
-    };
-    // The other form of `query` takes cursors, which are not used.
-    return { query: query as PostgresPoolClient["query"], release: (destroy) => client.release(destroy) };
-  };
-
   /** Runs a function with a connection, which is discarded if it fails other than with an error of the server. */
   const withClient = async <Result>(run: (client: pg.PoolClient) => Promise<Result>): Promise<Result> => {
     const client = await pool.connect();
@@ -156,18 +99,12 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   };
 
   return {
-    forKysely: {
-      options: pool.options,
-      async connect() {
-        const client = await pool.connect();
-        // Kysely recognises a connection that it has used by the identity of its client.
-        const adapter = adapters.get(client) ?? adapt(client);
-        adapters.set(client, adapter);
-        return adapter;
-      },
-      // The watch closes the pool.
-      end: () => Promise.resolve(),
-    },
+    dialect: createPoolDialect({
+      connect: () => pool.connect(),
+      send: (client, statements) => watch.run(client, deadlineMs, () => runAll(client, statements)),
+      nameOf: (text) => names?.nameOf(text),
+      settings: setLocal(options.settings ?? {}),
+    }),
 
     run(statement, withinMs) {
       return withClient(async (client) => (await watch.run(client, withinMs, () => send(client, statement))).rows);
@@ -201,11 +138,6 @@ function submit(client: pg.PoolClient, { name, text, values }: Statement): Promi
       error === null ? resolve(result) : reject(error);
     client.query(Object.assign(new pg.Query<object>(text, [...values]), { name, callback }));
   });
-}
-
-/** @param result of a statement; an array for a text with several, of which none is a query. */
-function giveRows(rows: object[], result: pg.QueryResult<object> | readonly object[] | undefined): void {
-  if (result !== undefined && "rows" in result) for (const row of result.rows) rows.push(row);
 }
 
 function beginWith(

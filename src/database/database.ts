@@ -150,8 +150,8 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     deadlineMs: maintenanceDeadlineMs,
     names: undefined,
   });
-  const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
-  const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });
+  const reads = new Kysely<Schema>({ dialect: readPool.dialect });
+  const writes = new Kysely<Schema>({ dialect: writePool.dialect });
   return {
     reads,
     writes,

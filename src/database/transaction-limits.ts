@@ -1,9 +1,8 @@
 // Connections ask for the limits of statements, or each transaction sets them: a pooler such as PgBouncer gives each transaction any
 // connection, and does not pass on what a client asks for when it connects. A call with less time has shorter ones.
-import { type Transaction, sql } from "kysely";
-import { heldBack } from "./held-back.ts";
-import type { Schema } from "./schema.ts";
+import { sql } from "kysely";
 import { createStatementTemplate } from "./statement-template.ts";
+import type { WriteTransaction } from "./write-transaction.ts";
 
 /** In milliseconds. */
 export interface StatementLimits {
@@ -63,26 +62,26 @@ export function shortenedLimits(limits: StatementLimits, remainingMs: number | u
 }
 
 /**
- * Sets shorter limits in a transaction, so that its statements end before the deadline of the call.
+ * Sets shorter limits in a transaction with its next statement, so that its statements end before the deadline of the call.
  *
  * @param remainingMs the time until the deadline; undefined if there is none.
  * @param isSet whether the transaction may have other limits than the usual ones.
  */
-export async function limitToDeadline(
-  db: Transaction<Schema>,
+export function limitToDeadline(
+  db: WriteTransaction,
   limits: StatementLimits,
   remainingMs: number | undefined,
   isSet = false,
-): Promise<void> {
+): void {
   const within = shortenedLimits(limits, remainingMs) ?? (isSet ? limits : undefined);
   if (within === undefined) return;
   const { statementMs, lockMs } = within;
-  await db.executeQuery(limitStatement(db, [`${statementMs}ms`, `${lockMs}ms`]));
+  void db.sendWithNext(limitStatement(db, [`${statementMs}ms`, `${lockMs}ms`]));
 }
 
 const limitStatement = createStatementTemplate(2, (db, [statementMs, lockMs]) =>
   sql`
-    select set_config('statement_timeout', ${statementMs}, true), set_config('lock_timeout', ${lockMs}, true) ${heldBack}`.compile(
+    select set_config('statement_timeout', ${statementMs}, true), set_config('lock_timeout', ${lockMs}, true)`.compile(
     db,
   ),
 );

@@ -1,7 +1,7 @@
 // The first start creates what everything else needs: the customer and org `system`, in it the operator, who holds every
 // permission, and the operator's first API key.
 import { randomBytes } from "node:crypto";
-import { type Transaction, sql } from "kysely";
+import { sql } from "kysely";
 import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import { serviceAuthor } from "../changes/author.ts";
 import { createIdSource } from "../changes/id-source.ts";
@@ -27,6 +27,7 @@ import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
 import { insertRows } from "../standard-methods/rows/insert-rows.ts";
 import { changeOf, recordChange } from "../standard-methods/write/append-change.ts";
 import { roleBindingDefinition } from "../iam/role-bindings/definition.ts";
+import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /**
  * Saves the operator's first API key where people can find it. Called before the key becomes valid, so that it is never lost.
@@ -56,13 +57,13 @@ export function renewOperatorKey(database: Database, installation: Installation,
   return inTransaction(database, (db) => addOperatorKey(db, installation, name));
 }
 
-async function readInstallation(db: Transaction<Schema>): Promise<Installation | undefined> {
+async function readInstallation(db: WriteTransaction): Promise<Installation | undefined> {
   const row = await db.selectFrom("installation").selectAll().executeTakeFirst();
   if (row === undefined) return undefined;
   return { systemOrgId: row.system_org_id, operatorId: row.operator_id, pageTokenKey: row.page_token_key };
 }
 
-async function createInstallation(db: Transaction<Schema>, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
+async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   const system = named("system", "System", "Contains the operator of this installation.");
   const revision = firstRevision();
   const time = await readTime(db);
@@ -88,7 +89,7 @@ async function createInstallation(db: Transaction<Schema>, saveOperatorKey: Save
 }
 
 /** Makes the operator an owner of the platform, also in an installation that is older than roles or has lost the binding. */
-async function makeOperatorOwner(db: Transaction<Schema>, { systemOrgId, operatorId }: Installation): Promise<void> {
+async function makeOperatorOwner(db: WriteTransaction, { systemOrgId, operatorId }: Installation): Promise<void> {
   const { rows } = await sql`
     select from role_bindings where org_id = ${systemOrgId} and member_id = ${operatorId} and scope_type = 'PLATFORM'
       and predefined_role = 'owner' and condition = '' and start_time is null and expire_time is null`.execute(db);
@@ -101,7 +102,7 @@ async function makeOperatorOwner(db: Transaction<Schema>, { systemOrgId, operato
 }
 
 async function addOperatorKey(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   { systemOrgId, operatorId }: Installation,
   name: string,
 ): Promise<string> {

@@ -36,7 +36,7 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
   const end = (place: Place): Promise<boolean> =>
     inTransaction(database, async (db) => {
       const org = { by: "id", value: place.org_id } as const;
-      await lockCustomersOf(db, [[org]]);
+      lockCustomersOf(db, [[org]]);
       return writeInOrg(
         db,
         org,

@@ -28,7 +28,7 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
   const step = (scope: SweptScope): Promise<boolean> =>
     inTransaction(database, async (db) => {
       const org = { by: "id", value: scope.org_id } as const;
-      await lockCustomersOf(db, [[org]]);
+      lockCustomersOf(db, [[org]]);
       return writeInOrg(db, org, author, (transaction) => sweep(transaction, dependencies, scope), "any");
     });
 

@@ -7,7 +7,6 @@
 // with `lockCustomersOf` before the lock of its org. Amounts are `numeric`: ten times 0.1 is 1.
 import { type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
-import { heldBack } from "../database/held-back.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import { nowhere } from "../filters/label-index.ts";
 import { lockCustomerById } from "./lock-customers-of.ts";
@@ -48,43 +47,72 @@ export async function reserve(
   resourceId: string,
   wanted: Amounts,
 ): Promise<void> {
-  const excesses = await sendChange(transaction, place, resourceId, wanted, statements.reserve);
-  if (excesses.length > 0) throw await quotaExceeded(transaction.db, place, excesses);
+  await lockForLedger(transaction, place);
+  const { db } = transaction;
+  const { rows } = await db.executeQuery(statements.reserve(db, valuesOf(place, resourceId, wanted)));
+  await requireNoExcess(transaction, place, rows);
 }
 
 /**
- * Reserves what a new resource needs, together with the next statement.
+ * Reserves what a new resource needs, together with the next statement. `lockForLedger` comes before.
  *
- * @returns a function that checks the reservation when that has run. It throws what `reserve` throws.
+ * @returns the limits that do not allow it, once the next statement has run; nothing is reserved then.
  */
 export function reserveWithNext(
-  transaction: LedgerTransaction,
+  { db }: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   wanted: Amounts,
-): Promise<() => Promise<void>> {
-  return changeWithNext(transaction, place, resourceId, wanted, statements.reserveWithNext);
+): Promise<readonly Excess[]> {
+  return db.sendWithNext(statements.reserveNew(db, valuesOf(place, resourceId, wanted)));
 }
 
 /**
  * Charges what a resource was given, of each given kind, and reserves nothing further, together with the next statement. It keeps what
  * it uses of other kinds: without amounts, the resource holds again what it held before `reserve`. The amounts may exceed what was
- * reserved; the surplus must fit, too.
+ * reserved; the surplus must fit, too. `lockForLedger` comes before.
  *
- * @returns a function that checks it when that has run. It throws what `reserve` throws.
+ * @returns the limits that do not allow it, once the next statement has run; nothing is charged then.
  */
 export function settleWithNext(
-  transaction: LedgerTransaction,
+  { db }: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   given: Amounts,
-): Promise<() => Promise<void>> {
-  return changeWithNext(transaction, place, resourceId, given, statements.settleWithNext);
+): Promise<readonly Excess[]> {
+  return db.sendWithNext(statements.settle(db, valuesOf(place, resourceId, given)));
+}
+
+/**
+ * Refuses a change that limits do not allow.
+ *
+ * @throws ServiceError QUOTA_EXCEEDED
+ */
+export async function requireNoExcess(
+  { db }: LedgerTransaction,
+  place: LedgerPlace,
+  excesses: readonly Excess[],
+): Promise<void> {
+  if (excesses.length > 0) throw await quotaExceeded(db, place, excesses);
 }
 
 /** Frees everything that a resource holds, which is never refused, together with the next statement. */
 export async function release(transaction: LedgerTransaction, place: LedgerPlace, resourceId: string): Promise<void> {
-  await sendChange(transaction, place, resourceId, new Map(), statements.release);
+  await lockForLedger(transaction, place);
+  const { db } = transaction;
+  void db.sendWithNext(statements.release(db, valuesOf(place, resourceId, new Map())));
+}
+
+/**
+ * Locks the customer again, together with the next statement. That costs nothing if the write has the lock, and is right if its org was
+ * found by a name that has changed hands.
+ */
+export async function lockForLedger(
+  { db, readOnce }: LedgerTransaction,
+  { customerId }: Pick<LedgerPlace, "customerId">,
+): Promise<void> {
+  const lock = () => Promise.resolve(lockCustomerById(db, customerId));
+  await (readOnce?.(`lock of the customer ${customerId}`, lock) ?? lock());
 }
 
 /** Returns the quotas of the given kinds at every level as `reserve` would leave them, whether or not it fits. */
@@ -119,41 +147,15 @@ const reserving: Rule = {
 const settling: Rule = { used: sql`coalesce(given.amount, held.used)`, reserved: sql`0`, frees: true };
 const releasing: Rule = { used: sql`0`, reserved: sql`0`, frees: true };
 
-async function changeWithNext(
-  transaction: LedgerTransaction,
-  place: LedgerPlace,
-  resourceId: string,
-  amounts: Amounts,
-  statement: StatementTemplate<Excess>,
-): Promise<() => Promise<void>> {
-  const excesses = await sendChange(transaction, place, resourceId, amounts, statement);
-  return async () => {
-    if (excesses.length > 0) throw await quotaExceeded(transaction.db, place, excesses);
-  };
+function valuesOf({ customerId, orgId, projectId }: LedgerPlace, resourceId: string, amounts: Amounts): unknown[] {
+  return [customerId, orgId, projectId, resourceId, [...amounts.keys()], [...amounts.values()]];
 }
 
 /**
- * Changes what a resource holds and the quotas of all levels, in one statement, or nothing if a limit does not allow it.
- *
- * @returns the limits that do not allow it.
+ * Creates a statement that changes what a resource holds and the quotas of all levels, or nothing if a limit does not allow it. It returns
+ * the limits that do not.
  */
-async function sendChange(
-  { db, readOnce }: LedgerTransaction,
-  { customerId, orgId, projectId }: LedgerPlace,
-  resourceId: string,
-  amounts: Amounts,
-  statement: StatementTemplate<Excess>,
-): Promise<readonly Excess[]> {
-  // The statement sees what others committed before it got this lock.
-  const lock = () => lockCustomerById(db, customerId);
-  await (readOnce?.(`lock of the customer ${customerId}`, lock) ?? lock());
-  const values = [customerId, orgId, projectId, resourceId, [...amounts.keys()], [...amounts.values()]];
-  const { rows } = await db.executeQuery(statement(db, values));
-  return rows;
-}
-
-/** @param end of the statement. */
-function createChange(rule: Rule, end = sql``): StatementTemplate<Excess> {
+function createChange(rule: Rule): StatementTemplate<Excess> {
   return createStatementTemplate(6, (db, [customerId, orgId, projectId, resourceId, kinds, numbers]) =>
     sql<Excess>`
     with ${changes({ customerId, orgId, projectId }, resourceId, kinds, numbers, rule)},
@@ -181,15 +183,15 @@ function createChange(rule: Rule, end = sql``): StatementTemplate<Excess> {
     )
     select level, kind, trim_scale(maximum)::text as "limit", trim_scale(used)::text as used,
       trim_scale(reserved)::text as reserved, trim_scale(asked)::text as asked
-    from excess order by rank, kind ${end}`.compile(db),
+    from excess order by rank, kind`.compile(db),
   );
 }
 
 const statements = {
   reserve: createChange(reserving),
-  reserveWithNext: createChange({ ...reserving, frees: false }, heldBack),
-  settleWithNext: createChange(settling, heldBack),
-  release: createChange(releasing, heldBack),
+  reserveNew: createChange({ ...reserving, frees: false }),
+  settle: createChange(settling),
+  release: createChange(releasing),
 };
 
 /** Returns common table expressions that remove rows of which nothing is left. */

@@ -1,24 +1,20 @@
-import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
-import { heldBack } from "../database/held-back.ts";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
-import type { Schema } from "../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
+import type { WriteTransaction } from "../database/write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
 
 /**
  * Locks the customers of the orgs in which paths begin, before these orgs are locked, for writes that use the ledger:
- * `lockBefore` of the rules of a resource. The installation's own org is locked before its customer, as by writes to customers.
+ * `lockBefore` of the rules of a resource. They are sent with the next statement. The installation's own org is locked before its customer, as by writes to customers.
  */
-export async function lockCustomersOf(
-  db: Transaction<Schema>,
-  paths: readonly (readonly Reference[])[],
-): Promise<void> {
+export function lockCustomersOf(db: WriteTransaction, paths: readonly (readonly Reference[])[]): void {
   const orgs = paths.flatMap(([org]) => org ?? []);
   const [only] = orgs;
   if (only === undefined) return;
   const value = only.by === "any" ? null : only.value;
   const ofOne = statements[only.by];
-  await db.executeQuery(orgs.length === 1 ? ofOne(db, [value]) : lockThoseOf(orgs.map(toCondition)).compile(db));
+  void db.sendWithNext(orgs.length === 1 ? ofOne(db, [value]) : lockThoseOf(orgs.map(toCondition)).compile(db));
 }
 
 const toCondition = (org: Reference): RawBuilder<SqlBool> => matchesReference(orgLevel, org);
@@ -42,14 +38,14 @@ function lockThoseOf(named: readonly RawBuilder<SqlBool>[]): RawBuilder<unknown>
     )
     select id from customers
     where id in (select customer_id from found) and (select count(*) from system) >= 0
-    order by id for no key update ${heldBack}`;
+    order by id for no key update`;
 }
 
 /** Locks a customer, together with the next statement. PostgreSQL keeps the plan of this one, and not of one with an array of ids. */
-export async function lockCustomerById(db: Transaction<Schema>, id: string): Promise<void> {
-  await db.executeQuery(lockStatement(db, [id]));
+export function lockCustomerById(db: WriteTransaction, id: string): void {
+  void db.sendWithNext(lockStatement(db, [id]));
 }
 
 const lockStatement = createStatementTemplate(1, (db, [id]) =>
-  sql`select id from customers where id = ${id} for no key update ${heldBack}`.compile(db),
+  sql`select id from customers where id = ${id} for no key update`.compile(db),
 );

@@ -1,21 +1,20 @@
 import { create } from "@bufbuild/protobuf";
-import type { Transaction } from "kysely";
 import { type QuotaBalance, QuotaBalanceSchema } from "../../gen/iam/v1alpha/quota_pb.ts";
 import type { Holds } from "../access/evaluation/author-holds.ts";
-import type { Schema } from "../database/schema.ts";
 import { required } from "../errors/required.ts";
 import { singletonPath } from "../paths/patterns.ts";
 import { type Amounts, preview } from "./ledger.ts";
 import type { LedgerPlace } from "./levels.ts";
 import { findLevels } from "./read-level.ts";
 import { readableKinds } from "./readable-levels.ts";
+import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /**
  * Returns what reserving amounts for a resource leaves in the quotas of all levels, whether or not it fits: of those quotas that
  * the caller may get.
  */
 export async function readBalances(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   holds: Holds,
   place: LedgerPlace,
   resourceId: string,

@@ -29,14 +29,14 @@ export function runLedgerWrite(
   return runWrite(runner, { ...request, org, joinsGroups: true }, async (call) => {
     const transaction = await beginLedgerWrite(call, org);
     const answer = await write(transaction);
-    await closeScope(call, transaction);
+    closeScope(call, transaction);
     return answer;
   });
 }
 
 /** Locks the customer of the org of a path for a write, unless its group has. To be called before the org is locked. */
 export async function lockCustomerFor({ db, group }: WriteCall, path: readonly Reference[]): Promise<void> {
-  if (group === undefined) await lockCustomersOf(db, [path]);
+  if (group === undefined) lockCustomersOf(db, [path]);
 }
 
 async function beginLedgerWrite(call: WriteCall, org: OneReference): Promise<OrgTransaction> {

@@ -1,6 +1,5 @@
-import { type Transaction, sql } from "kysely";
-import { heldBack } from "../database/held-back.ts";
-import type { Schema } from "../database/schema.ts";
+import { sql } from "kysely";
+import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /**
  * Queues a sweep of an org or a project: the resources in it are to follow its state. Called in each write that changes the
@@ -8,7 +7,7 @@ import type { Schema } from "../database/schema.ts";
  *
  * @param scopeId the id of the project, or of the org itself.
  */
-export async function queueSweep(db: Transaction<Schema>, orgId: string, scopeId: string): Promise<void> {
+export async function queueSweep(db: WriteTransaction, orgId: string, scopeId: string): Promise<void> {
   await sql`
     insert into sweeps (org_id, scope_id)
     select ${orgId}::uuid, ${scopeId}::uuid
@@ -21,6 +20,6 @@ export async function queueSweep(db: Transaction<Schema>, orgId: string, scopeId
  * Lets the sweeps in an org, if there are any, go on at once: a resource, or what it used, may have to follow now. Sent together with
  * the next statement.
  */
-export async function hastenSweeps(db: Transaction<Schema>, orgId: string): Promise<void> {
-  await sql`update sweeps set next_time = now() where org_id = ${orgId} ${heldBack}`.execute(db);
+export function wakeSweeps(db: WriteTransaction, orgId: string): void {
+  void db.sendWithNext(sql`update sweeps set next_time = now() where org_id = ${orgId}`.compile(db));
 }

@@ -1,7 +1,7 @@
 import type { FairQueue } from "./fair-queue.ts";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { RawBuilder, SqlBool, Transaction, Updateable } from "kysely";
+import type { RawBuilder, SqlBool, Updateable } from "kysely";
 import type { EscalationGuard, Revocation } from "../access/escalation/guard-types.ts";
 import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
 import type { PreviewAccess } from "../access/previews/preview.ts";
@@ -29,6 +29,7 @@ import type { ResourceRegistry } from "./definition/registry.ts";
 import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
 import type { RowReader, RowReaders } from "./read/row-reader.ts";
 import type { WriteGroups } from "./write/write-groups.ts";
+import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /**
  * Selects the org whose lock a write takes, and to whose change log it appends:
@@ -44,7 +45,7 @@ export type WriteScope<Message> =
   | { readonly kind: "fixed"; readonly org: Reference }
   | {
       readonly kind: "each";
-      find(db: Transaction<Schema>, path: readonly Reference[], message: Message | undefined): Promise<Reference>;
+      find(db: WriteTransaction, path: readonly Reference[], message: Message | undefined): Promise<Reference>;
     };
 
 /** Checks a new resource by its message, and returns what it has found of it. */
@@ -81,7 +82,7 @@ type Creation<Row extends ResourceRow, Message, NewRow, Checked> =
   /** Outside of any existing org. `insert` inserts the rows and writes the change log itself. */
   | {
       readonly kind: "alone";
-      insert(db: Transaction<Schema>, messages: readonly Message[], author: Author, atItem: AtItem): Promise<Row[]>;
+      insert(db: WriteTransaction, messages: readonly Message[], author: Author, atItem: AtItem): Promise<Row[]>;
     }
   /** Only together with another resource. */
   | { readonly kind: "with another" };
@@ -122,7 +123,7 @@ export interface ResourceRules<
    *
    * @param paths of the resources; of their parent for Create.
    */
-  lockBefore?(db: Transaction<Schema>, paths: readonly (readonly Reference[])[]): Promise<void>;
+  lockBefore?(db: WriteTransaction, paths: readonly (readonly Reference[])[]): Promise<void>;
   /** Checks whether rows may be removed permanently, and throws if not; or makes the changes that go with it. */
   beforeRemove?(transaction: OrgTransaction, rows: readonly Row[]): Promise<void> | void;
   /**

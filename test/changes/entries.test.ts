@@ -8,6 +8,7 @@ import { createPartitions } from "../../src/changes/partitions.ts";
 import type { Change } from "../../src/changes/change.ts";
 import type { Database } from "../../src/database/database.ts";
 import { openTestDatabase } from "../support/test-database.ts";
+import { transact } from "../../src/database/write-transaction.ts";
 
 const odd = `"quoted" 'single' \\back\\ {brace,comma} NULL \n\t\u0001 $1 é 🦖 \ue000`;
 const [revision, orgId] = [randomUUID(), randomUUID()];
@@ -53,7 +54,7 @@ const changeOf = (index: number, change: Partial<Change>): Change => ({
 });
 
 async function store(database: Database, entries: readonly Entry[], size: number): Promise<unknown[]> {
-  return database.writes.transaction().execute(async (db) => {
+  return transact(database.writes, async (db) => {
     await sql`delete from changes`.execute(db);
     for (let start = 0; start < entries.length; start += size)
       await insertEntries(db, entries.slice(start, start + size));

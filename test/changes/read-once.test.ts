@@ -1,8 +1,7 @@
-import type { Transaction } from "kysely";
 import { beforeEach, expect, test } from "vitest";
 import { type WriteGroup, beginGroup, beginInGroup, endInGroup, inSavepoint } from "../../src/changes/write-group.ts";
 import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
-import type { Schema } from "../../src/database/schema.ts";
+import type { WriteTransaction } from "../../src/database/write-transaction.ts";
 import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addOrg, sampleAuthor } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
@@ -19,7 +18,7 @@ beforeEach(async () => {
 });
 
 const inGroup = (run: (group: WriteGroup) => Promise<void>): Promise<void> =>
-  inTransaction(database(), async (db: Transaction<Schema>) => run(await beginGroup(db, { by: "id", value: org.id })));
+  inTransaction(database(), async (db: WriteTransaction) => run(await beginGroup(db, { by: "id", value: org.id })));
 
 /** Runs a write of a group, which reads and then changes something. */
 async function readIn(group: WriteGroup, calledAt: number, key = "a"): Promise<number> {

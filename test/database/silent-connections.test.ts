@@ -1,6 +1,6 @@
 // Tests that a network that drops packets without closing connections costs one deadline, not the service.
 import { setTimeout as sleep } from "node:timers/promises";
-import { PostgresDialect, Kysely, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import pg from "pg";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ConnectionPool, createConnectionPool } from "../../src/database/connection-pool.ts";
@@ -54,7 +54,7 @@ describe("a connection that falls silent", () => {
 
   test("fails the statement of a transaction, and the next transaction gets a new one", async () => {
     const { proxy, pool } = await openPool(1_000);
-    const db = new Kysely<object>({ dialect: new PostgresDialect({ pool: pool.forKysely }) });
+    const db = new Kysely<object>({ dialect: pool.dialect });
     const failure: unknown = await db
       .transaction()
       .execute(async (transaction) => {

@@ -5,7 +5,13 @@ import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import { serviceAuthor } from "../../src/changes/author.ts";
 import type { Database } from "../../src/database/database.ts";
 import { nowhere } from "../../src/filters/label-index.ts";
-import { release, reserve, settleWithNext } from "../../src/quotas/ledger.ts";
+import {
+  lockForLedger,
+  release,
+  requireNoExcess,
+  reserve,
+  settleWithNext,
+} from "../../src/quotas/ledger.ts";
 import type { LedgerPlace } from "../../src/quotas/levels.ts";
 import { QuotaExceeded } from "../../src/quotas/quota-exceeded.ts";
 import { lockCustomersOf } from "../../src/quotas/lock-customers-of.ts";
@@ -94,7 +100,7 @@ export function inLockedOrg<Result>(
 ): Promise<Result> {
   const org = { by: "id", value: orgId } as const;
   return inTransaction(database, async (db) => {
-    await lockCustomersOf(db, [[org]]);
+    lockCustomersOf(db, [[org]]);
     return writeInOrg(db, org, serviceAuthor("test"), write);
   });
 }
@@ -121,9 +127,10 @@ export function ledgerOn(database: Database) {
     settle: (place: LedgerPlace, id: string, amounts: Amounts) =>
       shown(
         inLockedOrg(database, place, async (transaction) => {
-          const requireSettled = await settleWithNext(transaction, place, id, exact(amounts));
+          await lockForLedger(transaction, place);
+          const excesses = settleWithNext(transaction, place, id, exact(amounts));
           await sql`select`.execute(transaction.db);
-          await requireSettled();
+          await requireNoExcess(transaction, place, await excesses);
         }),
       ),
     release: (place: LedgerPlace, id: string) =>

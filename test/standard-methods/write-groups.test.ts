@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { type WriteGroup, beginInGroup, endInGroup } from "../../src/changes/write-group.ts";
 import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
 import { numberOf } from "../../src/changes/revision.ts";
-import { heldBack } from "../../src/database/held-back.ts";
 import type { Schema } from "../../src/database/schema.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import type { OrgRow } from "../../src/iam/orgs/store.ts";
@@ -173,10 +172,10 @@ describe("writes that wait for the lock of an org", () => {
     expect(await namesOf()).toEqual(["a", "b"]);
   });
 
-  test("are told their own errors, also if a statement fails that was held back", async () => {
+  test("are told their own errors, also if a statement fails that is sent with the next one", async () => {
     const failLate: Write = async (transaction) => {
       await addLogged(transaction, "late");
-      await sql`insert into members (org_id) values (${org.id}) ${heldBack}`.execute(transaction.db);
+      void transaction.db.sendWithNext(sql`insert into members (org_id) values (${org.id})`.compile(transaction.db));
     };
     const results = await runBehind([add("a"), failLate, add("b")]);
     expect(revisionsOf(results)).toEqual([2, "23502", 3]);

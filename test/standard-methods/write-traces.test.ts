@@ -185,6 +185,7 @@ test("two writes that wait for the lock of their org share a transaction, as the
       }
       await blocker.query("commit");
       await Promise.all(writes);
+      await expect.poll(openTransactions).toBe(0);
     });
     await expect(shared).toMatchFileSnapshot("traces/two-members.golden.txt");
   } finally {
@@ -193,8 +194,12 @@ test("two writes that wait for the lock of their org share a transaction, as the
 });
 
 /** Returns the number of statements that wait for a lock. */
-async function waitingForLocks(): Promise<number> {
-  const count = `select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
+const waitingForLocks = (): Promise<number> => countActivity("wait_event_type = 'Lock'");
+
+/** Returns the number of transactions that have begun and not ended. */
+const openTransactions = (): Promise<number> => countActivity("xact_start is not null and pid <> pg_backend_pid()");
+
+async function countActivity(condition: string): Promise<number> {
+  const count = `select count(*)::int as count from pg_stat_activity where datname = current_database() and ${condition}`;
   return Number((await client.query(count))[0]?.["count"]);
 }

@@ -1,6 +1,6 @@
 // Records what a call makes a server in this process send to the database: which statements, in which order, and which of them together.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { Server } from "node:http";
+import { type IncomingMessage, Server } from "node:http";
 import pg from "pg";
 import type { SqlClient } from "./sql.ts";
 
@@ -63,8 +63,8 @@ function watch(): void {
   isWatching = true;
   const { emit } = Server.prototype;
   Server.prototype.emit = function traceRequest(this: Server, ...event: Parameters<typeof emit>) {
-    const [name, request] = event as readonly [string, { readonly headers?: Readonly<Record<string, string>> }];
-    const trace = name === "request" ? traced.get(request.headers?.[header] ?? "") : undefined;
+    const [name, request] = event as readonly unknown[] as readonly [string, IncomingMessage];
+    const trace = name === "request" ? traced.get(String(request.headers[header])) : undefined;
     const run = (): boolean => Reflect.apply(emit, this, event);
     return trace === undefined ? run() : traces.run(trace, run);
   } as typeof emit;

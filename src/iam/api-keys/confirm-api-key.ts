@@ -25,7 +25,7 @@ export function createConfirmApiKey(served: ServedApiKeys) {
       const { member_id, expire_time: expireTime, allowed_addresses: allowedAddresses } = row;
       await dependencies.escalation.requireMayConfirm(transaction, member_id, { expireTime, allowedAddresses });
       const confirmed = row.grants_until === null ? row : await countAll(served, transaction, row);
-      await closeScope(call, transaction);
+      closeScope(call, transaction);
       return toApiKey(confirmed);
     });
     return answer as ApiKey;

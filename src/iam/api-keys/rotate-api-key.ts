@@ -58,7 +58,7 @@ export function createRotateApiKey(served: ServedApiKeys) {
         const successor = await insertSuccessor(served, transaction, { ...row, grants_until: grantsUntil }, request);
         const overlapMs = request.overlap === undefined ? dayMs : Number(request.overlap.seconds) * 1_000;
         await endLater(served, transaction, row, new Date(transaction.org.lockTime.getTime() + overlapMs));
-        await closeScope(call, transaction);
+        closeScope(call, transaction);
         return toApiKey(successor);
       },
       apiKeyDefinition.withoutSecrets as Parameters<typeof runWrite>[3],

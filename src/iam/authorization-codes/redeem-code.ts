@@ -96,7 +96,7 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
         allowed_addresses: null,
         expire_time: new Date(expireTime),
       });
-      await endWrite(transaction);
+      endWrite(transaction);
       return { sessionId, gen, now, expireTime, scopes };
     });
     if (started === undefined) throw invalid();

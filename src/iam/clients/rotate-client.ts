@@ -49,7 +49,7 @@ export function createRotateClient(served: ServedResource<"clients", IssuedClien
         const updated = await updateRow({ db, orgId: org.id, revision, time }, definition, row, change);
         const after = { ...row, ...updated };
         recordChange(transaction, definition, row, after);
-        await closeScope(call, transaction);
+        closeScope(call, transaction);
         return toClient({ ...after, secret });
       },
       clientDefinition.withoutSecrets as Parameters<typeof runWrite>[3],

@@ -1,9 +1,9 @@
-import { type InferResult, type Kysely, type Transaction, sql } from "kysely";
+import { type InferResult, type Kysely, sql } from "kysely";
 import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
-import { heldBack } from "../../database/held-back.ts";
 import { customerLevel, matchesReference } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { Reference } from "../../paths/parse-path.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 export type CustomerRow = InferResult<ReturnType<typeof selectCustomers>>[number];
 
@@ -14,18 +14,19 @@ export function selectCustomers(db: Kysely<Schema>) {
 }
 
 /** Finds a customer and locks it until the transaction ends: others cannot change it or add orgs to it. */
-export function lockCustomer(db: Transaction<Schema>, reference: Reference): Promise<CustomerRow | undefined> {
+export function lockCustomer(db: WriteTransaction, reference: Reference): Promise<CustomerRow | undefined> {
   return selectCustomers(db)
     .where(matchesReference(customerLevel, reference))
     .modifyEnd(sql`for no key update`)
     .executeTakeFirst();
 }
 
-/** Locks several customers in the order of their ids, which is the order for every transaction that takes several locks. */
-export async function lockCustomers(db: Transaction<Schema>, ids: ReadonlySet<string>): Promise<void> {
+/**
+ * Locks several customers, together with the next statement, in the order of their ids, which is the order for every transaction that
+ * takes several locks.
+ */
+export function lockCustomers(db: WriteTransaction, ids: ReadonlySet<string>): void {
   if (ids.size === 0) return;
-  await sql`
-    select id from customers where id = any (${[...ids]}::uuid[]) order by id for no key update ${heldBack}`.execute(
-    db,
-  );
+  const statement = sql`select id from customers where id = any (${[...ids]}::uuid[]) order by id for no key update`;
+  void db.sendWithNext(statement.compile(db));
 }

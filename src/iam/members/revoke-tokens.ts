@@ -34,7 +34,7 @@ export function createRevokeTokens(served: ServedMembers) {
       const found = await reader.find(transaction.db, path);
       const row = await requireFound(served, transaction, found, path, request.etag);
       const after = await endAllTokens(transaction, row);
-      await closeScope(call, transaction);
+      closeScope(call, transaction);
       return toMember(after);
     });
     return answer as Member;

@@ -1,4 +1,3 @@
-import type { Transaction } from "kysely";
 import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../../changes/author.ts";
 import { createIdSource } from "../../changes/id-source.ts";
@@ -8,7 +7,6 @@ import { beginLog, readTime, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, lockCustomer, lockCustomers } from "../customers/store.ts";
-import type { Schema } from "../../database/schema.ts";
 import { deleted, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -23,6 +21,7 @@ import { changeOf, recordChange } from "../../standard-methods/write/append-chan
 import { orgDefinition } from "./definition.ts";
 import { policyColumns } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /** Settings for the creation of orgs. */
 export interface OrgCreation {
@@ -34,7 +33,7 @@ export interface OrgCreation {
 
 /** Creates orgs in order: each in the customer that it names, or together with a new customer of the same name. */
 export async function createOrgs(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   orgs: readonly Org[],
   author: Author,
   creation: OrgCreation,
@@ -53,7 +52,7 @@ export async function createOrgs(
  * taken: a transaction that waits for one of the names may hold one of these locks.
  */
 async function lockForOrgs(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   orgs: readonly Org[],
   author: Author,
   systemOrgId: string,
@@ -66,11 +65,11 @@ async function lockForOrgs(
     const customer = await atItem(index, () => findRow(db, customerDefinition, parseCustomerPath(path)));
     ids.set(path, customer?.id);
   }
-  await lockCustomers(db, new Set([...ids.values()].filter((id) => id !== undefined)));
+  lockCustomers(db, new Set([...ids.values()].filter((id) => id !== undefined)));
 }
 
 async function createOrg(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   org: Org,
   author: Author,
   { systemOrgId, limit }: OrgCreation,
@@ -92,7 +91,7 @@ async function createOrg(
 
 /** Inserts an org. The caller must start its change log with the given revision. */
 export async function insertOrg(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
   fields: NamedFields & Pick<Org, "apiKeyPolicy">,
   { revision, time }: Omit<TimedRevision, "orgId">,
@@ -109,7 +108,7 @@ export async function insertCustomer(target: InsertTarget, fields: NamedFields):
   return required(rows[0]);
 }
 
-function createCustomer(db: Transaction<Schema>, org: Org, author: Author, systemOrgId: string): Promise<CustomerRow> {
+function createCustomer(db: WriteTransaction, org: Org, author: Author, systemOrgId: string): Promise<CustomerRow> {
   const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
   return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
     const { revision, time, newId } = transaction;
@@ -119,7 +118,7 @@ function createCustomer(db: Transaction<Schema>, org: Org, author: Author, syste
   });
 }
 
-async function lockLiveCustomer(db: Transaction<Schema>, path: string): Promise<CustomerRow> {
+async function lockLiveCustomer(db: WriteTransaction, path: string): Promise<CustomerRow> {
   const references = parseCustomerPath(path);
   const customer = await lockCustomer(db, references[0]);
   if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, references));

@@ -54,7 +54,7 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     // The customer comes first: the deletion of a customer locks it before its orgs.
     async lockBefore(db, paths) {
       const orgs = await lookup.all(db, paths);
-      await lockCustomers(db, new Set(orgs.filter((org) => org !== undefined).map((org) => org.customer_id)));
+      lockCustomers(db, new Set(orgs.filter((org) => org !== undefined).map((org) => org.customer_id)));
     },
     beforeTransition,
     // The customer that would have been created together with the org may have the name of another one.

@@ -65,7 +65,7 @@ export async function decide(
     decider_id: author.actorId,
     decide_time: time,
   });
-  await closeScope(call, transaction);
+  closeScope(call, transaction);
   return decided;
 }
 

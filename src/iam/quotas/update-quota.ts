@@ -49,7 +49,7 @@ export async function updateQuota(
     await requireMayRaise(dependencies.authorHolds, transaction, before, changed);
   }
   const after = await setLimits(transaction, before, changed);
-  await closeScope(call, transaction);
+  closeScope(call, transaction);
   return after;
 }
 

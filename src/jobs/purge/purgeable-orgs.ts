@@ -48,7 +48,7 @@ function emptyOrg(
   rows: readonly RowPlace[],
 ): Promise<Removed | undefined> {
   return inTransaction(database, async (db) => {
-    if (rows.some(({ table }) => table === "allocations")) await lockCustomersOf(db, [[{ by: "id", value: id }]]);
+    if (rows.some(({ table }) => table === "allocations")) lockCustomersOf(db, [[{ by: "id", value: id }]]);
     const org = await lockPurgeableOrg(db, id);
     return org && { rows: await deleteRowsOfOrg(db, id, rows), resources: 0 };
   });

@@ -15,13 +15,13 @@ export function unitsInOrgs<Row extends { readonly org_id: string }>(
   rows: readonly Row[],
   size: number,
   remove: (transaction: OrgTransaction, rows: readonly Row[]) => Promise<Removed>,
-  lockBefore?: (db: OrgTransaction["db"], org: Reference) => Promise<void>,
+  lockBefore?: (db: OrgTransaction["db"], org: Reference) => void,
 ): PurgeUnit[] {
   const removeInOrg = (orgId: string, some: readonly Row[]): Promise<Removed | undefined> =>
     inTransaction(database, async (db) => {
       if (!(await tryLockForPurge(db, orgId))) return undefined;
       const reference = { by: "id", value: orgId } as const;
-      await lockBefore?.(db, reference);
+      lockBefore?.(db, reference);
       if (!(await lockOrgThatStays(db, orgId))) return nothing;
       return writeInOrg(db, reference, purgeAuthor, (transaction) => remove(transaction, some), "any");
     });

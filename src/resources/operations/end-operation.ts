@@ -20,7 +20,7 @@ import {
 import { allowsUndelete, readTypeOnce } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
-import { hastenSweeps } from "../queue-sweep.ts";
+import { wakeSweeps } from "../queue-sweep.ts";
 import { operationDefinition } from "./definition.ts";
 import type { Variables } from "./read-variables.ts";
 import { type OperationRow, setPriorState } from "./store.ts";
@@ -66,7 +66,7 @@ export async function endOperation(
   const left = await applyToResource(transaction, dependencies, resource, operation, outcome);
   const uses = Object.keys(resource.reference_ids).length > 0 || Object.keys(operation.reference_ids).length > 0;
   // After a failure, the sweep would only repeat what failed. When a resource that used no other is gone, nothing has to follow.
-  if (outcome.state !== "FAILED" && (left !== undefined || uses)) await hastenSweeps(db, org.id);
+  if (outcome.state !== "FAILED" && (left !== undefined || uses)) wakeSweeps(db, org.id);
   const ended = {
     ...operation,
     ...(await updateRow(targetOf(transaction), operationDefinition, operation, {

@@ -86,7 +86,7 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
         const found = await requireFound(served, transaction, await reader.find(call.db, path), path, "");
         await requireOpenParents(served, transaction, [found], alone);
         const row = await cancelOpenOperation(transaction, dependencies, found);
-        await closeScope(call, transaction);
+        closeScope(call, transaction);
         return showOperation(await authorHolds.now(transaction), row);
       }) as Promise<Operation>;
     },

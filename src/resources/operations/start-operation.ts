@@ -54,7 +54,7 @@ export async function startOperation(
   };
   const quantities = JSON.stringify(wanted.quantities);
   const qualities = JSON.stringify(wanted.qualities);
-  await insertOperation(db, time, {
+  insertOperation(db, time, {
     ...columns,
     quantities,
     given_quantities: "{}",

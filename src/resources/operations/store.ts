@@ -1,9 +1,9 @@
 import { type InferResult, type Insertable, type Kysely, type Transaction, sql } from "kysely";
 import type { Author } from "../../changes/author.ts";
 import { columnsOf, versionColumns } from "../../database/columns.ts";
-import { heldBack } from "../../database/held-back.ts";
 import type { Operations, Schema } from "../../database/schema.ts";
 import { createStatementTemplate } from "../../database/statement-template.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 export type OperationRow = InferResult<ReturnType<typeof selectOperations>>[number];
 
@@ -78,20 +78,16 @@ export function selectOperations(db: Kysely<Schema>) {
  *
  * @param time when it was created.
  */
-export async function insertOperation(
-  db: Transaction<Schema>,
+export function insertOperation(
+  db: WriteTransaction,
   time: string,
   operation: Required<
     Omit<Insertable<Operations>, "claim_token" | "attempts" | "next_attempt_time" | "create_time" | "update_time">
   >,
-): Promise<void> {
+): void {
   const row: Readonly<Record<string, unknown>> = { ...operation, create_time: time, update_time: time };
-  await db.executeQuery(
-    insertStatement(
-      db,
-      operationColumns.map((column) => row[column]),
-    ),
-  );
+  const values = operationColumns.map((column) => row[column]);
+  void db.sendWithNext(insertStatement(db, values));
 }
 
 const insertStatement = createStatementTemplate(operationColumns.length, (db, values) => {
@@ -99,7 +95,6 @@ const insertStatement = createStatementTemplate(operationColumns.length, (db, va
   return db
     .insertInto("operations")
     .values(row as unknown as Insertable<Operations>)
-    .modifyEnd(heldBack)
     .compile();
 });
 

@@ -1,12 +1,11 @@
 // Claims of operations. A claim is a lease by the clock of the database: `next_attempt_time` is when the operation can be claimed
 // again, and `claim_token` is replaced by each claim, so that only the latest one counts. Claims and progress are in no change
 // log, and change no revision.
-import { type RawBuilder, type Transaction, sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
-import { heldBack } from "../../database/held-back.ts";
-import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { type QueuedCall, createFairQueue } from "../../standard-methods/fair-queue.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /** How often an operation is attempted at most. */
 export const maxAttempts = 10;
@@ -126,23 +125,30 @@ export async function renewClaim({ writes }: Database, claim: PresentedClaim, re
   return row;
 }
 
+/** An operation that was locked for the holder of its latest claim. */
+interface LockedOperation {
+  /** How often it was claimed. */
+  readonly attempts: number;
+}
+
 /**
  * Locks an operation for the holder of its latest claim, until the transaction ends, together with the next statement.
  *
- * @returns a function that returns, when that has run, how often the operation was claimed. It throws ServiceError CLAIM_VOID.
+ * @returns the operation, once the next statement has run; nothing if the claim is void.
  */
-export async function lockClaimed(db: Transaction<Schema>, claim: PresentedClaim): Promise<() => number> {
-  const { rows } = await sql<{ attempts: number }>`
-    select attempts from operations where ${isHeld(claim)} for update ${heldBack}`.execute(db);
-  return () => {
-    const [row] = rows;
-    if (row === undefined) throw claimVoid();
-    return row.attempts;
-  };
+export function lockClaimed(db: WriteTransaction, claim: PresentedClaim): Promise<readonly LockedOperation[]> {
+  const lock = sql<LockedOperation>`select attempts from operations where ${isHeld(claim)} for update`;
+  return db.sendWithNext(lock.compile(db));
+}
+
+/** @throws ServiceError CLAIM_VOID */
+export function requireClaimed([operation]: readonly LockedOperation[]): LockedOperation {
+  if (operation === undefined) throw claimVoid();
+  return operation;
 }
 
 /** Gives an operation back, to be claimed again after a while. */
-export async function giveBack(db: Transaction<Schema>, claim: PresentedClaim, afterSeconds: number): Promise<void> {
+export async function giveBack(db: WriteTransaction, claim: PresentedClaim, afterSeconds: number): Promise<void> {
   await sql`
     update operations set state = 'PENDING', claim_token = null, next_attempt_time = now() + make_interval(secs => ${afterSeconds})
     where ${isHeld(claim)}`.execute(db);

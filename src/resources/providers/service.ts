@@ -42,6 +42,7 @@ import {
   createIsAnyDue,
   giveBack,
   lockClaimed,
+  requireClaimed,
   maxAttempts,
   renewClaim,
 } from "./claims.ts";
@@ -117,9 +118,10 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       claim.orgId,
       readWriteRequest(method, request, context),
       async (transaction) => {
-        const requireClaimed = await lockClaimed(transaction.db, claim);
+        const claimed = lockClaimed(transaction.db, claim);
         const [operation] = await readByKeys(transaction.db, operationDefinition, [keyOf(claim)]);
-        const locked = { transaction, claim, operation: required(operation), attempts: requireClaimed() };
+        const { attempts } = requireClaimed(await claimed);
+        const locked = { transaction, claim, operation: required(operation), attempts };
         return toOperation(await withReadableQuotas(dependencies.authorHolds, transaction, () => write(locked)));
       },
     );

@@ -3,7 +3,7 @@ import { required } from "../../errors/required.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { settleWithNext } from "../../quotas/ledger.ts";
+import { type Amounts, lockForLedger, requireNoExcess, settleWithNext } from "../../quotas/ledger.ts";
 import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import type { Variables } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
@@ -80,7 +80,9 @@ export async function changeResource(
     Object.entries(change).map(([column, value]) => [column, jsonColumns.has(column) ? JSON.stringify(value) : value]),
   );
   const charges = first === null || change.given_quantities !== undefined;
-  const requireCharged = charges ? await charge(transaction, { ...resource, ...change }) : undefined;
+  const place = placeOf(transaction, resource);
+  const has = charges ? await prepareCharge(transaction, { ...resource, ...change }) : undefined;
+  const excesses = has && settleWithNext(transaction, place, resource.id, has);
   const after = {
     ...resource,
     ...(await updateRow({ db, orgId: org.id, revision, time }, infrastructureDefinition, resource, {
@@ -93,20 +95,16 @@ export async function changeResource(
       },
     })),
   };
-  await requireCharged?.();
+  if (excesses !== undefined) await requireNoExcess(transaction, place, await excesses);
   recordChange(transaction, infrastructureDefinition, resource, after);
   return after;
 }
 
-/**
- * Charges what a resource has, and frees what an operation has reserved for it, together with the next statement.
- *
- * @returns a function that checks it when that has run.
- */
-async function charge(transaction: OrgTransaction, resource: InfrastructureRow): Promise<() => Promise<void>> {
+/** Returns what a resource is to be charged for: what it has, whatever an operation has reserved for it. */
+async function prepareCharge(transaction: OrgTransaction, resource: InfrastructureRow): Promise<Amounts> {
   const { operations } = await readTypeOnce(transaction, resource.type_id);
-  const has = countedAmounts(operations, resource.given_quantities);
-  return settleWithNext(transaction, placeOf(transaction, resource), resource.id, has);
+  await lockForLedger(transaction, placeOf(transaction, resource));
+  return countedAmounts(operations, resource.given_quantities);
 }
 
 /**
@@ -122,14 +120,16 @@ export async function changeDeletion(
   const { db, org, revision, time } = transaction;
   const columns = { state: "ACTIVE", state_reason: reason, operation_id: null } as const;
   const making = { transition, retentionDays, columns };
-  const requireCharged = await charge(transaction, resource);
+  const place = placeOf(transaction, resource);
+  const has = await prepareCharge(transaction, resource);
+  const excesses = settleWithNext(transaction, place, resource.id, has);
   const made = await makeTransitions(
     { db, orgId: org.id, revision, time },
     infrastructureDefinition,
     [resource],
     making,
   );
-  await requireCharged();
+  await requireNoExcess(transaction, place, await excesses);
   const after = required(made.rows[0]);
   recordChange(transaction, infrastructureDefinition, resource, after);
   return after;

@@ -8,7 +8,7 @@ import { required } from "../../errors/required.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { StoredOperationType } from "../../database/schema.ts";
-import { type Amounts, reserveWithNext } from "../../quotas/ledger.ts";
+import { type Amounts, lockForLedger, reserveWithNext } from "../../quotas/ledger.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { RowReaders } from "../../standard-methods/read/row-reader.ts";
@@ -32,8 +32,8 @@ export interface InfrastructureDraft extends Draft<"resources", InfrastructureRo
   readonly type: ResourceTypeRow;
   /** What it holds of the quotas. */
   readonly held: Amounts;
-  /** @throws ServiceError QUOTA_EXCEEDED */
-  readonly requireReserved: () => Promise<void>;
+  /** The limits that do not allow it. */
+  readonly excesses: ReturnType<typeof reserveWithNext>;
 }
 
 type InfrastructureRules = ResourceRules<
@@ -64,6 +64,7 @@ export function createInfrastructureRules(readers: RowReaders): InfrastructureRu
         if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
         // By path. A rollback to a savepoint ends the locks, so no call relies on those of an earlier one.
         const types = new Map([[firstPath, first]]);
+        await lockForLedger(transaction, { customerId: org.customer_id });
         return mapItems(resources, atItem, async (resource, index) => {
           const { typePath } = resource;
           const known = types.get(typePath) ?? (await readTypeOf(db, typePath));
@@ -76,11 +77,11 @@ export function createInfrastructureRules(readers: RowReaders): InfrastructureRu
           const id = newId();
           const columns = { id, project_id: project.id };
           const held = countedAmounts(type.operations, wanted.quantities);
-          const requireReserved = await reserveWithNext(transaction, placeOf(transaction, columns), id, held);
+          const excesses = reserveWithNext(transaction, placeOf(transaction, columns), id, held);
           return {
             type,
             held,
-            requireReserved,
+            excesses,
             parent: { ...project, ...joinedOrgColumns(transaction) },
             columns: {
               ...columns,

@@ -63,7 +63,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     await lockCustomerFor(call, path);
     const transaction = await openScope(served, call, path);
     const started = await run(transaction);
-    await closeScope(call, transaction);
+    closeScope(call, transaction);
     return toAnswers(dependencies, call, transaction, started);
   };
 

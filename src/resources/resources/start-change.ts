@@ -4,7 +4,7 @@ import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { deleted } from "../../errors/service-error.ts";
-import { type Amounts, reserve } from "../../quotas/ledger.ts";
+import { type Amounts, requireNoExcess, reserve } from "../../quotas/ledger.ts";
 import { withReadableQuotas } from "../../quotas/quota-exceeded.ts";
 import { checkTransition } from "../../standard-methods/definition/lifecycle.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
@@ -61,14 +61,16 @@ export async function startCreation(
   transaction: OrgTransaction,
   { authorHolds }: StartDependencies,
   resource: InfrastructureRow,
-  { type, held, requireReserved }: InfrastructureDraft,
+  { type, held, excesses }: InfrastructureDraft,
   given: Change["references"],
 ): Promise<Started> {
   const create = requireOperation(type, "create", "resource.type_path");
   const field = "resource.references";
   const references = await readReferences(transaction, authorHolds, resource.id, create, given, field);
   const id = required(resource.operation_id);
-  await withReadableQuotas(authorHolds, transaction, requireReserved);
+  await withReadableQuotas(authorHolds, transaction, async () =>
+    requireNoExcess(transaction, placeOf(transaction, resource), await excesses),
+  );
   const creation = { id, verb: "create", isConcurrent: false, priorState: null };
   return queue(transaction, { ...creation, resource, type, wanted: resource, references }, held);
 }

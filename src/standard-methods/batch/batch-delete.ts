@@ -79,7 +79,7 @@ async function deleteTogether<Table extends ResourceTable, Row extends ResourceR
   for (const [position, row] of (await removeAll(served, transaction, rows, atRow)).entries()) {
     left[required(indexes[position])] = row;
   }
-  await closeScope(call, transaction);
+  closeScope(call, transaction);
   return left;
 }
 
@@ -117,7 +117,7 @@ async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow,
     [await requireFound(served, transaction, locked, written, "")],
     alone,
   );
-  await closeScope(call, transaction);
+  closeScope(call, transaction);
   return left ?? null;
 }
 

@@ -1,4 +1,4 @@
-import { type InsertQueryBuilder, type InsertResult, type Selectable, type Transaction, sql } from "kysely";
+import { type InsertQueryBuilder, type InsertResult, type Selectable, sql } from "kysely";
 import type { NewId } from "../../changes/id-source.ts";
 import type { Schema } from "../../database/schema.ts";
 import { selectRows } from "../../database/select-rows.ts";
@@ -18,10 +18,11 @@ import { addToCounts, additionToCount } from "./counts.ts";
 import { insertRow } from "./insert-row.ts";
 import { keepLabels } from "./labels.ts";
 import { idOf, keyOf, parentIdOf } from "./row-key.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /** Where rows are written: a transaction that holds the org's lock, and the next revision of its change log. */
 export interface WriteTarget {
-  readonly db: Transaction<Schema>;
+  readonly db: WriteTransaction;
   /** Undefined for an org that is being created, and for a customer. */
   readonly orgId: string | undefined;
   readonly revision: string;
@@ -83,7 +84,7 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
       before: {},
       after: labelsOf(row),
     }));
-    await keepLabels(db, type, isInOrg(definition) ? orgId : undefined, labelled);
+    keepLabels(db, type, isInOrg(definition) ? orgId : undefined, labelled);
   }
   return { rows: stored, counts };
 }
@@ -96,7 +97,7 @@ function hasParent(definition: ResourceDefinition, row: object): boolean {
 
 /** Inserts rows and adds to the counts of their parents: in one statement, if they have the same parent. */
 async function insertCounted(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   orgId: string,
   definition: ResourceDefinition,
   values: readonly object[],

@@ -1,10 +1,9 @@
 // The label index `resource_labels`: each label of each resource whose lists use it, including deleted resources. Writers of
 // rows maintain it; the labels of removed rows are deleted by remove-rows.ts.
-import { type Transaction, sql } from "kysely";
-import { heldBack } from "../../database/held-back.ts";
-import type { Schema } from "../../database/schema.ts";
+import { sql } from "kysely";
 import { nowhere } from "../../filters/label-index.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -25,29 +24,29 @@ interface Label {
 }
 
 /**
- * Updates the labels of rows.
+ * Updates the labels of rows with the next statement.
  *
  * @param orgId undefined for resources that are in no org.
  */
-export async function keepLabels(
-  db: Transaction<Schema>,
+export function keepLabels(
+  db: WriteTransaction,
   type: ResourceType,
   orgId: string | undefined,
   rows: readonly Relabelled[],
-): Promise<void> {
+): void {
   const removed = rows.flatMap((row) => labelsMissing(row, row.before, row.after));
   const added = rows.flatMap((row) => labelsMissing(row, row.after, row.before));
   const org = orgId ?? nowhere;
   if (removed.length > 0) {
     const isOne = sql`(key, value, parent_id, resource_id) in (select * from ${unnest(removed)})`;
-    await sql`delete from resource_labels where org_id = ${org} and resource_type = ${type} and ${isOne} ${heldBack}`.execute(
-      db,
-    );
+    const isRemoved = sql`org_id = ${org} and resource_type = ${type} and ${isOne}`;
+    void db.sendWithNext(sql`delete from resource_labels where ${isRemoved}`.compile(db));
   }
   if (added.length > 0) {
-    await sql`
+    const insert = sql`
       insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
-      select ${org}, ${type}, label.* from ${unnest(added)} as label ${heldBack}`.execute(db);
+      select ${org}, ${type}, label.* from ${unnest(added)} as label`;
+    void db.sendWithNext(insert.compile(db));
   }
 }
 

@@ -1,4 +1,4 @@
-import { type SqlBool, type Transaction, type Updateable, sql } from "kysely";
+import { type SqlBool, type Updateable, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import {
@@ -14,6 +14,7 @@ import { required } from "../../errors/required.ts";
 import { type StoredRow, type WriteTarget, labelsOf } from "./insert-rows.ts";
 import { keepLabels } from "./labels.ts";
 import { idOf, parentIdOf } from "./row-key.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /** An update of a row: the fields of its message, if it is a named resource, and its own columns. */
 export interface RowChange<Table extends ResourceTable> {
@@ -38,7 +39,7 @@ export async function updateRow<Table extends ResourceTable, Row extends Resourc
   const updated = await setColumns(db, definition, row, values);
   if (storage.labels === "indexed") {
     const [id, parentId] = [idOf(definition, updated), parentIdOf(definition, updated)];
-    await keepLabels(db, type, isInOrg(definition) ? orgId : undefined, [
+    keepLabels(db, type, isInOrg(definition) ? orgId : undefined, [
       { id, parentId, before: labelsOf(row), after: labelsOf(updated) },
     ]);
   }
@@ -46,7 +47,7 @@ export async function updateRow<Table extends ResourceTable, Row extends Resourc
 }
 
 async function setColumns<Table extends ResourceTable, Row extends ResourceRow>(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   definition: TypedDefinition<Table, Row>,
   row: Row,
   values: Readonly<Record<string, unknown>>,

@@ -1,9 +1,7 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { type Transaction, sql } from "kysely";
+import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
-import { heldBack } from "../../database/held-back.ts";
-import type { Schema } from "../../database/schema.ts";
 import { formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -21,6 +19,7 @@ import { withMappedErrors } from "./map-errors.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
 import { closeScope, openScope } from "./scope.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /**
  * Creates resources in order, each in its parent.
@@ -63,7 +62,7 @@ async function createIn<Table extends ResourceTable, Row extends ResourceRow, De
   await served.rules.lockBefore?.(call.db, parents.slice(0, 1));
   const transaction = await openScope(served, call, required(parents[0]), messages[0]);
   const created = await insertAll(served, transaction, parents, messages, checked, atItem);
-  await closeScope(call, transaction);
+  closeScope(call, transaction);
   return created.map(({ row }) => row);
 }
 
@@ -209,12 +208,13 @@ function countedPathOf<Table extends ResourceTable, Row extends ResourceRow>(
 }
 
 /** Runs statements in a savepoint. If a constraint is violated, rolls back to the savepoint and returns undefined. */
-async function orUndone<Result>(db: Transaction<Schema>, run: () => Promise<Result>): Promise<Result | undefined> {
-  await sql`savepoint undone ${heldBack}`.execute(db);
+async function orUndone<Result>(db: WriteTransaction, run: () => Promise<Result>): Promise<Result | undefined> {
+  void db.sendWithNext(sql`savepoint undone`.compile(db));
   try {
     const result = await run();
-    // The transaction has locked the org, and will update it. If the savepoint did, a list of both would have to be read with the row.
-    await sql`release savepoint undone ${heldBack}`.execute(db);
+    // The transaction has locked the row of the org, and will update it. An update in the savepoint would have an id of its own, and
+    // PostgreSQL a list of both ids to read with the row.
+    void db.sendWithNext(sql`release savepoint undone`.compile(db));
     return result;
   } catch (error) {
     if (violatedConstraint(error) === undefined) throw error;

@@ -39,7 +39,7 @@ export async function deleteOne<Table extends ResourceTable, Row extends Resourc
           alone,
           force,
         );
-  await closeScope(call, transaction);
+  closeScope(call, transaction);
   return left[0] ?? null;
 }
 

@@ -28,8 +28,8 @@ export async function openScope<Table extends ResourceTable, Row extends Resourc
 }
 
 /** Appends the changes of a transaction to the org's change log. */
-export async function closeScope({ group, written }: WriteCall, transaction: OrgTransaction): Promise<void> {
+export function closeScope({ group, written }: WriteCall, transaction: OrgTransaction): void {
   for (const change of transaction.changes) written.push({ org: transaction.org, change });
-  if (group === undefined) await endWrite(transaction);
+  if (group === undefined) endWrite(transaction);
   else endInGroup(group, transaction);
 }

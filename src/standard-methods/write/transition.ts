@@ -35,7 +35,7 @@ export async function changeState<Table extends ResourceTable, Row extends Resou
     const at = definition.pathOf(before);
     throw stateForbids(`the ${definition.label.one} ${at} is DELETED, and its purge_time has passed`, at, "DELETED");
   }
-  await closeScope(call, transaction);
+  closeScope(call, transaction);
   return after;
 }
 

@@ -68,7 +68,7 @@ export async function updateOne<Table extends ResourceTable, Row extends Resourc
     const { resource: next, changed } = applyUpdate(definition.schema, current, patch, mask, field);
     row = changed ? await changeRow(served, transaction, before, next) : before;
   }
-  await closeScope(call, transaction);
+  closeScope(call, transaction);
   return row;
 }
 

@@ -1,21 +1,20 @@
 import { createHash } from "node:crypto";
 import { type DescField, type DescMessage, type Message, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { type Transaction, sql } from "kysely";
+import { sql } from "kysely";
 import { AccessPreviewSchema } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import type { PreviewAccess, Written } from "../../access/previews/preview.ts";
 import type { Author } from "../../changes/author.ts";
 import type { WriteGroup } from "../../changes/write-group.ts";
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
-import { heldBack } from "../../database/held-back.ts";
-import type { Schema } from "../../database/schema.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
 import type { FairQueue } from "../fair-queue.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { previewInTurn } from "./preview-in-turn.ts";
 import { type WriteGroups, targetOf } from "./write-groups.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /** The common arguments of a write request. */
 export interface WriteRequest extends CallTime {
@@ -39,7 +38,7 @@ export interface WriteRequest extends CallTime {
 
 /** A write in progress. */
 export interface WriteCall {
-  readonly db: Transaction<Schema>;
+  readonly db: WriteTransaction;
   /** The group whose transaction it shares; undefined if it shares none. */
   readonly group?: WriteGroup;
   readonly request: WriteRequest;
@@ -119,7 +118,7 @@ export async function runWrite(
 }
 
 /** Runs a transaction when it is its turn. */
-type Transact = (run: (db: Transaction<Schema>) => Promise<Message>) => Promise<Message>;
+type Transact = (run: (db: WriteTransaction) => Promise<Message>) => Promise<Message>;
 
 /** @throws RequestIdInUse in a group. */
 async function writeOnce(call: WriteCall, write: Write, stored: (answer: Message) => Message): Promise<Message> {
@@ -129,7 +128,7 @@ async function writeOnce(call: WriteCall, write: Write, stored: (answer: Message
   const before = await findAnswer(call);
   if (before !== undefined) return before;
   const answer = await write(call);
-  await keepAnswer(call, stored(answer));
+  keepAnswer(call, stored(answer));
   return answer;
 }
 
@@ -138,7 +137,7 @@ async function lockRequestId({ db, group, request: { caller, requestId } }: Writ
   const key = sql`hashtextextended(${`${caller.memberId} ${requestId}`}, 0)`;
   if (group === undefined) {
     // Before any other lock.
-    await sql`select pg_advisory_xact_lock(${key}) ${heldBack}`.execute(db);
+    void db.sendWithNext(sql`select pg_advisory_xact_lock(${key})`.compile(db));
     return;
   }
   // A group has the lock of its org, for which others may wait that have locked their request ids.
@@ -173,27 +172,28 @@ async function findAnswer({
   throw invalidField("request_id", "was already used for another request; each request needs its own id", "request_id");
 }
 
-async function keepAnswer(
+/** Keeps an answer, with the next statement. */
+function keepAnswer(
   { db, request: { caller, requestId, fingerprint, answer: desc } }: WriteCall,
   answer: Message,
-): Promise<void> {
+): void {
   const values = {
     fingerprint: fingerprint(),
     answer: Buffer.from(toBinary(desc, answer)),
     create_time: sql<Date>`now()`,
   };
-  await db
+  const insert = db
     .insertInto("write_requests")
     .values({ org_id: caller.orgId, actor_id: caller.memberId, request_id: requestId, ...values })
-    .onConflict((conflict) => conflict.columns(["org_id", "actor_id", "request_id"]).doUpdateSet(values))
-    .modifyEnd(heldBack)
-    .execute();
+    .onConflict((conflict) => conflict.columns(["org_id", "actor_id", "request_id"]).doUpdateSet(values));
+  void db.sendWithNext(insert.compile());
   // Each stored response removes some old ones, so that only those of about a day remain.
-  await sql`
+  const deletion = sql`
     delete from write_requests where ctid in (
       select ctid from write_requests where create_time <= now() - interval '1 day'
       order by create_time limit ${oldPerKept} for update skip locked
-    ) ${heldBack}`.execute(db);
+    )`;
+  void db.sendWithNext(deletion.compile(db));
 }
 
 /**

@@ -106,7 +106,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
           taken[outcomes.length] = next;
           outcomes.push(await runOne(group, next, outcomes.length === 0));
         }
-        await extendLimits(
+        extendLimits(
           group,
           taken.slice(0, outcomes.length).map(({ call }) => call.remainingMs()),
         );
@@ -187,7 +187,7 @@ async function runOne(group: WriteGroup, { call, calledAt, write }: Waiting, isF
   if (aborted) return { error: reason };
   const run = async (): Promise<unknown> => {
     group.calledAt = calledAt;
-    await limitInGroup(group, call.remainingMs());
+    limitInGroup(group, call.remainingMs());
     const result = await write(group);
     call.signal().throwIfAborted();
     return result;

@@ -1,0 +1,129 @@
+// How Kysely uses a pool of connections.
+import {
+  AbortedTransactionError,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  type TransactionSettings,
+} from "kysely";
+import type pg from "pg";
+import type { HoldingConnection } from "./write-transaction.ts";
+
+/** A statement. A connection that is given a name prepares it; a name must always have the same text. */
+export interface Statement {
+  readonly name?: string | undefined;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** What Kysely needs of a pool. */
+interface PoolForKysely {
+  readonly connect: () => Promise<pg.PoolClient>;
+  /** Sends statements together, and returns their results. Rejects with the error of the first that fails. */
+  readonly send: (
+    client: pg.PoolClient,
+    statements: readonly Statement[],
+  ) => Promise<readonly pg.QueryResult<object>[]>;
+  /** Returns the name of a statement that is to be prepared. */
+  readonly nameOf: (text: string) => string | undefined;
+  /** Statements that follow BEGIN in its text. */
+  readonly settings: string;
+}
+
+/** A statement that is sent with the next one, with what gets its rows. */
+interface HeldStatement extends Statement {
+  readonly rows?: PromiseWithResolvers<object[]>;
+}
+
+interface PooledConnection extends HoldingConnection {
+  begin(settings: TransactionSettings): void;
+  /** @throws AbortedTransactionError when PostgreSQL has rolled the transaction back, because a statement had failed. */
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+  release(): void;
+}
+
+/** Creates the dialect of a pool, whose connections can hold statements of transactions. */
+export function createPoolDialect(pool: PoolForKysely): Dialect {
+  const own = (connection: DatabaseConnection): PooledConnection => connection as PooledConnection;
+  const nothing = (): Promise<void> => Promise.resolve();
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createDriver: () => ({
+      init: nothing,
+      acquireConnection: async () => createConnection(pool, await pool.connect()),
+      beginTransaction: async (connection, settings) => own(connection).begin(settings),
+      commitTransaction: (connection) => own(connection).commit(),
+      rollbackTransaction: (connection) => own(connection).rollback(),
+      releaseConnection: async (connection) => own(connection).release(),
+      // The watch closes the pool.
+      destroy: nothing,
+    }),
+  };
+}
+
+function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.PoolClient): PooledConnection {
+  let held: HeldStatement[] = [];
+  /** Whether anything of the transaction was sent. Its beginning is the first statement that is held. */
+  let isBegun = false;
+  let isUsable = true;
+
+  const toStatement = ({ sql: text, parameters: values }: CompiledQuery): Statement => {
+    return { name: values.length === 0 ? undefined : nameOf(text), text, values };
+  };
+
+  /** Sends a statement with those that are held. */
+  const run = async (statement: Statement): Promise<pg.QueryResult<object> | undefined> => {
+    const before = held;
+    [held, isBegun] = [[], true];
+    try {
+      const results = await send(client, [...before, statement]);
+      for (const [index, { rows }] of before.entries()) rows?.resolve(results[index]?.rows ?? []);
+      return results.at(-1);
+    } catch (error) {
+      for (const { rows } of before) rows?.reject(error);
+      throw error;
+    }
+  };
+
+  return {
+    async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+      const result = await run(toStatement(query));
+      const rows = (result?.rows ?? []) as Row[];
+      return typeof result?.rowCount === "number" ? { rows, numAffectedRows: BigInt(result.rowCount) } : { rows };
+    },
+    streamQuery: () => {
+      throw new Error("rows are not streamed");
+    },
+    hold: (statement, rows) => held.push({ ...toStatement(statement), rows }),
+    begin({ isolationLevel, accessMode }) {
+      const level = isolationLevel === undefined ? "" : ` isolation level ${isolationLevel}`;
+      // In one message, so that the settings cost no time of their own.
+      held = [{ text: `begin${level}${accessMode === undefined ? "" : ` ${accessMode}`}${settings}`, values: [] }];
+      isBegun = false;
+    },
+    async commit() {
+      if (!isBegun && held.length === 1) return;
+      const result = await run({ text: "commit", values: [] });
+      if (result?.command === "ROLLBACK") throw new AbortedTransactionError();
+    },
+    async rollback() {
+      for (const { rows } of held) rows?.reject(new Error("the transaction was rolled back"));
+      held = [];
+      if (!isBegun) return;
+      try {
+        await run({ text: "rollback", values: [] });
+      } catch (error) {
+        isUsable = false;
+        throw error;
+      }
+    },
+    release: () => client.release(!isUsable),
+  };
+}
