@@ -183,7 +183,7 @@ export async function startServer(
     const authorise = createAuthorise(viewCaller, evaluator, turns);
     const confirmOf = createConfirmOf(createAuthorise(viewCaller, evaluator, turns.ofHolders));
     const guards = {
-      turn: createTakeTurn(turns, explain),
+      turn: createTakeTurn(table, turns, explain),
       gate: createRequestGate(table, authenticate, countCall, explain, turns),
       body: createLimitBody(config.maxBodyBytes, explain),
       errors: createErrorInterceptor(explain),

@@ -39,7 +39,14 @@ export interface MethodRules {
   readonly deprecation: MethodDeprecation | undefined;
   /** Whether the method changes nothing. Every other method takes `validate_only` (AIP-163). */
   readonly reads: boolean;
+  /** Whether a call is about one resource or one question, which takes a tenth of a millisecond or so. */
+  readonly isShort: boolean;
 }
+
+/** The verbs of methods for one resource or one question, if their requests have no lists. */
+const shortVerbs: ReadonlySet<string> = new Set(
+  "Get Create Update Delete Undelete Suspend Resume Activate Check Evaluate".split(" "),
+);
 
 /**
  * Reads the rules of a method from its option.
@@ -71,7 +78,13 @@ export function readMethodRules(method: DescMethod): MethodRules {
     listVisibility: listVisibilityOf(listsAllOrgs, isPaged && target !== undefined),
     deprecation: readDeprecation(method),
     reads,
+    isShort: shortVerbs.has(verbOf(method)) && !method.input.fields.some(({ fieldKind }) => fieldKind === "list"),
   };
+}
+
+/** Returns the first word of a method's name: `Get` for `GetMember`. */
+function verbOf({ name }: DescMethod): string {
+  return /^[A-Z][a-z]*/.exec(name)?.[0] ?? name;
 }
 
 /** Whether the items of a batch name their parents, on each of which the same permission is required. */

@@ -4,6 +4,7 @@ import type { CallLength, Turns } from "../../turns/turns.ts";
 import { holdsBodyPlace, leaveBodyPlace } from "./body-places.ts";
 import { addressKeyOf } from "../call-origin.ts";
 import type { ExplainError } from "../explain-error.ts";
+import type { MethodTable } from "../method-table.ts";
 import { findCallerAtGate } from "../request-gate.ts";
 import { requestIdKey } from "../request-id-key.ts";
 
@@ -16,21 +17,15 @@ interface WaitingCall {
 /** Returns undefined when a call that passed the gate may run now, and otherwise a promise of its turn. Its body has been read. */
 export type TakeTurn = (call: WaitingCall, bodyBytes: number) => Promise<void> | undefined;
 
-/**
- * Calls of methods for one resource or one question, which take a tenth of a millisecond or so. The others go through as many
- * items as their callers choose.
- */
-const shortCalls = /^(?:(?:Get|Create|Update|Delete|Undelete|Suspend|Resume|Activate|Check)[A-Z]\w*|Evaluate)$/;
-
 /** A longer body takes long to parse. */
 const maxShortBytes = 16_384;
 
-/** Reports whether calls of a method run without a turn, while those of one turn of the event loop take no long time together. */
-export function isShort({ name }: Pick<DescMethod, "name">): boolean {
-  return shortCalls.test(name);
-}
-
-export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
+/** @param table says which methods are short, whose calls run at once unless many come together. */
+export function createTakeTurn(table: MethodTable, turns: Turns, explain: ExplainError): TakeTurn {
+  const lengthOf = (method: DescMethod, bodyBytes: number): CallLength => {
+    if (bodyBytes > maxShortBytes) return "large";
+    return table.get(method)?.isShort === true ? "short" : "long";
+  };
   return ({ method, signal, values }, bodyBytes) => {
     const taker = takerOf(values, bodyBytes);
     if (taker === undefined) {
@@ -47,11 +42,6 @@ export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
       throw explain(thrown, method, signal, values.get(requestIdKey));
     }
   };
-}
-
-function lengthOf(method: DescMethod, bodyBytes: number): CallLength {
-  if (bodyBytes > maxShortBytes) return "large";
-  return isShort(method) ? "short" : "long";
 }
 
 /**

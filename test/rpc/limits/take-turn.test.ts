@@ -1,10 +1,12 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { createMethodTable } from "../../../src/rpc/method-table.ts";
 import { services, standardServices } from "../../../src/rpc/services.ts";
-import { createTurnInterceptor, isShort } from "../../../src/rpc/limits/take-turn.ts";
+import { createTurnInterceptor } from "../../../src/rpc/limits/take-turn.ts";
 
-const methods = [...services, ...standardServices].flatMap((service) => service.methods);
-const short = methods.filter(isShort);
+const table = createMethodTable([...services, ...standardServices]);
+const methods = [...table.keys()];
+const short = methods.filter((method) => table.get(method)?.isShort === true);
 
 /** Returns the fields with which a caller chooses through how many items a call goes. */
 function countsOf({ input }: DescMethod): string[] {
