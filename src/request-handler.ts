@@ -9,12 +9,12 @@ import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createProtoBundle } from "./http/proto-bundle.ts";
 import { type Download, createDocsSite } from "./http/docs/docs-site.ts";
 import { createClientAddress } from "./http/client-address.ts";
-import type { HttpHandler, HttpRequest } from "./http/http-messages.ts";
+import type { HttpRequest } from "./http/http-messages.ts";
 import { answerHealthPage } from "./http/health/health-pages.ts";
 import { answerIndexPage } from "./http/index-page.ts";
 import { registerHealth } from "./http/health/health-service.ts";
 import type { Health } from "./http/health/health.ts";
-import { markKnownCaller, takePlaces, takePlacesKey } from "./http/paced-request.ts";
+import { type PacedHandler, type RequestPace, paceKey, unpaced } from "./http/request-pace.ts";
 import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
 import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
 import { type SignInDependencies, createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
@@ -22,7 +22,7 @@ import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import { type Guards, createRpcHandler } from "./rpc-handler.ts";
-import { clientAddressKey, markKnownKey, readOrigin } from "./rpc/call-origin.ts";
+import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { maxAnonymousBytes } from "./rpc/limits/limit-body.ts";
 import { createLimitStreams } from "./rpc/limits/limit-streams.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
@@ -64,20 +64,19 @@ export function createRequestHandler(
   guards: Guards,
   health: Health,
   { oauth, wellKnown, signIn }: TokenPages,
-): HttpHandler {
+): PacedHandler {
   const routes = createServices(dependencies);
   const clientAddress = createClientAddress(config.trustedProxies);
-  const contextValues = (request: HttpRequest): ContextValues =>
+  const valuesOf = (request: HttpRequest, pace: RequestPace): ContextValues =>
     createContextValues()
       .set(requestIdKey, requestIdOf(request))
       .set(clientAddressKey, clientAddress(request))
-      .set(markKnownKey, () => markKnownCaller(request))
-      .set(takePlacesKey, (count) => takePlaces(request, count));
+      .set(paceKey, pace);
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];
     const headers = new Headers(userAgent === undefined ? {} : { "user-agent": userAgent });
-    return readOrigin(headers, contextValues(request), credentialId);
+    return readOrigin(headers, valuesOf(request, unpaced), credentialId);
   };
   const answerOAuth = createOAuthEndpoints({ ...oauth, addressOf: clientAddress, originOf });
   const answerSignIn = createSignInEndpoints({
@@ -89,7 +88,6 @@ export function createRequestHandler(
     requestGate: guards.gate,
     beforeMessage: guards.turn,
     interceptors: [guards.errors, guards.call],
-    contextValues,
     alwaysEmitImplicit: true,
     maxBodyBytes: config.maxBodyBytes,
     bodyLimits: guards.body,
@@ -115,9 +113,7 @@ export function createRequestHandler(
       registerReflection(router, services, errorFiles, health.draining);
     },
     guards,
-    contextValues,
     limitStreams: createLimitStreams({
-      addressOf: clientAddress,
       perAddress: config.streamsPerAddress,
       inAll: maxStreams,
       draining: health.draining,
@@ -128,13 +124,13 @@ export function createRequestHandler(
     requestTimeoutMs: config.requestTimeoutMs,
     fallback: rest,
   });
-  return (request, response) => {
+  return (request, response, pace) => {
     const { url = "" } = request;
-    if (restPrefixes.some((prefix) => url.startsWith(prefix))) return rest(request, response);
-    if (url.startsWith(authzenPrefix)) return authzen(request, response);
+    if (restPrefixes.some((prefix) => url.startsWith(prefix))) return rest(request, response, valuesOf(request, pace));
+    if (url.startsWith(authzenPrefix)) return authzen(request, response, valuesOf(request, pace));
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
-    const answered = answerOAuth(request, response) ?? answerSignIn(request, response);
+    const answered = answerOAuth(request, response, pace) ?? answerSignIn(request, response);
     if (answered !== undefined) {
       // They read bodies before they know the caller.
       limitCallTime(request, response, config.requestTimeoutMs);
@@ -144,7 +140,7 @@ export function createRequestHandler(
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
-    return rpc(request, response);
+    return rpc(request, response, valuesOf(request, pace));
   };
 }
 

@@ -1,19 +1,19 @@
 // Serves RPC: unary calls by src/unary, streams by connect-node, and calls of methods that do not exist with an error.
 import type { Registry } from "@bufbuild/protobuf";
-import type { ConnectRouter, ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
+import type { ConnectRouter, HandlerContext, Interceptor } from "@connectrpc/connect";
 import { closeAfterEarlyAnswer } from "./http/listener/close-after-early-answer.ts";
-import type { HttpHandler, HttpRequest } from "./http/http-messages.ts";
 import { refuseMethodsBut } from "./http/plain-error.ts";
 import { requestPathOf } from "./http/request-path.ts";
 import { createTypeRegistry } from "./rest/json/type-registry.ts";
 import { collectMethods } from "./rest/routing/collect-methods.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
+import type { CallHandler } from "./rpc/call-handler.ts";
 import { endGateWithSignal, endWithSignal } from "./rpc/end-with-signal.ts";
 import type { ExplainError } from "./rpc/explain-error.ts";
 import type { LimitBody } from "./rpc/limits/limit-body.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { type TakeTurn, createTurnInterceptor } from "./rpc/limits/take-turn.ts";
+import { createConnectHandler } from "./rpc/serve-with-connect.ts";
 import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
 import { errorDomain } from "./rpc/to-connect-error.ts";
@@ -37,9 +37,8 @@ export interface RpcHandlerOptions {
   /** Registers services whose calls may be open for as long as they like. */
   readonly longLived: (router: ConnectRouter) => void;
   readonly guards: Guards;
-  readonly contextValues: (request: HttpRequest) => ContextValues;
   /** Bounds the streams of `longLived`. Default: there is no bound. */
-  readonly limitStreams?: (handler: HttpHandler) => HttpHandler;
+  readonly limitStreams?: (handler: CallHandler) => CallHandler;
   /** The maximum size of a message that is left to connect-node, in streams and in gRPC over HTTP/1.1. */
   readonly maxStreamedBytes: number;
   readonly maxJsonDepth: number;
@@ -48,14 +47,14 @@ export interface RpcHandlerOptions {
   /** The maximum duration of a call of `routes`. */
   readonly requestTimeoutMs: number;
   /** Serves requests that are no calls. */
-  readonly fallback: HttpHandler;
+  readonly fallback: CallHandler;
 }
 
 /** The largest number of bytes that connect-node takes as a limit. */
 const mostBytes = 0xffff_ffff;
 
-export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
-  const { routes, longLived, contextValues, maxStreamedBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
+export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
+  const { routes, longLived, maxStreamedBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
   const methods = collectMethods(routes);
   const registry = options.registry ?? createTypeRegistry(methods.map(({ method }) => method));
   const { gate, turn, body: bodyLimits, errors, call, explain } = options.guards;
@@ -69,7 +68,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
   const limited = new Set<string>();
   const streams = new Set<string>();
   const served = new Set<string>();
-  const rpc = connectNodeAdapter({
+  const rpc = createConnectHandler({
     routes(router) {
       routes(withStrictJson(router, { jsonOptions, maxJsonDepth, errorDomain }));
       for (const { requestPath } of router.handlers) limited.add(requestPath);
@@ -81,7 +80,6 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     },
     requestGate: endGateWithSignal(gate, explain),
     interceptors: [errors, endWithSignal, createTurnInterceptor(turn), call],
-    contextValues,
     readMaxBytes: maxStreamedBytes,
     // Compressing files of reflection takes longer than anything else that a client gets without credentials.
     compressMinBytes: mostBytes,
@@ -93,7 +91,6 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     requestGate: gate,
     beforeMessage: turn,
     interceptors: [errors, call],
-    contextValues,
     isReused,
     explain,
     bodyLimits,
@@ -101,20 +98,21 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     maxDepth: maxJsonDepth,
     registry,
     timeoutMs: requestTimeoutMs,
-    fallback(request, response) {
+    fallback(request, response, values) {
       const path = requestPathOf(request.url ?? "");
-      if (!served.has(path)) return refuseUnknownMethod(request, response) ? undefined : fallback(request, response);
+      if (!served.has(path))
+        return refuseUnknownMethod(request, response) ? undefined : fallback(request, response, values);
       closeAfterEarlyAnswer(request, response);
       if (limited.has(path)) limitCallTime(request, response, requestTimeoutMs);
-      return streams.has(path) ? rpcStream(request, response) : rpc(request, response);
+      return streams.has(path) ? rpcStream(request, response, values) : rpc(request, response, values);
     },
   });
-  return (request, response) => {
+  return (request, response, values) => {
     const path = requestPathOf(request.url ?? "");
     const verbs = readable.has(path) ? ["GET", "POST"] : ["POST"];
     const isRefused =
       served.has(path) &&
       (refuseOtherVerbs(verbs, request, response) || refuseMethodsBut(verbs, request, response, path));
-    return isRefused ? undefined : unary(request, response);
+    return isRefused ? undefined : unary(request, response, values);
   };
 }

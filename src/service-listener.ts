@@ -4,8 +4,8 @@ import { withAccessLog } from "./http/access-log.ts";
 import { createAddressLimits } from "./http/address-limits.ts";
 import { withCors } from "./http/cors.ts";
 import { createAnswerStarting } from "./http/health/answer-starting.ts";
-import type { HttpHandler } from "./http/http-messages.ts";
 import { createListener } from "./http/listener/listener.ts";
+import type { PacedHandler } from "./http/request-pace.ts";
 
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
@@ -15,7 +15,7 @@ export interface ServiceListener {
   /** Listens, if it does not yet. Until there is a handler, it answers that the server is starting. @throws Error as `listen`. */
   open(): Promise<{ readonly url: string; readonly port: number }>;
   /** Sets what answers from now on. */
-  serve(handler: HttpHandler): void;
+  serve(handler: PacedHandler): void;
   /** Closes the listener if it is open. */
   close(graceMs: number): Promise<void>;
 }
@@ -30,8 +30,8 @@ export function createServiceListener(config: Config, logger: Logger): ServiceLi
     maxStreams: maxConcurrentStreams,
     logger,
   });
-  let current: HttpHandler = createAnswerStarting();
-  const handler: HttpHandler = (request, response) => current(request, response);
+  let current: PacedHandler = createAnswerStarting();
+  const handler: PacedHandler = (request, response, pace) => current(request, response, pace);
   const listener = createListener({
     handler: withAccessLog(limitRequests(withCors(handler, config.corsOrigins)), {
       logger,

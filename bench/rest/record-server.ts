@@ -10,6 +10,7 @@ import * as grpc from "@grpc/grpc-js";
 import { pino } from "pino";
 import { RecordSchema, GetRecordRequestSchema } from "../../test/rest/gen/rest/test/v1/records_pb.ts";
 import { readConfig } from "../../src/config.ts";
+import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { createListener } from "../../src/http/listener/listener.ts";
 import { createRestHandler } from "../../src/rest/rest-handler.ts";
 import { createRpcHandler } from "../../src/rpc-handler.ts";
@@ -61,7 +62,6 @@ async function startLanes(): Promise<number> {
       call: (next) => next,
       explain,
     },
-    contextValues: createContextValues,
     maxStreamedBytes: maxBodyBytes,
     maxJsonDepth,
     requestTimeoutMs,
@@ -80,7 +80,8 @@ async function startLanes(): Promise<number> {
     keepAliveTimeoutMs: 65_000,
     maxConcurrentStreams: 256,
   };
-  return (await createListener({ handler, limits }).listen(0, "127.0.0.1")).port;
+  const withValues: HttpHandler = (request, response) => handler(request, response, createContextValues());
+  return (await createListener({ handler: withValues, limits }).listen(0, "127.0.0.1")).port;
 }
 
 function startGrpcJs(): Promise<number> {

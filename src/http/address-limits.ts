@@ -12,8 +12,8 @@ import { connectionOf, createClientAddress } from "./client-address.ts";
 import { createCounts } from "./counts.ts";
 import type { HttpHandler } from "./http-messages.ts";
 import { createHandleAtPace, type HandleAtPace } from "./pace-requests.ts";
-import { setPace } from "./paced-request.ts";
 import { answerError } from "./plain-error.ts";
+import { type PacedHandler, unpaced } from "./request-pace.ts";
 import { requestPathOf } from "./request-path.ts";
 
 interface AddressLimitOptions {
@@ -51,7 +51,7 @@ export interface AddressLimits extends Pick<AnnouncedStreams, "streamsOf" | "onS
    * Answers 429 when the address of a request has too many in flight. Lets anonymous requests wait once there are many of them. Some
    * probes of the health of the server are answered before all that.
    */
-  readonly limitRequests: (handler: HttpHandler) => HttpHandler;
+  readonly limitRequests: (handler: PacedHandler) => HttpHandler;
 }
 
 const defaultLogIntervalMs = 60_000;
@@ -116,19 +116,18 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
 
     limitRequests: (handler) => (request, response) => {
       const address = clientAddress(request);
-      if (address === null) return handler(request, response);
+      if (address === null) return handler(request, response, unpaced);
       if (address !== last.address) last = { address, network: networkOf(address) };
       const { network } = last;
-      if (isProbe(request.url) && probes.takeDue(network)) return handler(request, response);
+      if (isProbe(request.url) && probes.takeDue(network)) return handler(request, response, unpaced);
       if (!requests.add(network)) {
         logTooMany(network);
         return answerError(response, tooMany(maxRequests));
       }
       response.on("close", () => requests.remove(network));
-      const onKnown = (): void => streams.raise(connectionOf(request));
-      if (handleAtPace !== undefined) return handleAtPace(handler, request, response, network, onKnown);
-      setPace(request, { onKnown, takePlaces: () => 0 });
-      return handler(request, response);
+      const markKnown = (): void => streams.raise(connectionOf(request));
+      if (handleAtPace !== undefined) return handleAtPace(handler, request, response, network, markKnown);
+      return handler(request, response, { ...unpaced, markKnown });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { cors as connectCors } from "@connectrpc/connect";
 import cors from "cors";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./http-messages.ts";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 
 /** The methods that pages may use, over REST and Connect. */
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -30,16 +30,19 @@ const maxAgeSeconds = 7200;
  *
  * @param origins such as `https://console.example.com`, or `*` for all. If empty, browsers refuse.
  */
-export function withCors(handler: HttpHandler, origins: readonly string[]): HttpHandler {
+export function withCors<Rest extends unknown[]>(
+  handler: (request: HttpRequest, response: HttpResponse, ...rest: Rest) => void | Promise<void>,
+  origins: readonly string[],
+): typeof handler {
   if (origins.length === 0) return handler;
   const origin = origins.includes("*") ? "*" : [...origins];
   // The handler answers OPTIONS requests that are not preflight requests.
   const apply = cors({ origin, methods, exposedHeaders, maxAge: maxAgeSeconds, preflightContinue: true });
-  return (request, response) => {
+  return (request, response, ...rest) => {
     let served: void | Promise<void> = undefined;
     apply(request, response, () => {
       if (isPreflight(request)) answerPreflight(response);
-      else served = handler(request, response);
+      else served = handler(request, response, ...rest);
     });
     return served;
   };

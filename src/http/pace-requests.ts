@@ -2,8 +2,8 @@ import proxyAddress from "proxy-addr";
 import { createAnonymousPace } from "./anonymous-pace.ts";
 import { connectionOf, peerOf } from "./client-address.ts";
 import { handleLater } from "./handle-later.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./http-messages.ts";
-import { setPace } from "./paced-request.ts";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
+import type { PacedHandler, RequestPace } from "./request-pace.ts";
 
 interface PaceOptions {
   readonly trustedProxies: readonly string[];
@@ -19,7 +19,7 @@ interface PaceOptions {
  * @param onCaller called when the caller of the request is known.
  */
 export type HandleAtPace = (
-  handler: HttpHandler,
+  handler: PacedHandler,
   request: HttpRequest,
   response: HttpResponse,
   network: string,
@@ -45,22 +45,22 @@ export function createHandleAtPace({ trustedProxies, perSecond, onTooMany }: Pac
     const { waitMs, end } = pace.begin(network, ownConnectionOf(request));
     let isHandled = false;
     let isKnown = false;
-    setPace(request, {
+    const own: RequestPace = {
       // At once: many calls of one client may be in flight.
-      onKnown() {
+      markKnown() {
         if (isKnown) return;
         isKnown = true;
         end("known");
         onCaller();
       },
-      takePlaces: (count) => pace.take(network, count),
-    });
+      take: (count) => pace.take(network, count),
+    };
     response.on("close", () => {
       if (!isKnown) end(isHandled ? "anonymous" : "not handled");
     });
     const handle = (): void | Promise<void> => {
       isHandled = true;
-      return handler(request, response);
+      return handler(request, response, own);
     };
     if (waitMs > maxWaitMs) return onTooMany(network, response);
     return handleLater(waitMs, response, handle);

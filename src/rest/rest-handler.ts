@@ -92,10 +92,13 @@ export interface RestHandlerOptions {
  * Creates a handler that serves the methods that have a `google.api.http` rule as REST with JSON, in process: it passes
  * the request message directly through the interceptors to the method.
  *
- * @returns a listener for the "request" event of node:http and node:http2 servers.
+ * @returns a listener for the "request" event of node:http and node:http2 servers. It takes the context values of the call as a third
+ *   argument, from a server that knows more of a request than its head and body; without it, `contextValues` makes them.
  * @throws Error that names the method and the problem if a rule is invalid.
  */
-export function createRestHandler(options: RestHandlerOptions): (request: RestRequest, response: RestResponse) => void {
+export function createRestHandler(
+  options: RestHandlerOptions,
+): (request: RestRequest, response: RestResponse, values?: ContextValues) => void {
   const { maxDepth = 100, maxBodyBytes = 4 * 1024 * 1024, maxTargetLength = 8192, fallback } = options;
   const { errorDomain = "rest", mapError, hintFor = () => "" } = options;
   const methods = collectMethods(options.routes);
@@ -113,7 +116,6 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     requestGate: options.requestGate,
     beforeMessage: options.beforeMessage,
     interceptors: options.interceptors ?? [],
-    contextValues: options.contextValues,
     isReused: options.isReused ?? (() => false),
     deniedHeaders: deniedNames(options.deniedHeaders ?? []),
     timeoutMs: options.timeoutMs,
@@ -125,7 +127,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     fail,
   });
 
-  function dispatch(request: RestRequest, response: RestResponse): void {
+  function dispatch(request: RestRequest, response: RestResponse, values?: ContextValues): void {
     const method = request.method ?? "GET";
     if (method === "OPTIONS" && request.url === "*") {
       sendResponse(request, response, 204, {});
@@ -134,7 +136,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     const { path, query } = parseRequestTarget(request.url ?? "/", maxTargetLength);
     let found = trie.match(method, path);
     if (found.route === undefined && method === "HEAD" && found.allow.includes("GET")) found = trie.match("GET", path);
-    if (found.route !== undefined) serve(request, response, found, query);
+    if (found.route !== undefined) serve(request, response, found, query, values ?? options.contextValues?.(request));
     else if (found.allow.length > 0) answerWithAllowed(request, response, found.allow, trie.offer(path).verbs);
     else if (isSlashTooMany(method, path)) redirect(request, response, path.slice(0, -1), query);
     else if (fallback !== undefined) fallback(request, response);
@@ -157,9 +159,9 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     return found.route !== undefined || found.allow.length > 0;
   }
 
-  return (request, response) => {
+  return (request, response, values) => {
     try {
-      dispatch(request, response);
+      dispatch(request, response, values);
     } catch (error) {
       fail(request, response, error);
     }

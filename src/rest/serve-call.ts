@@ -25,7 +25,6 @@ interface CallOptions {
   readonly requestGate: ((context: HandlerContext) => void | Promise<void>) | undefined;
   readonly beforeMessage: ((context: HandlerContext, bodyBytes: number) => Promise<void> | undefined) | undefined;
   readonly interceptors: Interceptor[];
-  readonly contextValues: ((request: RestRequest) => ContextValues) | undefined;
   readonly isReused: (response: Message, context: HandlerContext) => boolean;
   readonly deniedHeaders: ReadonlySet<string>;
   readonly maxBodyBytes: number;
@@ -50,18 +49,15 @@ const uncached = ["cache-control", "private, no-cache"] as const;
  */
 export function createCallServer(
   options: CallOptions,
-): (request: RestRequest, response: RestResponse, match: RouteMatch<Route>, rawQuery: string) => void {
-  const {
-    requestGate,
-    beforeMessage,
-    interceptors,
-    contextValues,
-    deniedHeaders,
-    maxBodyBytes,
-    bodyLimits,
-    timeoutMs,
-    fail,
-  } = options;
+): (
+  request: RestRequest,
+  response: RestResponse,
+  match: RouteMatch<Route>,
+  rawQuery: string,
+  values: ContextValues | undefined,
+) => void {
+  const { requestGate, beforeMessage, interceptors, deniedHeaders, maxBodyBytes, bodyLimits, timeoutMs, fail } =
+    options;
 
   function bind(call: Call, body: Buffer | undefined): Message {
     const { request, match, query, preconditions } = call;
@@ -157,13 +153,12 @@ export function createCallServer(
     }
   }
 
-  return (request, response, match, rawQuery) => {
+  return (request, response, match, rawQuery, values) => {
     const { route } = match;
     const { spec } = route;
     if (route.deprecation !== undefined) setHeaders(response, route.deprecation);
     const { query, presentation, preconditions, timeoutMs: givenMs } = readHead(request, response, route, rawQuery);
     const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
-    const values = contextValues?.(request);
     const lifetime = watchCall(response, limitMs, (error) => {
       // While there is no room for the body, its client waits, too.
       const isAwaited = !hasNoBody(request) && !request.complete && !request.isPaused();

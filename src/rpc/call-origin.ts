@@ -7,9 +7,6 @@ import { requestIdKey } from "./request-id-key.ts";
 /** The context key of the client's IP address; null if it is not known. */
 export const clientAddressKey = createContextKey<string | null>(null, { description: "client address" });
 
-/** The context key of the function that says that the caller is known and keeps its rates. */
-export const markKnownKey = createContextKey<() => void>(() => undefined, { description: "mark known caller" });
-
 /**
  * Returns what stands for the org, and for the caller, of calls whose caller is not known: the client's address, or the network of
  * addresses that it may choose from.

@@ -2,7 +2,8 @@ import { type ConnectError, type ContextValues, createContextKey, type HandlerCo
 import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
-import { addressKeyOf, clientAddressKey, markKnownKey } from "./call-origin.ts";
+import { paceKey } from "../http/request-pace.ts";
+import { addressKeyOf, clientAddressKey } from "./call-origin.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./limits/rate-limits.ts";
@@ -60,7 +61,7 @@ export function createRequestGate(
       for (const [name, value] of fields) responseHeader.set(name, value);
       if (refusal !== undefined) throw explained(refusal);
     }
-    values.get(markKnownKey)();
+    values.get(paceKey).markKnown();
   };
 }
 

@@ -3,14 +3,13 @@
 import {
   Code,
   ConnectError,
-  type ContextValues,
   type ConnectRouter,
   type HandlerContext,
   type Interceptor,
   type MethodImplSpec,
 } from "@connectrpc/connect";
 import type { Message, Registry } from "@bufbuild/protobuf";
-import type { HttpHandler, HttpRequest, HttpResponse } from "../http/http-messages.ts";
+import type { HttpRequest } from "../http/http-messages.ts";
 import { requestPathOf } from "../http/request-path.ts";
 import { createCallContext, watchCall } from "../rest/calls/call-context.ts";
 import { invokeUnary } from "../rest/calls/invoke-unary.ts";
@@ -21,6 +20,7 @@ import { RestError } from "../rest/errors/rest-error.ts";
 import { toFailure } from "../rest/errors/to-failure.ts";
 import { collectMethods } from "../rest/routing/collect-methods.ts";
 import type { ItemLimitOf } from "../rest/limits/item-limit.ts";
+import type { CallHandler } from "../rpc/call-handler.ts";
 import type { ExplainError } from "../rpc/explain-error.ts";
 import { requestIdKey } from "../rpc/request-id-key.ts";
 import { errorDomain, withRequestInfo } from "../rpc/to-connect-error.ts";
@@ -39,7 +39,6 @@ export interface UnaryHandlerOptions {
   readonly beforeMessage: (context: HandlerContext, bodyBytes: number) => Promise<void> | undefined;
   /** Wrap each call, the first one outermost. */
   readonly interceptors: Interceptor[];
-  readonly contextValues: (request: HttpRequest) => ContextValues;
   /** Reports whether the method returns the response of a call to other calls, too, unchanged. It is then encoded once. */
   readonly isReused: (response: Message, context: HandlerContext) => boolean;
   readonly explain: ExplainError;
@@ -57,7 +56,7 @@ export interface UnaryHandlerOptions {
   /** The maximum duration of a call, including its body. A client may allow less. */
   readonly timeoutMs: number;
   /** Serves all other requests. */
-  readonly fallback: HttpHandler;
+  readonly fallback: CallHandler;
 }
 
 type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
@@ -81,8 +80,8 @@ const wires: ReadonlyMap<string, Wire> = new Map([
 
 const deniedHeaders: ReadonlySet<string> = new Set(connectionHeaders);
 
-export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
-  const { requestGate, beforeMessage, interceptors, contextValues, isReused, explain, bodyLimits, timeoutMs } = options;
+export function createUnaryHandler(options: UnaryHandlerOptions): CallHandler {
+  const { requestGate, beforeMessage, interceptors, isReused, explain, bodyLimits, timeoutMs, fallback } = options;
   const codecOf = createCodecs(options.maxDepth, options.itemLimitOf, options.registry);
   const specs = new Map<string, UnarySpec>();
   for (const spec of collectMethods(options.routes)) {
@@ -102,7 +101,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
     return withRequestInfo(isUnknownCoding ? withCode(error, Code.Unimplemented) : error, requestId);
   };
 
-  const serve = (spec: UnarySpec, wire: Wire, request: HttpRequest, response: HttpResponse): void => {
+  const serve = (spec: UnarySpec, wire: Wire, ...[request, response, values]: Parameters<CallHandler>): void => {
     const { protocol, encoding, contentType } = wire;
     const { method } = spec;
     const { timeoutMs: givenMs = timeoutMs, error: timeoutError } = protocol.timeoutOf(request.headers);
@@ -119,7 +118,6 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
       abandonBody(request, response);
       fail(error);
     });
-    const values = contextValues(request);
     const context = createCallContext(method, request, lifetime, deniedHeaders, protocol.name, values);
     const exchange: UnaryExchange = { request, response, contentType, context };
 
@@ -172,15 +170,15 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
         .catch(finish);
   };
 
-  return (request, response) => {
+  return (request, response, values) => {
     const isGet = request.method === "GET";
     const spec = specs.get(isGet ? requestPathOf(request.url ?? "") : (request.url ?? ""));
     const wire = isGet ? getWireOf(spec, request) : wireOf(request);
     // gRPC needs trailers, for which connect-node has a form over HTTP/1.1.
     const isServed =
       spec !== undefined && wire !== undefined && (wire.protocol !== grpcProtocol || "stream" in response);
-    if (!isServed) return options.fallback(request, response);
-    serve(spec, wire, request, response);
+    if (!isServed) return fallback(request, response, values);
+    serve(spec, wire, request, response, values);
     return undefined;
   };
 }

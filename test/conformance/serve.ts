@@ -8,7 +8,7 @@ import { withAccessLog } from "../../src/http/access-log.ts";
 import { withCors } from "../../src/http/cors.ts";
 import { createHealth } from "../../src/http/health/health.ts";
 import { registerHealth } from "../../src/http/health/health-service.ts";
-import type { HttpHandler, HttpRequest } from "../../src/http/http-messages.ts";
+import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { createListener } from "../../src/http/listener/listener.ts";
 import { registerReflection } from "../../src/http/reflection/reflection.ts";
 import { createRestHandler } from "../../src/rest/rest-handler.ts";
@@ -36,8 +36,6 @@ const maxBytes = messageReceiveLimit === 0 ? config.maxBodyBytes : messageReceiv
 const logger = pino({ level: "error" }, pino.destination(process.stderr.fd));
 const explain = createExplainError(logger);
 const health = createHealth({ checks: {}, checkTimeoutMs: 2_000 });
-/** The calls whose clients have set a timeout. All others have that of the service. */
-const timed = new WeakSet<HttpRequest>();
 const routes = (router: ConnectRouter): void => void router.service(ConformanceService, conformanceService);
 
 const rpc = createRpcHandler({
@@ -54,10 +52,6 @@ const rpc = createRpcHandler({
     call: (next) => next,
     explain,
   },
-  contextValues: (request) =>
-    createContextValues()
-      .set(requestIdKey, String(request.headers["x-request-id"]))
-      .set(isTimedKey, timed.has(request)),
   maxStreamedBytes: maxBytes,
   maxJsonDepth: config.maxJsonDepth,
   requestTimeoutMs: config.requestTimeoutMs,
@@ -66,8 +60,9 @@ const rpc = createRpcHandler({
 });
 const handler: HttpHandler = (request, response) => {
   const { headers } = request;
-  if ((headers["grpc-timeout"] ?? headers["connect-timeout-ms"]) !== undefined) timed.add(request);
-  return rpc(request, response);
+  const isTimed = (headers["grpc-timeout"] ?? headers["connect-timeout-ms"]) !== undefined;
+  const values = createContextValues().set(requestIdKey, String(headers["x-request-id"]));
+  return rpc(request, response, values.set(isTimedKey, isTimed));
 };
 
 const listener = createListener({

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createAddressLimits } from "../../src/http/address-limits.ts";
 import { createListener } from "../../src/http/listener/listener.ts";
-import { markKnownCaller } from "../../src/http/paced-request.ts";
 import type { HttpResponse } from "../../src/http/http-messages.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
 import { openRaw } from "./raw-client.ts";
@@ -36,10 +35,10 @@ async function start(changed: {
   const handled: string[] = [];
   const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: maxStreams, maxConnections: maxInAll };
   const listener = createListener({
-    handler: limitRequests((request, response) => {
+    handler: limitRequests((request, response, pace) => {
       handled.push(request.url ?? "");
       if (request.url === "/throw") throw new Error("a defect");
-      if (request.url === "/known" || request.url === "/wait") markKnownCaller(request);
+      if (request.url === "/known" || request.url === "/wait") pace.markKnown();
       if (request.url === "/wait") waiting.push(response);
       else response.end("ok");
     }),

@@ -4,7 +4,6 @@ import type { ClientHttp2Session } from "node:http2";
 import { expect, test } from "vitest";
 import { createAddressLimits } from "../../src/http/address-limits.ts";
 import { createListener } from "../../src/http/listener/listener.ts";
-import { markKnownCaller } from "../../src/http/paced-request.ts";
 import { callHttp2, frame, openHttp2, preface } from "./http2-client.ts";
 import { openRaw } from "./raw-client.ts";
 
@@ -23,10 +22,10 @@ async function start(anonymousPerSecond: number, trustedProxies: string[] = []) 
   });
   const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: 256, keepAliveTimeoutMs: waitMs };
   const listener = createListener({
-    handler: limitRequests((request, response) => {
+    handler: limitRequests((request, response, pace) => {
       handled++;
       if (request.url !== "/known") return;
-      markKnownCaller(request);
+      pace.markKnown();
       response.end();
     }),
     limits: { ...limits, headersTimeoutMs: waitMs, requestTimeoutMs: waitMs },

@@ -8,7 +8,7 @@ import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { createRequestGate } from "../../src/rpc/request-gate.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
 import { createTurns } from "../../src/turns/turns.ts";
-import { markKnownKey } from "../../src/rpc/call-origin.ts";
+import { paceKey, unpaced } from "../../src/http/request-pace.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 
 function createCall(contextValues = createContextValues()) {
@@ -53,7 +53,8 @@ test("the caller of a call is known if it passes the gate, and not if it exceeds
       createExplainError(pino({ enabled: false })),
       createTurns(),
     );
-    const context = createCall(createContextValues().set(markKnownKey, () => void marked.push(name)));
+    const pace = { ...unpaced, markKnown: () => void marked.push(name) };
+    const context = createCall(createContextValues().set(paceKey, pace));
     return gate(context).catch((thrown: unknown) => thrown);
   };
   await call("passes", undefined);

@@ -44,13 +44,15 @@ beforeAll(async () => {
       call: (next) => next,
       explain,
     },
-    contextValues: () => createContextValues(),
     maxStreamedBytes: maxBodyBytes,
     maxJsonDepth: 100,
     requestTimeoutMs: 5_000,
     fallback: createRestHandler({ routes() {} }),
   });
-  listener = createListener({ handler, limits });
+  listener = createListener({
+    handler: (request, response) => handler(request, response, createContextValues()),
+    limits,
+  });
   url = `http://127.0.0.1:${(await listener.listen(0, "127.0.0.1")).port}`;
 });
 

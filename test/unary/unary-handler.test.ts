@@ -67,7 +67,6 @@ function invalid(): ConnectError {
 const values = {
   requestGate: async () => {},
   beforeMessage: () => undefined,
-  contextValues: () => createContextValues(),
   isReused: () => false,
   timeoutMs: 5_000,
 };
@@ -108,7 +107,7 @@ async function listen(handler: HttpHandler): Promise<string> {
 let urls: readonly [ours: string, theirs: string];
 
 beforeAll(async () => {
-  urls = [await listen(unary), await listen(node)];
+  urls = [await listen((request, response) => unary(request, response, createContextValues())), await listen(node)];
 });
 
 afterAll(async () => {

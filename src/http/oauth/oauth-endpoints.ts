@@ -13,10 +13,10 @@ import type { TokenFunctions } from "../../iam/tokens/functions.ts";
 import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
 import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
-import { markKnownCaller } from "../paced-request.ts";
 import { answerJson } from "../plain-error.ts";
 import { requireMethod } from "./require-method.ts";
 import { closeAfterEarlyAnswer } from "../listener/close-after-early-answer.ts";
+import type { RequestPace } from "../request-pace.ts";
 import { requestPathOf } from "../request-path.ts";
 import { authenticateRegistered } from "./authenticate-registered.ts";
 import { authenticateClient, invalidClient } from "./authenticate-client.ts";
@@ -48,7 +48,11 @@ export const oauthPaths = {
 } as const;
 
 /** Answers a request, or returns undefined if it is for another path. */
-export type AnswerOAuth = (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined;
+export type AnswerOAuth = (
+  request: HttpRequest,
+  response: HttpResponse,
+  pace: RequestPace,
+) => Promise<void> | undefined;
 
 /** Responses have secrets, or depend on them. */
 const uncached = { "Cache-Control": "no-store", Pragma: "no-cache" };
@@ -166,12 +170,17 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     },
   };
 
-  const answer = async (endpoint: Endpoint, request: HttpRequest, response: HttpResponse): Promise<void> => {
+  const answer = async (
+    endpoint: Endpoint,
+    request: HttpRequest,
+    response: HttpResponse,
+    pace: RequestPace,
+  ): Promise<void> => {
     closeAfterEarlyAnswer(request, response);
     try {
       requireMethod(request, ["POST"]);
       const answered = await endpoint(request, await readForm(request));
-      markKnownCaller(request);
+      pace.markKnown();
       answerJson(response, 200, JSON.stringify(answered), uncached);
     } catch (thrown) {
       const { error, message, status, headers } = toOAuthError(thrown);
@@ -182,10 +191,10 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     }
   };
 
-  return (request, response) => {
+  return (request, response, pace) => {
     const path = requestPathOf(request.url ?? "");
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
-    return endpoint && answer(endpoint, request, response);
+    return endpoint && answer(endpoint, request, response, pace);
   };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type DescFile, type DescService, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter, type ServiceImpl } from "@connectrpc/connect";
-import { takePlacesKey } from "../paced-request.ts";
+import { paceKey } from "../request-pace.ts";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import {
   ServerReflection,
@@ -41,7 +41,7 @@ export function registerReflection(
       for await (const request of endedBy(draining, requests)) {
         const { host, messageRequest } = request;
         const messageResponse = answer(index, sent, serialise, messageRequest);
-        const waitMs = values.get(takePlacesKey)(placesOf(request, messageResponse));
+        const waitMs = values.get(paceKey).take(weightOf(request, messageResponse));
         if (waitMs > 0) await sleep(waitMs, undefined, { signal: ended });
         yield { validHost: host, originalRequest: request, messageResponse };
       }
@@ -53,15 +53,15 @@ export function registerReflection(
   router.service(ServerReflectionV1Alpha as unknown as typeof ServerReflection, implementation, { interceptors: [] });
 }
 
-const bytesOfPlace = 16_384;
+const bytesOfRequest = 16_384;
 
 /** Returns as how many anonymous requests an answer counts, which repeats its question. */
-function placesOf(request: ServerReflectionRequest, answered: Answer): number {
+function weightOf(request: ServerReflectionRequest, answered: Answer): number {
   const files = answered.case === "fileDescriptorResponse" ? (answered.value.fileDescriptorProto ?? []) : [];
   const { value = "" } = request.messageRequest;
   const repeated = typeof value === "string" ? value : value.containingType;
   const bytes = files.reduce((sum, file) => sum + file.length, request.host.length + repeated.length);
-  return 1 + Math.floor(bytes / bytesOfPlace);
+  return 1 + Math.floor(bytes / bytesOfRequest);
 }
 
 /** Creates a function that serialises each file once. */

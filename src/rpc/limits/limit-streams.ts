@@ -1,13 +1,13 @@
-import type { ClientAddress } from "../../http/client-address.ts";
 import { createCounts } from "../../http/counts.ts";
 import { cutRequest } from "../../http/cut-request.ts";
 import { handleLater } from "../../http/handle-later.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/http-messages.ts";
-import { takePlaces } from "../../http/paced-request.ts";
+import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
+import { paceKey } from "../../http/request-pace.ts";
 import { networkOf } from "../../identity/address-prefix.ts";
+import { clientAddressKey } from "../call-origin.ts";
+import type { CallHandler } from "../call-handler.ts";
 
 interface StreamLimits {
-  readonly addressOf: ClientAddress;
   /** Of one address; of one /64 for IPv6. */
   readonly perAddress: number;
   readonly inAll: number;
@@ -21,7 +21,7 @@ interface StreamLimits {
  * How many anonymous requests a stream counts as, besides the one that it is. To open and close it takes ten times as much of the
  * processor as one with a single answer.
  */
-const placesOfStream = 9;
+const requestsOfStream = 9;
 
 /**
  * As how many streams one of reflection counts for its address. Clients ask it a few questions and leave. Questions wait in memory if
@@ -35,18 +35,17 @@ const unreadMs = 1_000;
 
 /** Bounds the open streams of clients without credentials: health Watches and reflection. */
 export function createLimitStreams({
-  addressOf,
   perAddress,
   inAll,
   draining,
   onTooMany,
-}: StreamLimits): (handler: HttpHandler) => HttpHandler {
+}: StreamLimits): (handler: CallHandler) => CallHandler {
   const ofNetworks = createCounts(perAddress);
   const open = new Map<HttpResponse, HttpRequest>();
   const cutAll = (): void => open.forEach((request, response) => cutRequest(request, response));
   draining.addEventListener("abort", () => setTimeout(cutAll, unreadMs).unref(), { once: true });
-  return (handler) => (request, response) => {
-    const address = addressOf(request);
+  return (handler) => (request, response, values) => {
+    const address = values.get(clientAddressKey);
     const network = address === null ? "unknown" : networkOf(address);
     const refuse = (reached: string): void =>
       onTooMany(request, response, `${reached} already; close one, or call Check for the health of the server`);
@@ -58,6 +57,7 @@ export function createLimitStreams({
       ofNetworks.remove(network, amount);
       open.delete(response);
     });
-    return handleLater(takePlaces(request, placesOfStream), response, () => handler(request, response));
+    const waitMs = values.get(paceKey).take(requestsOfStream);
+    return handleLater(waitMs, response, () => handler(request, response, values));
   };
 }

@@ -1,9 +1,11 @@
 // Tests that clients without credentials cannot open as many streams as they like.
 import { once } from "node:events";
 import type { ClientHttp2Session, OutgoingHttpHeaders } from "node:http2";
+import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import type { HttpRequest, HttpResponse } from "../../../src/http/http-messages.ts";
-import { setPace } from "../../../src/http/paced-request.ts";
+import type { HttpResponse } from "../../../src/http/http-messages.ts";
+import { paceKey, unpaced } from "../../../src/http/request-pace.ts";
+import { clientAddressKey } from "../../../src/rpc/call-origin.ts";
 import { createLimitStreams } from "../../../src/rpc/limits/limit-streams.ts";
 import { refuseOneTooMany } from "../../../src/unary/refuse-call.ts";
 import { callHttp2, openHttp2 } from "../../http/http2-client.ts";
@@ -11,11 +13,10 @@ import { openRaw } from "../../http/raw-client.ts";
 import { beginAnswer, startListener } from "../../http/start-listener.ts";
 
 /** Starts a server that allows three streams in all, and answers none of them to its end. */
-async function start(pace?: (count: number) => number, perAddress = 2) {
+async function start(pace = unpaced.take, perAddress = 2) {
   const draining = new AbortController();
   const open = new Set<HttpResponse>();
   const limitStreams = createLimitStreams({
-    addressOf: ({ headers }: HttpRequest) => String(headers["x-address"]),
     perAddress,
     inAll: 3,
     draining: draining.signal,
@@ -27,8 +28,8 @@ async function start(pace?: (count: number) => number, perAddress = 2) {
     beginAnswer(response);
   });
   const server = await startListener((request, response) => {
-    if (pace !== undefined) setPace(request, { onKnown: () => undefined, takePlaces: pace });
-    return limited(request, response);
+    const values = createContextValues().set(clientAddressKey, String(request.headers["x-address"]));
+    return limited(request, response, values.set(paceKey, { ...unpaced, take: pace }));
   });
   const session = await openHttp2(server.url);
   const stop = async (): Promise<void> => {
