@@ -9,7 +9,7 @@ const sources = join(import.meta.dirname, "src");
 /** From the top. A folder or file may import only from lower layers; those in the same layer may import each other. */
 const layers: readonly (readonly string[])[] = [
   ["main.ts"],
-  ["server.ts", "request-handler.ts", "service-listener.ts", "rpc-handler.ts", "cli", "unary"],
+  ["server.ts", "request-handler.ts", "service-listener.ts", "rpc-handler.ts", "compose", "cli", "unary"],
   ["config.ts", "setting-types.ts", "http", "rpc", "installation"],
   ["catalog.ts", "jobs"],
   ["resources"],

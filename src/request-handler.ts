@@ -4,6 +4,7 @@ import type { DescFile } from "@bufbuild/protobuf";
 import { type ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
 import openApi from "../gen/openapi.json" with { type: "json" };
 import type { Origin } from "./changes/author.ts";
+import type { SignIn } from "./compose/sign-in.ts";
 import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createProtoBundle } from "./http/proto-bundle.ts";
@@ -15,9 +16,9 @@ import { answerIndexPage } from "./http/index-page.ts";
 import { registerHealth } from "./http/health/health-service.ts";
 import type { Health } from "./http/health/health.ts";
 import { type PacedHandler, type RequestPace, paceKey, unpaced } from "./http/request-pace.ts";
-import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
-import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
-import { type SignInDependencies, createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
+import { createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
+import { createWellKnown } from "./http/oauth/well-known.ts";
+import { createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
@@ -51,19 +52,12 @@ const authzenPrefix = "/access/v1/";
 /** Health Watches and reflection: far more than the proxies and orchestrators of a server open. */
 const maxStreams = 1_000;
 
-/** The endpoints of OAuth and what verifiers read, without what depends on requests. */
-interface TokenPages {
-  readonly oauth: Omit<OAuthDependencies, "addressOf" | "originOf">;
-  readonly wellKnown: WellKnown;
-  readonly signIn: Omit<SignInDependencies, "originOf">;
-}
-
 export function createRequestHandler(
   config: Config,
   dependencies: ServiceDependencies,
   guards: Guards,
   health: Health,
-  { oauth, wellKnown, signIn }: TokenPages,
+  { oauth, signIn, wellKnown }: SignIn,
 ): PacedHandler {
   const routes = createServices(dependencies);
   const clientAddress = createClientAddress(config.trustedProxies);

@@ -1,69 +1,28 @@
-// Assembles and starts the service, for the command line and the tests.
+// Starts the service, for the command line and the tests: src/compose has its parts.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { createAuthorHolds } from "./access/evaluation/author-holds.ts";
-import { createConfirmOf } from "./access/evaluation/confirm-author.ts";
-import { createAuthorise } from "./access/evaluation/authorise.ts";
-import { createRequireReached } from "./iam/access-checks/require-reached.ts";
-import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
-import { requireAllCollections } from "./access/conditions/condition-path.ts";
-import { createEscalationGuard } from "./access/escalation/escalation-guard.ts";
-import { compileWithinBudget } from "./access/evaluation/condition-input.ts";
-import { createViewAuthor } from "./access/evaluation/author-view.ts";
-import { createViewCaller } from "./access/evaluation/caller-view.ts";
-import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
-import { createOrgHeads } from "./access/snapshots/org-heads.ts";
-import { createPreviewAccess } from "./access/previews/create-preview-access.ts";
-import { registry } from "./catalog.ts";
-import type { Config } from "./config.ts";
-import { createHealth } from "./http/health/health.ts";
-import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
-import { createAccount } from "./iam/account/account.ts";
-import { createBrowserSignIn } from "./iam/sign-in/browser-sign-in.ts";
-import { createProviderSignIn } from "./iam/sign-in/provider-sign-in.ts";
-import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
-import { createTokenFunctions } from "./iam/tokens/functions.ts";
-import { createReadNarrowing } from "./iam/tokens/read-narrowing.ts";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
-import { createAuthenticateToken, createReadTokenState } from "./access/tokens/authenticate-token.ts";
-import { createAskedOrgs } from "./identity/asked-orgs.ts";
-import { createAuthenticate } from "./identity/authenticate.ts";
-import { createLastUse } from "./identity/last-use.ts";
-import { createGuardedFetch, resolveWithDns } from "./identity/oidc/guarded-fetch.ts";
-import { createProviderClient } from "./identity/oidc/provider-client.ts";
-import { createAccessTokens } from "./identity/tokens/access-token.ts";
-import { createRefreshTokens } from "./identity/tokens/refresh-token.ts";
+import { registry } from "./catalog.ts";
+import { composeAccess } from "./compose/access.ts";
+import { composeContract } from "./compose/contract.ts";
+import { composeGuards } from "./compose/guards.ts";
+import { composeHandlers } from "./compose/handlers.ts";
+import { composeHealth } from "./compose/health.ts";
+import { composeIdentity } from "./compose/identity.ts";
+import { composeJobs } from "./compose/jobs.ts";
+import { composeReadsAndWrites } from "./compose/reads-and-writes.ts";
+import { composeScheduling } from "./compose/scheduling.ts";
+import { composeSignIn } from "./compose/sign-in.ts";
+import type { Config } from "./config.ts";
+import type { Health } from "./http/health/health.ts";
+import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
+import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
+import { startDatabase } from "./installation/start-database.ts";
 import { startInstallation } from "./installation/start-installation.ts";
 import { createWhenDatabaseAnswers } from "./installation/wait-for-database.ts";
-import { startSnapshots } from "./installation/start-snapshots.ts";
-import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
-import { createRequestHandler } from "./request-handler.ts";
 import { closeWithJobs } from "./jobs/close-with-jobs.ts";
-import { startCatalogReview } from "./jobs/catalog-review.ts";
-import { createOperationsJob } from "./jobs/operations-job.ts";
-import { createPurgeJob } from "./jobs/purge/purge-job.ts";
-import { createStatisticsJob } from "./jobs/statistics-job.ts";
-import { createSweepJob } from "./jobs/sweep-job.ts";
-import { createConfirmedAnswers } from "./standard-methods/read/confirmed-answers.ts";
-import { createFairQueue } from "./standard-methods/fair-queue.ts";
-import { createWriteQueues } from "./standard-methods/write/write-queues.ts";
-import { createPageTokens } from "./standard-methods/read/page-token.ts";
-import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
-import { createRowReaders } from "./standard-methods/read/row-reader.ts";
-import { createPredefinedRoles, listKnownPermissions } from "./iam/roles/predefined-roles.ts";
-import { createTypePermissions } from "./resources/type-permissions.ts";
-import { createConcurrencyInterceptor } from "./rpc/limits/concurrency.ts";
-import { createExplainError } from "./rpc/explain-error.ts";
-import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
-import { createCountCall } from "./rpc/limits/rate-limits.ts";
-import { createLimitBody } from "./rpc/limits/limit-body.ts";
-import { createTakeTurn } from "./rpc/limits/take-turn.ts";
-import { createTurns } from "./turns/turns.ts";
-import { createRequestGate } from "./rpc/request-gate.ts";
-import { collectionsOf, createMethodTable, permissionsOfMethods } from "./rpc/method-table.ts";
-import { services, standardServices } from "./rpc/services.ts";
+import { createRequestHandler } from "./request-handler.ts";
 import { createServiceListener } from "./service-listener.ts";
-import { startDatabase } from "./installation/start-database.ts";
 
 export interface RunningServer {
   /** `http://127.0.0.1:8080` */
@@ -77,16 +36,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const lastUseIntervalMs = 30_000;
-const healthCheckTimeoutMs = 2_000;
 const minuteMs = 60_000;
-const operationsIntervalMs = 2_000;
-const sweepIntervalMs = 1_000;
-const statisticsIntervalMs = 1_000;
-/** A sign-in calls its provider four times. */
-const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
-/** One caller's org, and one org that is written, has one of them at most. */
-const maxPreviews = 2;
 
 /**
  * Starts the service.
@@ -106,12 +56,12 @@ export async function startServer(
   showSignInLink: (link: string) => Promise<void> = createSignInLinkFile(config.dataDirectory),
   stopping: AbortSignal = new AbortController().signal,
 ): Promise<RunningServer> {
+  const listener = createServiceListener(config, logger);
+  let health: Health | undefined;
   // Functions that stop what was started, in the order of the start.
   const started: (() => Promise<void>)[] = [];
-  const listener = createServiceListener(config, logger);
-  let startDraining = (): void => {};
   const close = async (): Promise<void> => {
-    startDraining();
+    health?.startDraining();
     await listener.close(config.shutdownGraceMs);
     for (let stop = started.pop(); stop !== undefined; stop = started.pop()) await stop();
   };
@@ -125,155 +75,25 @@ export async function startServer(
     const { database } = running;
     const ofInstallation = { running, registry, jobs, keptMs: rememberedMs, logger, whenAnswers };
     const { installation, isNew, sealer, signingKeys } = await startInstallation(config, ofInstallation);
-
-    jobs.push(startCatalogReview({ database, logger }));
-
-    const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
-      logger.warn({ err }, "failed to store the last use times of API keys"),
-    );
-    jobs.push(lastUse);
-
-    const purgeJob = createPurgeJob({
-      database,
-      registry,
-      systemOrgId: installation.systemOrgId,
-      retentionDays: config.retentionDays,
-      intervalMs: config.purgeIntervalMs,
-      logger,
-    });
-    jobs.push(purgeJob);
-
-    const health = createHealth({
-      checks: { database: () => database.requireWritable(healthCheckTimeoutMs) },
-      checkTimeoutMs: healthCheckTimeoutMs,
-      onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
-    });
-    startDraining = () => health.startDraining();
-    const table = createMethodTable([...services, ...standardServices]);
-    const knownPermissions = listKnownPermissions(permissionsOfMethods(table), registry.definitions);
-    const roles = createPredefinedRoles(knownPermissions, registry.definitions);
-    const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
-    const askedOrgs = createAskedOrgs();
-    const heads = createOrgHeads(database, askedOrgs);
-    const collections = conditionCollectionsOf(registry.definitions);
-    requireAllCollections(collections, collectionsOf(table));
-    const evaluator = createAccessEvaluator({ database, collections });
-    const engine = { predefinedRoles, compileCondition: compileWithinBudget };
-    const runningSnapshots = startSnapshots(config, { database, sealer, installation, logger }, engine);
-    started.push(() => runningSnapshots.close());
-    const { snapshots } = runningSnapshots;
-    const viewCaller = createViewCaller(snapshots, database);
-    const viewAuthor = createViewAuthor(snapshots, heads);
-    const readers = createRowReaders(database, registry);
     // The port is known when the listener has started.
-    let port = config.port;
+    let { port } = config;
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
-    const accessTokens = createAccessTokens(signingKeys, issuer);
-    const readTokenState = createReadTokenState(accessTokens, heads, snapshots, evaluator);
-    const authenticateToken = createAuthenticateToken(readTokenState);
-    const authenticate = createAuthenticate({
-      database,
-      authenticateToken,
-      askedOrgs,
-      onUse: (caller) => lastUse.record(caller),
-    });
-    const explain = createExplainError(logger);
-    const countCall = createCountCall(config, rateWindowMs);
-    const turns = createTurns();
-    const authorise = createAuthorise(viewCaller, evaluator, turns);
-    const confirmOf = createConfirmOf(createAuthorise(viewCaller, evaluator, turns.ofHolders));
-    const guards = {
-      turn: createTakeTurn(table, turns, explain),
-      gate: createRequestGate(table, authenticate, countCall, explain, turns),
-      body: createLimitBody(config.maxBodyBytes, explain),
-      errors: createErrorInterceptor(explain),
-      call: createConcurrencyInterceptor(
-        table,
-        config,
-        createCallInterceptor(table, authorise, confirmOf, createTypePermissions(database, readers), turns),
-      ),
-      explain,
-    };
-    const count: OAuthDependencies["count"] = (member, reads) => {
-      const refusal = countCall?.(member, reads).refusal;
-      return refusal === undefined ? Promise.resolve() : Promise.reject(refusal);
-    };
-    const { tokenLifeSeconds, sessionDays } = config;
-    const refreshTokens = createRefreshTokens(sealer);
-    const ofTokens = {
-      database,
-      registry,
-      accessTokens,
-      refreshTokens,
-      readTokenState,
-      viewCaller,
-      evaluator,
-      tokenLifeSeconds,
-      sessionDays,
-    };
-    const tokenFunctions = createTokenFunctions(ofTokens);
-    const dependencies = {
-      database,
-      tokenFunctions,
-      impersonation: { ...ofTokens, readNarrowing: createReadNarrowing(ofTokens) },
-      countRefresh: (member: Parameters<typeof count>[0]) => count(member, false),
-      sealer,
-      identityProviderNetworks: config.identityProviderNetworks,
-      installation,
-      pageTokens: createPageTokens(installation.pageTokenKey),
-      registry,
-      readers,
-      requestTimeoutMs: config.requestTimeoutMs,
-      predefinedRoles: roles,
-      knownPermissions,
-      viewCaller,
-      evaluator,
-      turns,
-      subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),
-      requireReached: createRequireReached(database),
-      escalation: createEscalationGuard(viewAuthor, predefinedRoles),
-      authorHolds: createAuthorHolds(viewAuthor, evaluator),
-      authoriserOf: authorise.authoriserOf,
-      previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions: knownPermissions }),
-      ...createWriteQueues(database, config.writeConnections, {
-        onCommit: (committed) => snapshots.follow(committed),
-        onCommitFailed: (err) => logger.error({ err }, "failed to follow a commit of this server"),
-      }),
-      previewQueue: createFairQueue({ capacity: maxPreviews, perTarget: 1 }),
-      listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
-      confirmedAnswers: createConfirmedAnswers(heads, config.answerMemoryBytes),
-      askedOrgs,
-      limits: config.limits,
-      retentionDays: config.retentionDays,
-    };
-    jobs.push(createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }));
-    jobs.push(createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }));
-    jobs.push(createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }));
-    const guardedFetch = createGuardedFetch({
-      networks: config.identityProviderNetworks,
-      resolveHost: resolveWithDns,
-      ...providerCallLimits,
-    });
-    const handler = createRequestHandler(config, dependencies, guards, health, {
-      oauth: { database, authenticate, tokenFunctions, count, confirmOf: (of) => confirmOf(of, []), issuer, logger },
-      signIn: {
-        database,
-        ...createBrowserSignIn({ database, registry, accessTokens, tokenLifeSeconds }),
-        account: createAccount({ database, registry }),
-        providerSignIn: createProviderSignIn({
-          database,
-          sealer,
-          providers: createProviderClient(guardedFetch, config.identityProviderNetworks),
-          systemOrgId: installation.systemOrgId,
-          issuer,
-        }),
-        count,
-        issuer,
-        systemOrgId: installation.systemOrgId,
-        logger,
-      },
-      wellKnown: { issuer, algorithm: config.tokenAlgorithm, keySet: () => signingKeys.keySet() },
-    });
+    const common = { database, registry, installation, sealer, signingKeys, issuer, logger };
+
+    const contract = composeContract(registry);
+    const scheduling = composeScheduling(config, rateWindowMs);
+    const access = composeAccess(config, { ...common, contract, turns: scheduling.turns });
+    started.push(access.close);
+    const identity = composeIdentity(config, { ...common, access });
+    jobs.push(identity);
+    const readsAndWrites = composeReadsAndWrites(config, { ...common, access });
+    const handlers = composeHandlers(config, { ...common, contract, scheduling, access, identity, readsAndWrites });
+    jobs.push(...composeJobs(config, handlers, logger));
+    const guards = composeGuards(config, { ...common, contract, scheduling, access, identity, readsAndWrites });
+    const signIn = composeSignIn(config, { ...common, scheduling, access, identity });
+    health = composeHealth(database, logger);
+    const handler = createRequestHandler(config, handlers, guards, health, signIn);
+
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew
       ? await whenAnswers(() => createSignInLink(database, operatorOf(installation)))
@@ -287,7 +107,7 @@ export async function startServer(
     return {
       url,
       async drain(ms) {
-        health.startDraining();
+        health?.startDraining();
         await sleep(ms);
       },
       close,

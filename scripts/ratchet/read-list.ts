@@ -6,7 +6,7 @@ export interface ListedFunction {
   readonly reason: string;
 }
 
-/** What scripts/ratchet/list.yaml accepts, by file and name, as in "src/server.ts startServer". */
+/** What scripts/ratchet/list.yaml accepts, by file and name, as in "src/rpc/interceptors.ts createCallInterceptor". */
 export interface RatchetList {
   readonly longFunctions: ReadonlyMap<string, ListedFunction>;
   readonly moduleState: ReadonlyMap<string, string>;

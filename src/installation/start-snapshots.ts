@@ -34,10 +34,11 @@ export function snapshotDirectory(dataDirectory: string): string {
 }
 
 export function startSnapshots(
-  { dataDirectory, readConnections, accessMemoryBytes, accessDiskBytes }: Config,
+  settings: Pick<Config, "dataDirectory" | "readConnections" | "accessMemoryBytes" | "accessDiskBytes">,
   { database, sealer, installation, logger }: SnapshotDependencies,
   engine: Omit<OrgSnapshotOptions, "org">,
 ): RunningSnapshots {
+  const { dataDirectory, readConnections, accessMemoryBytes, accessDiskBytes } = settings;
   const files = createSnapshotFiles({
     ...engine,
     directory: snapshotDirectory(dataDirectory),

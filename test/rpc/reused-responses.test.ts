@@ -110,14 +110,13 @@ async function serve({ getBook, call = (next) => next, rest = { isReused } }: Se
       call,
       explain: createExplainError(pino({ enabled: false })),
     },
-    contextValues: () => createContextValues(),
     maxStreamedBytes: 10_000,
     maxJsonDepth: 100,
     requestTimeoutMs: 5_000,
     fallback: createRestHandler({ routes, interceptors: [call], ...rest }),
   });
   const listener = createListener({
-    handler,
+    handler: (request, response) => handler(request, response, createContextValues()),
     limits: {
       maxHeaderBytes: 16_384,
       headersTimeoutMs: 5_000,

@@ -1,0 +1,93 @@
+import type { Logger } from "pino";
+import { createAuthorHolds } from "../access/evaluation/author-holds.ts";
+import { createViewAuthor } from "../access/evaluation/author-view.ts";
+import { type Authorise, createAuthorise } from "../access/evaluation/authorise.ts";
+import { createViewCaller } from "../access/evaluation/caller-view.ts";
+import { compileWithinBudget } from "../access/evaluation/condition-input.ts";
+import { type ConfirmOf, createConfirmOf } from "../access/evaluation/confirm-author.ts";
+import { createAccessEvaluator } from "../access/evaluation/evaluator.ts";
+import { createEscalationGuard } from "../access/escalation/escalation-guard.ts";
+import { createPreviewAccess } from "../access/previews/create-preview-access.ts";
+import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
+import { type OrgHeads, createOrgHeads } from "../access/snapshots/org-heads.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../database/database.ts";
+import { createRequireReached } from "../iam/access-checks/require-reached.ts";
+import { createSubjectOrgs } from "../iam/access-checks/subject-orgs.ts";
+import { type AskedOrgs, createAskedOrgs } from "../identity/asked-orgs.ts";
+import type { Installation } from "../identity/installation.ts";
+import type { Sealer } from "../identity/sealer.ts";
+import { startSnapshots } from "../installation/start-snapshots.ts";
+import type { ServiceDependencies } from "../rpc/services.ts";
+import type { Turns } from "../turns/turns.ts";
+import type { Contract } from "./contract.ts";
+
+type Settings = Pick<Config, "dataDirectory" | "readConnections" | "accessMemoryBytes" | "accessDiskBytes">;
+
+interface Parts {
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly installation: Installation;
+  readonly contract: Contract;
+  readonly turns: Turns;
+  readonly logger: Logger;
+}
+
+/** Who may do what. */
+export interface Access {
+  /** Decides about a call, and decides again when it has its locks. */
+  readonly authorise: Authorise;
+  readonly confirmOf: ConfirmOf;
+  readonly snapshots: Snapshots;
+  readonly heads: OrgHeads;
+  readonly askedOrgs: AskedOrgs;
+  /** What handlers ask about access. */
+  readonly ofHandlers: Pick<
+    ServiceDependencies,
+    | "askedOrgs"
+    | "authorHolds"
+    | "authoriserOf"
+    | "escalation"
+    | "evaluator"
+    | "previewAccess"
+    | "requireReached"
+    | "subjectOrgs"
+    | "viewCaller"
+  >;
+  /** Writes the files of snapshots. */
+  readonly close: () => Promise<void>;
+}
+
+export function composeAccess(settings: Settings, parts: Parts): Access {
+  const { database, contract, turns } = parts;
+  const { collections, knownPermissions: permissions, rolesByName: predefinedRoles } = contract;
+  const askedOrgs = createAskedOrgs();
+  const heads = createOrgHeads(database, askedOrgs);
+  const { snapshots, close } = startSnapshots(settings, parts, {
+    predefinedRoles,
+    compileCondition: compileWithinBudget,
+  });
+  const evaluator = createAccessEvaluator({ database, collections });
+  const viewCaller = createViewCaller(snapshots, database);
+  const viewAuthor = createViewAuthor(snapshots, heads);
+  const authorise = createAuthorise(viewCaller, evaluator, turns);
+  return {
+    authorise,
+    confirmOf: createConfirmOf(createAuthorise(viewCaller, evaluator, turns.ofHolders)),
+    snapshots,
+    heads,
+    askedOrgs,
+    ofHandlers: {
+      askedOrgs,
+      authorHolds: createAuthorHolds(viewAuthor, evaluator),
+      authoriserOf: authorise.authoriserOf,
+      escalation: createEscalationGuard(viewAuthor, predefinedRoles),
+      evaluator,
+      previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
+      requireReached: createRequireReached(database),
+      subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),
+      viewCaller,
+    },
+    close,
+  };
+}

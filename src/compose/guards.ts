@@ -1,0 +1,46 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Database } from "../database/database.ts";
+import { createTypePermissions } from "../resources/type-permissions.ts";
+import type { Guards } from "../rpc-handler.ts";
+import { createExplainError } from "../rpc/explain-error.ts";
+import { createCallInterceptor, createErrorInterceptor } from "../rpc/interceptors.ts";
+import { createConcurrencyInterceptor } from "../rpc/limits/concurrency.ts";
+import { createLimitBody } from "../rpc/limits/limit-body.ts";
+import { createTakeTurn } from "../rpc/limits/take-turn.ts";
+import { createRequestGate } from "../rpc/request-gate.ts";
+import type { Access } from "./access.ts";
+import type { Contract } from "./contract.ts";
+import type { Identity } from "./identity.ts";
+import type { ReadsAndWrites } from "./reads-and-writes.ts";
+import type { Scheduling } from "./scheduling.ts";
+
+type Settings = Pick<Config, "callsPerCaller" | "callsPerOrg" | "maxBodyBytes">;
+
+interface Parts {
+  readonly database: Database;
+  readonly contract: Pick<Contract, "methods">;
+  readonly scheduling: Pick<Scheduling, "countCall" | "turns">;
+  readonly access: Pick<Access, "authorise" | "confirmOf">;
+  readonly identity: Pick<Identity, "authenticate">;
+  readonly readsAndWrites: Pick<ReadsAndWrites, "readers">;
+  readonly logger: Logger;
+}
+
+/** Creates what every call passes before its handler, whichever protocol it comes over. */
+export function composeGuards(settings: Settings, parts: Parts): Guards {
+  const { database, contract, scheduling, access, identity, readsAndWrites, logger } = parts;
+  const { methods } = contract;
+  const { countCall, turns } = scheduling;
+  const explain = createExplainError(logger);
+  const typePermissions = createTypePermissions(database, readsAndWrites.readers);
+  const authorised = createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, turns);
+  return {
+    gate: createRequestGate(methods, identity.authenticate, countCall, explain, turns),
+    body: createLimitBody(settings.maxBodyBytes, explain),
+    turn: createTakeTurn(methods, turns, explain),
+    errors: createErrorInterceptor(explain),
+    call: createConcurrencyInterceptor(methods, settings, authorised),
+    explain,
+  };
+}

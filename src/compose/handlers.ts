@@ -1,0 +1,52 @@
+import type { Config } from "../config.ts";
+import type { Database } from "../database/database.ts";
+import type { Installation } from "../identity/installation.ts";
+import type { Sealer } from "../identity/sealer.ts";
+import type { ServiceDependencies } from "../rpc/services.ts";
+import type { Access } from "./access.ts";
+import type { Contract } from "./contract.ts";
+import type { Identity } from "./identity.ts";
+import type { ReadsAndWrites } from "./reads-and-writes.ts";
+import type { Scheduling } from "./scheduling.ts";
+
+type Settings = Pick<Config, "identityProviderNetworks" | "limits" | "requestTimeoutMs" | "retentionDays">;
+
+interface Parts {
+  readonly database: Database;
+  readonly installation: Installation;
+  readonly sealer: Sealer;
+  readonly contract: Contract;
+  readonly scheduling: Scheduling;
+  readonly access: Pick<Access, "ofHandlers">;
+  readonly identity: Pick<Identity, "impersonation" | "tokenFunctions">;
+  readonly readsAndWrites: ReadsAndWrites;
+}
+
+/** Gathers what the handlers of all services use. Each says in its own signature which of it. */
+export function composeHandlers(settings: Settings, parts: Parts): ServiceDependencies {
+  const { database, installation, sealer, contract, scheduling, access, identity, readsAndWrites } = parts;
+  const { identityProviderNetworks, limits, requestTimeoutMs, retentionDays } = settings;
+  const { registry, knownPermissions, predefinedRoles } = contract;
+  const { turns, listQueue, previewQueue, countRequest } = scheduling;
+  const { impersonation, tokenFunctions } = identity;
+  return {
+    ...access.ofHandlers,
+    ...readsAndWrites,
+    database,
+    installation,
+    sealer,
+    registry,
+    knownPermissions,
+    predefinedRoles,
+    turns,
+    listQueue,
+    previewQueue,
+    impersonation,
+    tokenFunctions,
+    countRefresh: (member) => countRequest(member, false),
+    identityProviderNetworks,
+    limits,
+    requestTimeoutMs,
+    retentionDays,
+  };
+}

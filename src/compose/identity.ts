@@ -1,0 +1,72 @@
+import type { Logger } from "pino";
+import { createAuthenticateToken, createReadTokenState } from "../access/tokens/authenticate-token.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../database/database.ts";
+import type { ImpersonationDependencies } from "../iam/members/impersonate-member.ts";
+import { type TokenFunctions, createTokenFunctions } from "../iam/tokens/functions.ts";
+import { createReadNarrowing } from "../iam/tokens/read-narrowing.ts";
+import { type Authenticate, createAuthenticate } from "../identity/authenticate.ts";
+import { createLastUse } from "../identity/last-use.ts";
+import type { Sealer } from "../identity/sealer.ts";
+import { type AccessTokens, createAccessTokens } from "../identity/tokens/access-token.ts";
+import { createRefreshTokens } from "../identity/tokens/refresh-token.ts";
+import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
+import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import type { Access } from "./access.ts";
+
+type Settings = Pick<Config, "sessionDays" | "tokenLifeSeconds">;
+
+interface Parts {
+  readonly database: Database;
+  readonly registry: ResourceRegistry;
+  readonly sealer: Sealer;
+  readonly signingKeys: SigningKeys;
+  readonly access: Pick<Access, "askedOrgs" | "heads" | "ofHandlers" | "snapshots">;
+  readonly issuer: () => string;
+  readonly logger: Logger;
+}
+
+/** Who calls, by API key or token, and the tokens themselves. */
+export interface Identity {
+  readonly authenticate: Authenticate;
+  readonly accessTokens: AccessTokens;
+  readonly tokenFunctions: TokenFunctions;
+  readonly impersonation: ImpersonationDependencies;
+  /** Stores when API keys were last used. */
+  readonly close: () => Promise<void>;
+}
+
+const lastUseIntervalMs = 30_000;
+
+export function composeIdentity({ sessionDays, tokenLifeSeconds }: Settings, parts: Parts): Identity {
+  const { database, registry, sealer, signingKeys, access, issuer, logger } = parts;
+  const { evaluator, viewCaller } = access.ofHandlers;
+  const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
+    logger.warn({ err }, "failed to store the last use times of API keys"),
+  );
+  const accessTokens = createAccessTokens(signingKeys, issuer);
+  const readTokenState = createReadTokenState(accessTokens, access.heads, access.snapshots, evaluator);
+  const ofTokens = {
+    database,
+    registry,
+    accessTokens,
+    refreshTokens: createRefreshTokens(sealer),
+    readTokenState,
+    viewCaller,
+    evaluator,
+    tokenLifeSeconds,
+    sessionDays,
+  };
+  return {
+    authenticate: createAuthenticate({
+      database,
+      authenticateToken: createAuthenticateToken(readTokenState),
+      askedOrgs: access.askedOrgs,
+      onUse: (caller) => lastUse.record(caller),
+    }),
+    accessTokens,
+    tokenFunctions: createTokenFunctions(ofTokens),
+    impersonation: { database, accessTokens, tokenLifeSeconds, readNarrowing: createReadNarrowing(ofTokens) },
+    close: () => lastUse.close(),
+  };
+}

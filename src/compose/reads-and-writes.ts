@@ -1,0 +1,40 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Database } from "../database/database.ts";
+import type { Installation } from "../identity/installation.ts";
+import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import { createConfirmedAnswers } from "../standard-methods/read/confirmed-answers.ts";
+import { createPageTokens } from "../standard-methods/read/page-token.ts";
+import { createRowReaders } from "../standard-methods/read/row-reader.ts";
+import type { ResourceDependencies } from "../standard-methods/rules.ts";
+import { createWriteQueues } from "../standard-methods/write/write-queues.ts";
+import type { Access } from "./access.ts";
+
+type Settings = Pick<Config, "answerMemoryBytes" | "writeConnections">;
+
+interface Parts {
+  readonly database: Database;
+  readonly registry: ResourceRegistry;
+  readonly installation: Pick<Installation, "pageTokenKey">;
+  readonly access: Pick<Access, "heads" | "snapshots">;
+  readonly logger: Logger;
+}
+
+/** What the standard methods read from, and where writes wait. */
+export type ReadsAndWrites = Pick<
+  ResourceDependencies,
+  "confirmedAnswers" | "pageTokens" | "readers" | "writeGroups" | "writeQueue"
+>;
+
+export function composeReadsAndWrites({ answerMemoryBytes, writeConnections }: Settings, parts: Parts): ReadsAndWrites {
+  const { database, registry, installation, access, logger } = parts;
+  return {
+    readers: createRowReaders(database, registry),
+    pageTokens: createPageTokens(installation.pageTokenKey),
+    confirmedAnswers: createConfirmedAnswers(access.heads, answerMemoryBytes),
+    ...createWriteQueues(database, writeConnections, {
+      onCommit: (committed) => access.snapshots.follow(committed),
+      onCommitFailed: (err) => logger.error({ err }, "failed to follow a commit of this server"),
+    }),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Database } from "../database/database.ts";
+import type { OAuthDependencies } from "../http/oauth/oauth-endpoints.ts";
+import type { WellKnown } from "../http/oauth/well-known.ts";
+import type { SignInDependencies } from "../http/sign-in/sign-in-endpoints.ts";
+import { createAccount } from "../iam/account/account.ts";
+import { createBrowserSignIn } from "../iam/sign-in/browser-sign-in.ts";
+import { createProviderSignIn } from "../iam/sign-in/provider-sign-in.ts";
+import { createGuardedFetch, resolveWithDns } from "../identity/oidc/guarded-fetch.ts";
+import { createProviderClient } from "../identity/oidc/provider-client.ts";
+import type { Installation } from "../identity/installation.ts";
+import type { Sealer } from "../identity/sealer.ts";
+import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
+import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import type { Access } from "./access.ts";
+import type { Identity } from "./identity.ts";
+import type { Scheduling } from "./scheduling.ts";
+
+type Settings = Pick<Config, "identityProviderNetworks" | "tokenAlgorithm" | "tokenLifeSeconds">;
+
+interface Parts {
+  readonly database: Database;
+  readonly registry: ResourceRegistry;
+  readonly sealer: Sealer;
+  readonly signingKeys: SigningKeys;
+  readonly installation: Pick<Installation, "systemOrgId">;
+  readonly access: Pick<Access, "confirmOf">;
+  readonly identity: Pick<Identity, "accessTokens" | "authenticate" | "tokenFunctions">;
+  readonly scheduling: Pick<Scheduling, "countRequest">;
+  readonly issuer: () => string;
+  readonly logger: Logger;
+}
+
+/** What OAuth, the sign-in and the readers of the public keys need, without what depends on requests. */
+export interface SignIn {
+  readonly oauth: Omit<OAuthDependencies, "addressOf" | "originOf">;
+  readonly signIn: Omit<SignInDependencies, "originOf">;
+  readonly wellKnown: WellKnown;
+}
+
+/** A sign-in calls its provider four times. */
+const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
+
+export function composeSignIn(settings: Settings, parts: Parts): SignIn {
+  const { identityProviderNetworks: networks, tokenAlgorithm: algorithm, tokenLifeSeconds } = settings;
+  const { database, registry, sealer, signingKeys, installation, access, identity, scheduling, issuer, logger } = parts;
+  const { systemOrgId } = installation;
+  const { accessTokens, authenticate, tokenFunctions } = identity;
+  const { countRequest: count } = scheduling;
+  const guardedFetch = createGuardedFetch({ networks, resolveHost: resolveWithDns, ...providerCallLimits });
+  const providers = createProviderClient(guardedFetch, networks);
+  return {
+    oauth: {
+      database,
+      authenticate,
+      tokenFunctions,
+      count,
+      confirmOf: (caller) => access.confirmOf(caller, []),
+      issuer,
+      logger,
+    },
+    signIn: {
+      database,
+      ...createBrowserSignIn({ database, registry, accessTokens, tokenLifeSeconds }),
+      account: createAccount({ database, registry }),
+      providerSignIn: createProviderSignIn({ database, sealer, providers, systemOrgId, issuer }),
+      count,
+      issuer,
+      systemOrgId,
+      logger,
+    },
+    wellKnown: { issuer, algorithm, keySet: () => signingKeys.keySet() },
+  };
+}
