@@ -10,6 +10,7 @@ const sources = join(import.meta.dirname, "src");
 const layers: readonly (readonly string[])[] = [
   ["main.ts"],
   ["server.ts", "request-handler.ts", "service-listener.ts", "rpc-handler.ts", "compose", "cli", "unary"],
+  ["authzen"],
   ["config.ts", "setting-types.ts", "http", "rpc", "installation"],
   ["catalog.ts", "jobs"],
   ["resources"],
@@ -39,6 +40,7 @@ const users: Readonly<Record<string, string>> = { "quota-requests": "quotas" };
 
 /** The transcoder is outside of the layers: any Connect service may use it, and it does not depend on the service. */
 const aside = "rest";
+const usersOfAside: readonly string[] = [...layers.slice(0, 2).flat(), "rpc"];
 
 const everything = [...layers.flat(), aside];
 
@@ -80,7 +82,7 @@ function forbid(files: string, targets: readonly string[], message: string, clim
 function targetsAbove(part: string): readonly string[] {
   const index = layers.findIndex((layer) => layer.includes(part));
   const above = layers.slice(0, index).flat();
-  return index > 1 ? [...above, aside] : above;
+  return usersOfAside.includes(part) ? above : [...above, aside];
 }
 
 const directions = layers

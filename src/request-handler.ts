@@ -2,9 +2,11 @@
 // Connect. REST and Connect use the same handlers and interceptors.
 import type { DescFile } from "@bufbuild/protobuf";
 import { type ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
+import { AuthorizationApiService } from "../gen/authzen/v1/authorization_api_pb.ts";
 import openApi from "../gen/openapi.json" with { type: "json" };
+import { createAuthorizationApiService } from "./authzen/service.ts";
 import type { Origin } from "./changes/author.ts";
-import type { SignIn } from "./compose/sign-in.ts";
+import type { Service } from "./compose/service.ts";
 import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createProtoBundle } from "./http/proto-bundle.ts";
@@ -22,22 +24,14 @@ import { createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
-import { type Guards, createRpcHandler } from "./rpc-handler.ts";
+import { createRpcHandler } from "./rpc-handler.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { maxAnonymousBytes } from "./rpc/limits/limit-body.ts";
 import { createLimitStreams } from "./rpc/limits/limit-streams.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
-import {
-  type ServiceDependencies,
-  createServices,
-  createStandardServices,
-  contractFiles,
-  errorFiles,
-  packages,
-  services,
-} from "./rpc/services.ts";
+import { contractFiles, errorFiles, packages, services } from "./rpc/services.ts";
 import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
@@ -54,12 +48,10 @@ const maxStreams = 1_000;
 
 export function createRequestHandler(
   config: Config,
-  dependencies: ServiceDependencies,
-  guards: Guards,
+  { handlers, guards, routes, inProcess, signIn: pages }: Service,
   health: Health,
-  { oauth, signIn, wellKnown }: SignIn,
 ): PacedHandler {
-  const routes = createServices(dependencies);
+  const { oauth, signIn, wellKnown } = pages;
   const clientAddress = createClientAddress(config.trustedProxies);
   const valuesOf = (request: HttpRequest, pace: RequestPace): ContextValues =>
     createContextValues()
@@ -81,7 +73,7 @@ export function createRequestHandler(
   const restOptions = {
     requestGate: guards.gate,
     beforeMessage: guards.turn,
-    interceptors: [guards.errors, guards.call],
+    interceptors: [guards.errors, guards.concurrency, guards.call],
     alwaysEmitImplicit: true,
     maxBodyBytes: config.maxBodyBytes,
     bodyLimits: guards.body,
@@ -93,10 +85,11 @@ export function createRequestHandler(
     deprecationOf: readDeprecation,
   };
   const rest = createRestHandler({ ...restOptions, routes, isReused, hintFor });
+  const authorizationApi = createAuthorizationApiService({ ...handlers, inProcess });
   // Unknown fields are ignored, because clients may use a later version of the standard.
   const authzen = createRestHandler({
     ...restOptions,
-    routes: createStandardServices(dependencies),
+    routes: (router) => router.service(AuthorizationApiService, authorizationApi),
     ignoreUnknownFields: true,
   });
   const markDeprecated = markDeprecatedRpcs(services, readDeprecation);

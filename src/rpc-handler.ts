@@ -1,6 +1,6 @@
 // Serves RPC: unary calls by src/unary, streams by connect-node, and calls of methods that do not exist with an error.
 import type { Registry } from "@bufbuild/protobuf";
-import type { ConnectRouter, HandlerContext, Interceptor } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { closeAfterEarlyAnswer } from "./http/listener/close-after-early-answer.ts";
 import { refuseMethodsBut } from "./http/plain-error.ts";
 import { requestPathOf } from "./http/request-path.ts";
@@ -9,10 +9,9 @@ import { collectMethods } from "./rest/routing/collect-methods.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
 import type { CallHandler } from "./rpc/call-handler.ts";
 import { endGateWithSignal, endWithSignal } from "./rpc/end-with-signal.ts";
-import type { ExplainError } from "./rpc/explain-error.ts";
-import type { LimitBody } from "./rpc/limits/limit-body.ts";
+import type { Guards } from "./rpc/guards.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
-import { type TakeTurn, createTurnInterceptor } from "./rpc/limits/take-turn.ts";
+import { createTurnInterceptor } from "./rpc/limits/take-turn.ts";
 import { createConnectHandler } from "./rpc/serve-with-connect.ts";
 import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
@@ -20,16 +19,6 @@ import { errorDomain } from "./rpc/to-connect-error.ts";
 import { isCalledWithGet } from "./unary/connect-get.ts";
 import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
 import { createUnaryHandler } from "./unary/unary-handler.ts";
-
-/** What runs before the handlers, in this order. */
-export interface Guards {
-  readonly gate: (context: HandlerContext) => Promise<void>;
-  readonly turn: TakeTurn;
-  readonly body: LimitBody;
-  readonly errors: Interceptor;
-  readonly call: Interceptor;
-  readonly explain: ExplainError;
-}
 
 export interface RpcHandlerOptions {
   /** Registers the services. */
@@ -57,7 +46,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
   const { routes, longLived, maxStreamedBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
   const methods = collectMethods(routes);
   const registry = options.registry ?? createTypeRegistry(methods.map(({ method }) => method));
-  const { gate, turn, body: bodyLimits, errors, call, explain } = options.guards;
+  const { gate, turn, body: bodyLimits, errors, concurrency, call, explain } = options.guards;
   // As in REST, an unknown field is an error.
   const jsonOptions = { ignoreUnknownFields: false, registry };
   const readable = new Set(
@@ -79,7 +68,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
       }
     },
     requestGate: endGateWithSignal(gate, explain),
-    interceptors: [errors, endWithSignal, createTurnInterceptor(turn), call],
+    interceptors: [errors, endWithSignal, createTurnInterceptor(turn), concurrency, call],
     readMaxBytes: maxStreamedBytes,
     // Compressing files of reflection takes longer than anything else that a client gets without credentials.
     compressMinBytes: mostBytes,
@@ -90,7 +79,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
     routes,
     requestGate: gate,
     beforeMessage: turn,
-    interceptors: [errors, call],
+    interceptors: [errors, concurrency, call],
     isReused,
     explain,
     bodyLimits,

@@ -3,16 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { registry } from "./catalog.ts";
-import { composeAccess } from "./compose/access.ts";
-import { composeContract } from "./compose/contract.ts";
-import { composeGuards } from "./compose/guards.ts";
-import { composeHandlers } from "./compose/handlers.ts";
 import { composeHealth } from "./compose/health.ts";
-import { composeIdentity } from "./compose/identity.ts";
 import { composeJobs } from "./compose/jobs.ts";
-import { composeReadsAndWrites } from "./compose/reads-and-writes.ts";
-import { composeScheduling } from "./compose/scheduling.ts";
-import { composeSignIn } from "./compose/sign-in.ts";
+import { composeService } from "./compose/service.ts";
 import type { Config } from "./config.ts";
 import type { Health } from "./http/health/health.ts";
 import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
@@ -78,21 +71,12 @@ export async function startServer(
     // The port is known when the listener has started.
     let { port } = config;
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
-    const common = { database, registry, installation, sealer, signingKeys, issuer, logger };
-
-    const contract = composeContract(registry);
-    const scheduling = composeScheduling(config, rateWindowMs);
-    const access = composeAccess(config, { ...common, contract, turns: scheduling.turns });
-    started.push(access.close);
-    const identity = composeIdentity(config, { ...common, access });
-    jobs.push(identity);
-    const readsAndWrites = composeReadsAndWrites(config, { ...common, access });
-    const handlers = composeHandlers(config, { ...common, contract, scheduling, access, identity, readsAndWrites });
-    jobs.push(...composeJobs(config, handlers, logger));
-    const guards = composeGuards(config, { ...common, contract, scheduling, access, identity, readsAndWrites });
-    const signIn = composeSignIn(config, { ...common, scheduling, access, identity });
+    const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, rateWindowMs };
+    const service = composeService(config, parts);
+    started.push(service.access.close);
+    jobs.push(service.identity, ...composeJobs(config, service.handlers, logger));
     health = composeHealth(database, logger);
-    const handler = createRequestHandler(config, handlers, guards, health, signIn);
+    const handler = createRequestHandler(config, service, health);
 
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew

@@ -59,6 +59,7 @@ async function startLanes(): Promise<number> {
       turn: () => undefined,
       body: () => ({ maxBytes: maxBodyBytes }),
       errors,
+      concurrency: (next) => next,
       call: (next) => next,
       explain,
     },

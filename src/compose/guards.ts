@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
 import { createTypePermissions } from "../resources/type-permissions.ts";
-import type { Guards } from "../rpc-handler.ts";
 import { createExplainError } from "../rpc/explain-error.ts";
+import type { Guards } from "../rpc/guards.ts";
 import { createCallInterceptor, createErrorInterceptor } from "../rpc/interceptors.ts";
 import { createConcurrencyInterceptor } from "../rpc/limits/concurrency.ts";
 import { createLimitBody } from "../rpc/limits/limit-body.ts";
@@ -34,13 +34,13 @@ export function composeGuards(settings: Settings, parts: Parts): Guards {
   const { countCall, turns } = scheduling;
   const explain = createExplainError(logger);
   const typePermissions = createTypePermissions(database, readsAndWrites.readers);
-  const authorised = createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, turns);
   return {
     gate: createRequestGate(methods, identity.authenticate, countCall, explain, turns),
     body: createLimitBody(settings.maxBodyBytes, explain),
     turn: createTakeTurn(methods, turns, explain),
     errors: createErrorInterceptor(explain),
-    call: createConcurrencyInterceptor(methods, settings, authorised),
+    concurrency: createConcurrencyInterceptor(methods, settings),
+    call: createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, turns),
     explain,
   };
 }

@@ -65,6 +65,11 @@ export function createRequestGate(
   };
 }
 
+/** Hands the caller of a call that passed the gate to a call that it makes. */
+export function handOnCaller(from: ContextValues, to: ContextValues): void {
+  to.set(callerKey, callerAtGate(from)).set(authenticateAgainKey, from.get(authenticateAgainKey));
+}
+
 /** Returns the caller of a call that passed the gate; undefined if its method needs no authentication. */
 export function findCallerAtGate(values: ContextValues): Caller | undefined {
   return values.get(callerKey);

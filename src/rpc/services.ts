@@ -9,8 +9,7 @@ import { file_google_rpc_error_details } from "../../gen/google/rpc/error_detail
 import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reason_pb.ts";
 import { file_google_rpc_status } from "../../gen/google/rpc/status_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
-import { createAuthorizationApiService } from "../iam/access-checks/authzen/service.ts";
-import type { AuthzenDependencies } from "../iam/access-checks/authzen/search.ts";
+import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
 import { createMeService } from "../iam/me/service.ts";
 import { createQuotasService } from "../iam/quotas/service.ts";
@@ -52,7 +51,7 @@ export const contractFiles: readonly DescFile[] = [
 
 /** The dependencies of all handlers. */
 export type ServiceDependencies = CatalogDependencies &
-  AuthzenDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
+  AccessDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
 
 /** Registers the handlers of all services, which REST and RPC share. */
 export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
@@ -74,12 +73,5 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
     router.service(TokensService, tokens);
     router.service(MeService, me);
     router.service(ProviderService, provider);
-  };
-}
-
-export function createStandardServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
-  const authorizationApi = createAuthorizationApiService(dependencies);
-  return (router) => {
-    router.service(AuthorizationApiService, authorizationApi);
   };
 }

@@ -53,20 +53,6 @@ test("each decision has its own budget, and all decisions of a request share one
   createRequestConditions().startDecision().spend(2500, doubling);
 });
 
-test("a request yields for each 1000 that it has spent", () => {
-  const conditions = createRequestConditions();
-  const { spend } = conditions.startDecision();
-  expect(conditions.mustYield()).toBe(false);
-  spend(499, doubling);
-  expect(conditions.mustYield()).toBe(false);
-  spend(1, doubling);
-  expect([conditions.mustYield(), conditions.mustYield()]).toEqual([true, false]);
-  spend(499, doubling);
-  expect(conditions.mustYield()).toBe(false);
-  spend(1, doubling);
-  expect([conditions.mustYield(), conditions.mustYield()]).toEqual([true, false]);
-});
-
 test("results are shared by decisions about the same subject, target, labels, attributes, time and revision", () => {
   const conditions = createRequestConditions();
   const results = conditions.resultsOf("1", bare);

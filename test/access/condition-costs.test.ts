@@ -1,7 +1,6 @@
 // Tests that conditions, which customers write, cannot take long: what they may cost in a decision and in a request.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createRequestConditions } from "../../src/access/evaluation/condition-budget.ts";
 import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
@@ -108,24 +107,6 @@ describe("a request", () => {
     expect(await failureOf(place.access.listSubjects({ ...asked, context: { n: 1 } }))).toMatchObject({
       reason: "LIMIT_EXCEEDED",
     });
-  });
-
-  test("lets others go first after each part of its budget", () => {
-    const conditions = createRequestConditions();
-    const context = {
-      request: { time: new Date() },
-      resource: { path: "/orgs/acme", labels: {} },
-      subject: { path: "/orgs/acme/members/alice", type: "member" },
-      context: {},
-    };
-    const spend = (cost: number): void => conditions.startDecision().spend(cost, context);
-    spend(900);
-    expect(conditions.mustYield()).toBe(false);
-    spend(900);
-    expect([conditions.mustYield(), conditions.mustYield()]).toEqual([true, false]);
-    // A large context makes each condition cost more.
-    conditions.startDecision().spend(100, { ...context, context: { text: "a".repeat(4000) } });
-    expect(conditions.mustYield()).toBe(true);
   });
 });
 

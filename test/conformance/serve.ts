@@ -49,6 +49,7 @@ const rpc = createRpcHandler({
     turn: () => undefined,
     body: () => ({ maxBytes }),
     errors: createErrorInterceptor(explain),
+    concurrency: (next) => next,
     call: (next) => next,
     explain,
   },

@@ -107,6 +107,7 @@ async function serve({ getBook, call = (next) => next, rest = { isReused } }: Se
       turn: () => undefined,
       body: () => ({ maxBytes: 10_000 }),
       errors: (next) => next,
+      concurrency: (next) => next,
       call,
       explain: createExplainError(pino({ enabled: false })),
     },

@@ -41,6 +41,7 @@ beforeAll(async () => {
       turn: () => undefined,
       body: () => ({ maxBytes: maxBodyBytes }),
       errors: (next) => next,
+      concurrency: (next) => next,
       call: (next) => next,
       explain,
     },

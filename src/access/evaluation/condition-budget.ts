@@ -9,9 +9,6 @@ const maxOfDecision = 5_000;
 /** What all decisions of one request may spend. */
 const maxOfRequest = 50_000;
 
-/** A request that has spent more yields to others before its next decision. */
-const maxWithoutYield = 1_000;
-
 /** So many characters of attributes double the cost of a condition. */
 const charactersOfUnit = 256;
 
@@ -20,8 +17,6 @@ export interface RequestConditions {
   readonly startDecision: () => DecisionBudget;
   /** Returns the results for a context, by expression: a condition is evaluated once for each context. */
   readonly resultsOf: (revision: string, context: ConditionContext) => Map<string, boolean>;
-  /** Reports whether the request should let others go first. Returns true once for each part of the budget. */
-  readonly mustYield: () => boolean;
 }
 
 export interface DecisionBudget {
@@ -38,7 +33,6 @@ export function createRequestConditions(): RequestConditions {
   const results = new Map<string, Map<string, boolean>>();
   const known = new Map<ConditionContext["context"], Attributes>();
   let spent = 0;
-  let spentAtYield = 0;
 
   const attributesOf = ({ context }: ConditionContext): Attributes => {
     const found = known.get(context);
@@ -70,12 +64,6 @@ export function createRequestConditions(): RequestConditions {
       const found = results.get(key) ?? new Map<string, boolean>();
       results.set(key, found);
       return found;
-    },
-
-    mustYield() {
-      if (spent - spentAtYield < maxWithoutYield) return false;
-      spentAtYield = spent;
-      return true;
     },
   };
 }

@@ -13,12 +13,7 @@ import type { AccessDependencies } from "./dependencies.ts";
 import { type NamedSubject, findNow, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
 
-/** @param conditions those of the request, if it is one of several checks. */
-export type CheckAccess = (
-  caller: Caller,
-  request: CheckAccessRequest,
-  conditions?: RequestConditions,
-) => Promise<CheckAccessResponse>;
+export type CheckAccess = (caller: Caller, request: CheckAccessRequest) => Promise<CheckAccessResponse>;
 
 /** Returns the answers in the order of the requests. Stops when the signal is aborted. */
 export type CheckAccessOfAll = (
@@ -54,13 +49,13 @@ type Answer = CheckAccessResponse | Promise<CheckAccessResponse>;
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
   const { confirm, checkRevision, answer } = createSteps(dependencies);
   const { turns } = dependencies;
-  return async (caller, request, conditions = createRequestConditions()) => {
+  return async (caller, request) => {
     const asked = readCheck(request, "", readParts);
     const confirmed = await confirm(caller, asked);
     if (asked.revision !== "") await checkRevision(asked, confirmed);
-    const turn = turns.renew(caller.orgId, conditions.mustYield() ? "long" : "short");
+    const turn = turns.renew(caller.orgId, "short");
     if (turn !== undefined) await turn;
-    return answer(asked, confirmed, conditions);
+    return answer(asked, confirmed, createRequestConditions());
   };
 }
 

@@ -14,34 +14,27 @@ export interface ConcurrencyLimits {
 const retryAfterMs = 1_000;
 
 /**
- * Counts the calls in an interceptor, from when their bodies are read until they end, also those whose callers have left. Refuses
- * further ones with RATE_LIMITED.
+ * Counts calls, from when their bodies are read until they end, also those whose callers have left. Refuses further ones with
+ * RATE_LIMITED.
  */
-export function createConcurrencyInterceptor(
-  table: MethodTable,
-  limits: ConcurrencyLimits,
-  interceptor: Interceptor,
-): Interceptor {
+export function createConcurrencyInterceptor(table: MethodTable, limits: ConcurrencyLimits): Interceptor {
   const ofCallers = createCount("caller", "a member, with all its API keys,", limits.callsPerCaller);
   const ofOrgs = createCount("org", "the members of an org together", limits.callsPerOrg);
-  return (handler) => {
-    const next = interceptor(handler);
-    return async (request) => {
-      if (table.get(request.method)?.unauthenticated !== false) return next(request);
-      const caller = callerAtGate(request.contextValues);
-      // What an impersonator does counts as its own calls.
-      const { memberId, orgId } = impersonatorOf(caller) ?? caller;
-      ofCallers.require(memberId);
-      ofOrgs.require(orgId);
-      ofCallers.change(memberId, 1);
-      ofOrgs.change(orgId, 1);
-      try {
-        return await next(request);
-      } finally {
-        ofCallers.change(memberId, -1);
-        ofOrgs.change(orgId, -1);
-      }
-    };
+  return (next) => async (request) => {
+    if (table.get(request.method)?.unauthenticated !== false) return next(request);
+    const caller = callerAtGate(request.contextValues);
+    // What an impersonator does counts as its own calls.
+    const { memberId, orgId } = impersonatorOf(caller) ?? caller;
+    ofCallers.require(memberId);
+    ofOrgs.require(orgId);
+    ofCallers.change(memberId, 1);
+    ofOrgs.change(orgId, 1);
+    try {
+      return await next(request);
+    } finally {
+      ofCallers.change(memberId, -1);
+      ofOrgs.change(orgId, -1);
+    }
   };
 }
 

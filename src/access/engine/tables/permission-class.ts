@@ -41,6 +41,14 @@ export const ownAreas: ReadonlySet<string> = new Set(Object.values(resourceTypes
 
 const permissionPattern = /^([a-z][A-Za-z0-9]*)\.[a-z][A-Za-z0-9]*\.([a-z][A-Za-z0-9]*)$/;
 
+/** The maximum length of a permission, as `permission` in constraints.proto has it. */
+const maxLength = 128;
+
+/** Reports whether a text has the form of a permission. */
+export function isPermission(text: string): boolean {
+  return text.length <= maxLength && permissionPattern.test(text);
+}
+
 export function classOf(permission: string): PermissionClass {
   const [, area = "", verb = ""] = permissionPattern.exec(permission) ?? [];
   if (area === "" || ownAreas.has(area)) return own;

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import type { Schema } from "../../../database/schema.ts";
+import type { Schema } from "../database/schema.ts";
 
 /** Returns the permissions that the roles of an org name. */
 export async function listRolePermissions(db: Kysely<Schema>, orgId: string): Promise<string[]> {

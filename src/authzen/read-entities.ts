@@ -1,10 +1,10 @@
 // Converts the subjects, actions and resources of AuthZEN requests to those of AccessService.
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Action, Resource, Subject } from "../../../../gen/authzen/v1/authorization_api_pb.ts";
-import { parseTargetPath } from "../../../access/evaluation/target-path.ts";
-import { invalidField } from "../../../errors/service-error.ts";
-import { type PathPattern, patterns } from "../../../paths/patterns.ts";
-import { parseResourcePath } from "../../../paths/parse-path.ts";
+import type { Action, Resource, Subject } from "../../gen/authzen/v1/authorization_api_pb.ts";
+import { parseTargetPath } from "../access/evaluation/target-path.ts";
+import { invalidField } from "../errors/service-error.ts";
+import { type PathPattern, patterns } from "../paths/patterns.ts";
+import { parseResourcePath } from "../paths/parse-path.ts";
 
 const subjectTypes = new Map<string, PathPattern>([
   ["member", patterns.Member],

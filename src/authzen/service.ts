@@ -1,0 +1,39 @@
+// Implements the OpenID AuthZEN Authorization API 1.0. Questions that AccessService answers are calls of it.
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
+import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf } from "../access/evaluation/call.ts";
+import { renewTurnOf } from "../turns/renew-turn.ts";
+import { evaluateAll, toCheck } from "./evaluate.ts";
+import {
+  type AuthzenDependencies,
+  createSearchActions,
+  createSearchResources,
+  createSearchSubjects,
+} from "./search.ts";
+
+export function createAuthorizationApiService(
+  dependencies: AuthzenDependencies,
+): ServiceImpl<typeof AuthorizationApiService> {
+  const { inProcess, turns } = dependencies;
+  const { checkAccess, batchCheckAccess } = AccessService.method;
+  return {
+    async evaluate(request, context) {
+      const check = toCheck(request);
+      if (check === undefined) return { decision: false };
+      const { allowed } = await inProcess.ofCaller(checkAccess, check, context);
+      return { decision: allowed };
+    },
+    evaluateAll(request, context) {
+      const renew = renewTurnOf(turns, callerOf(context), context.signal, "large");
+      const checkAll = async (checks: Parameters<Parameters<typeof evaluateAll>[0]>[0]) => {
+        const { results } = await inProcess.ofCaller(batchCheckAccess, { checks }, context);
+        return results.map(({ allowed }) => allowed);
+      };
+      return evaluateAll(checkAll, renew, request);
+    },
+    searchSubjects: createSearchSubjects(dependencies),
+    searchResources: createSearchResources(dependencies),
+    searchActions: createSearchActions(dependencies),
+  };
+}

@@ -1,0 +1,61 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Database } from "../database/database.ts";
+import type { Installation } from "../identity/installation.ts";
+import type { Sealer } from "../identity/sealer.ts";
+import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
+import { type InProcess, createInProcess } from "../rpc/call-in-process.ts";
+import type { Guards } from "../rpc/guards.ts";
+import { type ServiceDependencies, createServices } from "../rpc/services.ts";
+import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import { composeAccess } from "./access.ts";
+import { composeContract } from "./contract.ts";
+import { composeGuards } from "./guards.ts";
+import { composeHandlers } from "./handlers.ts";
+import { composeIdentity } from "./identity.ts";
+import { composeReadsAndWrites } from "./reads-and-writes.ts";
+import { composeScheduling } from "./scheduling.ts";
+import { type SignIn, composeSignIn } from "./sign-in.ts";
+
+interface Parts {
+  readonly database: Database;
+  readonly registry: ResourceRegistry;
+  readonly installation: Installation;
+  readonly sealer: Sealer;
+  readonly signingKeys: SigningKeys;
+  /** The URL of the service, as its clients know it. */
+  readonly issuer: () => string;
+  readonly logger: Logger;
+  /** The window of the rate limits. */
+  readonly rateWindowMs: number;
+}
+
+/** What answers calls, whichever protocol they come over. */
+export interface Service {
+  readonly handlers: ServiceDependencies;
+  readonly guards: Guards;
+  /** Registers the services, for all protocols. */
+  readonly routes: (router: ConnectRouter) => void;
+  /** The same methods, for facades. */
+  readonly inProcess: InProcess;
+  readonly signIn: SignIn;
+  /** What has begun with it, and is to be closed before the database. */
+  readonly access: { readonly close: () => Promise<void> };
+  readonly identity: { readonly close: () => Promise<void> };
+}
+
+/** Composes the parts of a service in the order in which they need each other. */
+export function composeService(config: Config, parts: Parts): Service {
+  const contract = composeContract(parts.registry);
+  const scheduling = composeScheduling(config, parts.rateWindowMs);
+  const access = composeAccess(config, { ...parts, contract, turns: scheduling.turns });
+  const identity = composeIdentity(config, { ...parts, access });
+  const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
+  const all = { ...parts, contract, scheduling, access, identity, readsAndWrites };
+  const handlers = composeHandlers(config, all);
+  const guards = composeGuards(config, all);
+  const routes = createServices(handlers);
+  const inProcess = createInProcess(routes, guards);
+  return { handlers, guards, routes, inProcess, signIn: composeSignIn(config, all), access, identity };
+}
