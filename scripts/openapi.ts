@@ -171,6 +171,8 @@ const registry = buildRegistry();
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 const plainName = "[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?";
 const identifier = "[a-z][a-z0-9_]{0,62}";
+/** A key of a map in a field mask (AIP-161). */
+const mapKey = "[\\w/-]+|`([^`]|``)*`";
 const messages = [...registry].filter((desc) => desc.kind === "message");
 
 /** Returns what stands for a resource in a path: its name or `@` and its id, or `-` where the method allows it. */
@@ -187,7 +189,9 @@ function fieldPattern(field: DescField): string | undefined {
   const { parent } = field;
   if (field.fieldKind === "message" && field.message.typeName === "google.protobuf.FieldMask") {
     const target = parent.fields.find(({ message }) => message !== undefined && hasOption(message, resource))?.message;
-    const names = target?.fields.filter((each) => !isOutputOnly(each) && each.name !== "etag").map(({ name }) => name);
+    const names = target?.fields
+      .filter((each) => !isOutputOnly(each) && each.name !== "etag")
+      .map(({ name, fieldKind }) => (fieldKind === "map" ? `${name}(\\.(${mapKey}))?` : name));
     return names && `^(\\*|(${names.join("|")})(,(${names.join("|")}))*)?$`;
   }
   if (field.name !== "order_by") return undefined;

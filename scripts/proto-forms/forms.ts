@@ -32,6 +32,10 @@ import {
 import type { Resource } from "./resources.ts";
 import { activate, purge, suspend, undelete } from "./state-forms.ts";
 
+/** A mask can name one entry of a map. */
+const fieldsOfMask =
+  "`display_name,labels`; `labels.env` means one label, ``labels.`example.com/env` `` one whose key has dots, and `*` all fields";
+
 export const verbs = [
   "Get",
   "List",
@@ -268,7 +272,7 @@ function update(resource: Resource): MethodForm {
           name: "update_mask",
           type: "google.protobuf.FieldMask",
           comment:
-            `The fields to update, for example ${isLink ? "`…`" : "`display_name,labels`"}; \`*\` means all fields. If unset, ` +
+            `The fields to update, for example ${isLink ? "`…`; `*` means all fields" : fieldsOfMask}. If unset, ` +
             "the fields that have a value are updated; over REST, the fields that the body contains.",
         },
         // An Org may need a new Customer, and a Customer is created only with its first Org: an Update creates neither.

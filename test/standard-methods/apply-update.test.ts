@@ -91,11 +91,17 @@ const cases: readonly Case[] = [
   {
     rule: "a label with dots in its key",
     patch: { labels: { "example.com/cost": "1" } },
-    mask: ["labels.example.com/cost"],
+    mask: ["labels.`example.com/cost`"],
     changes: { labels: labels({ "example.com/cost": "1" }) },
   },
+  {
+    rule: "a label with dashes and slashes in its key",
+    patch: { labels: { "cost-centre/eu": "1" } },
+    mask: ["labels.cost-centre/eu"],
+    changes: { labels: labels({ "cost-centre/eu": "1" }) },
+  },
+  { rule: "a quoted label is removed", patch: {}, mask: ["labels.`env`"], changes: { labels: labels({}, "env") } },
   { rule: "a missing label is not removed", patch: {}, mask: ["labels.nothing"] },
-  { rule: "no label at all", patch: {}, mask: ["labels."] },
   // A star names all fields.
   {
     rule: "* changes all fields",
@@ -163,14 +169,39 @@ const immutable = {
 };
 
 describe("an update is refused for", () => {
-  test.each(["nothing", "displayName", "", "name.x", "type.x", "toString", "__proto__", "member.name", "LABELS"])(
-    "a mask that names no field: %j",
-    (path) => {
-      const error = thrownBy(() => update({ displayName: "Al" }, ["display_name", path]));
-      expect(error.reason).toBe("FIELD_INVALID");
-      expect(error.violations).toEqual([unknown(path)]);
-    },
-  );
+  const noFields = ["nothing", "displayName", "", "name.x", "type.x", "toString", "__proto__", "member.name", "LABELS"];
+  const noPaths = [
+    "labels.",
+    "labels..x",
+    "labels.`env",
+    "labels.`env`x",
+    "labels.a b",
+    "labels.env,name",
+    "`labels`.env",
+    "*.name",
+  ];
+  test.each(noFields.concat(noPaths))("a mask that names no field: %j", (path) => {
+    const error = thrownBy(() => update({ displayName: "Al" }, ["display_name", path]));
+    expect(error.reason).toBe("FIELD_INVALID");
+    expect(error.violations).toEqual([unknown(path)]);
+  });
+
+  test.each([
+    ["labels.env.x", "goes on after a key of labels; a key with dots is quoted, as in labels.`env.x`"],
+    [
+      "labels.example.com/cost",
+      "goes on after a key of labels; a key with dots is quoted, as in labels.`example.com/cost`",
+    ],
+    [
+      "labels.`Env`",
+      expect.stringContaining('names a key that labels cannot have: "Env"; they must have keys of 1 to 63'),
+    ],
+    ["labels.``", expect.stringContaining('names a key that labels cannot have: ""; they must have keys of 1 to 63')],
+    ["labels.-x", expect.stringContaining('names a key that labels cannot have: "-x"; they must have keys of 1 to 63')],
+  ])("a mask that names what no key can be: %j", (path, description) => {
+    const error = thrownBy(() => update({ displayName: "Al" }, ["display_name", path]));
+    expect(error.violations).toEqual([{ field: "update_mask", description, rule: "update_mask" }]);
+  });
 
   test("a long path in the mask, and the error quotes its start", () => {
     const error = thrownBy(() => update({}, ["x".repeat(10_000)]));
@@ -201,7 +232,7 @@ describe("an update is refused for", () => {
       "member.display_name",
       "display_name.length",
     ],
-    ["an invalid label key", { labels: { "": "x" } }, ["labels."], "member.labels", "labels.keys"],
+    ["an invalid label key", { labels: { A: "x" } }, ["labels.A"], "member.labels", "labels.keys"],
   ])("a result that breaks a constraint: %s", (_name, patch, mask, field, rule) => {
     expect(thrownBy(() => update(patch, mask)).violations).toMatchObject([{ field, rule }]);
   });

@@ -373,8 +373,9 @@ export type UpdateOrgRequest = Message<"iam.v1alpha.UpdateOrgRequest"> & {
   org?: Org | undefined;
 
   /**
-   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
-   * value are updated; over REST, the fields that the body contains.
+   * The fields to update, for example `display_name,labels`; `labels.env` means one label, ``labels.`example.com/env` ``
+   * one whose key has dots, and `*` all fields. If unset, the fields that have a value are updated; over REST, the
+   * fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */

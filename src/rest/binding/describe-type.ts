@@ -60,7 +60,7 @@ function describeMessage(desc: DescMessage): string {
     case "google.protobuf.Duration":
       return "a duration in seconds such as 3.5s";
     case "google.protobuf.FieldMask":
-      return "comma-separated field paths such as name,address.city";
+      return "comma-separated field paths such as name,address.city, with keys of maps that have other characters than letters, digits, _, - and / in backticks";
     case "google.protobuf.Value":
       return "any JSON value";
     case "google.protobuf.ListValue":

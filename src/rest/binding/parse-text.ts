@@ -9,6 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import { readMask } from "../field-paths.ts";
 import { misreadCheck } from "../json/misread-text.ts";
 import { isInRange, parseFloating, parsePlainInteger } from "../json/number-text.ts";
 import { parseBase64 } from "../json/parse-base64.ts";
@@ -112,16 +113,8 @@ function compileMessageParser(
 
 /** Parses a field mask. Each path has either proto names or JSON names (`displayName`); the result has proto names. */
 function parseFieldMask(text: string): Message | undefined {
-  const paths = text === "" ? [] : text.split(",");
-  if (paths.some((path) => !/^(\*|[A-Za-z_][\w.]*)$/.test(path) || isMixed(path))) return undefined;
-  return create(FieldMaskSchema, {
-    paths: paths.map((path) => path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
-  });
-}
-
-/** Checks whether a path has a capital and an underscore, as neither proto names nor JSON names have. */
-function isMixed(path: string): boolean {
-  return path.includes("_") && /[A-Z]/.test(path);
+  const paths = readMask(text);
+  return paths && create(FieldMaskSchema, { paths });
 }
 
 function tryFromJson(desc: DescMessage, json: JsonValue): Message | undefined {

@@ -9,6 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type Any, AnySchema, anyPack, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { quote } from "../errors/rest-error.ts";
+import { readMask } from "../field-paths.ts";
 import { compileCreator } from "./create-message.ts";
 import { findWrapped, hasJsonFormOfItsOwn } from "./json-forms.ts";
 import { misreadCheck } from "./misread-text.ts";
@@ -77,14 +78,13 @@ function compileTimestampReader(typeName: string, readOther: MessageReader): Mes
 /** Reads paths of JSON names, such as `displayName`. Those with an underscore would not be read back as they are written. */
 function readFieldMask(json: JsonValue): Message {
   if (typeof json !== "string") throw new Error("cannot decode google.protobuf.FieldMask from JSON");
-  const paths = json === "" ? [] : json.split(",");
-  if (!json.isWellFormed() || paths.some((path) => path === "" || path.includes("_"))) {
-    const expected = "comma-separated field paths with the names of JSON, such as name,displayName";
+  const paths = json.isWellFormed() ? readMask(json, "JSON") : undefined;
+  if (paths === undefined) {
+    const expected =
+      "comma-separated field paths with the names of JSON, such as name,displayName, and other keys of maps in backticks";
     throw new RefusedValue(`must be ${expected}, got ${quote(json)}`);
   }
-  return create(FieldMaskSchema, {
-    paths: paths.map((path) => path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
-  });
+  return create(FieldMaskSchema, { paths });
 }
 
 /** Reads a message and its type: `{"@type": "type.googleapis.com/library.v1.Book", "title": "x"}`. */

@@ -2,7 +2,8 @@ import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
 import { offerNames } from "../errors/offer-names.ts";
 import { quote } from "../errors/rest-error.ts";
 import { hasJsonFormOfItsOwn } from "./json-forms.ts";
-import { parseFieldPaths, type PathSegment, refuseFields } from "./parse-field-paths.ts";
+import { type FieldPath, isWildcard } from "../field-paths.ts";
+import { parseFieldPaths, refuseFields } from "./parse-field-paths.ts";
 
 /** The part of a JSON value to keep. */
 export type FieldSelection = "all" | SelectedMembers;
@@ -20,7 +21,7 @@ interface SelectedMembers {
  * continues with a key, or with `*` for all keys. A final `*` selects everything. Scalars and messages with a special JSON
  * form, such as Timestamp, have no fields to select.
  *
- * @param paths text in the grammar of `parse-field-paths.ts`.
+ * @param paths text in the grammar of `field-paths.ts`.
  * @throws RestError FIELD_INVALID for `fields`.
  */
 export function compileFieldSelection(desc: DescMessage, paths: string): FieldSelection {
@@ -50,11 +51,11 @@ function selectAny(json: JsonValue, selections: readonly SelectedMembers[]): Jso
 }
 
 /** Returns what the segments of the path from `at` on select in a message. */
-function selectInMessage(desc: DescMessage, path: readonly PathSegment[], at: number): FieldSelection {
+function selectInMessage(desc: DescMessage, path: FieldPath, at: number): FieldSelection {
   const segment = path[at];
   if (segment === undefined) return "all";
-  const { name, isWildcard } = segment;
-  if (isWildcard) {
+  const { name } = segment;
+  if (isWildcard(segment)) {
     if (at < path.length - 1) refusePath(path, `nothing may follow the * of ${desc.typeName}`);
     return "all";
   }
@@ -65,18 +66,18 @@ function selectInMessage(desc: DescMessage, path: readonly PathSegment[], at: nu
   return selectMember(field.name, selectInField(field, path, at + 1));
 }
 
-function selectInField(field: DescField, path: readonly PathSegment[], at: number): FieldSelection {
+function selectInField(field: DescField, path: FieldPath, at: number): FieldSelection {
   const segment = path[at];
   if (segment === undefined) return "all";
   if (field.fieldKind === "map") {
     const inner = selectInElement(field, path, at + 1);
-    return segment.isWildcard ? { members: new Map(), others: inner } : selectMember(segment.name, inner);
+    return isWildcard(segment) ? { members: new Map(), others: inner } : selectMember(segment.name, inner);
   }
-  const isOfItems = field.fieldKind === "list" && segment.isWildcard;
+  const isOfItems = field.fieldKind === "list" && isWildcard(segment);
   return selectInElement(field, path, isOfItems ? at + 1 : at);
 }
 
-function selectInElement(field: DescField, path: readonly PathSegment[], at: number): FieldSelection {
+function selectInElement(field: DescField, path: FieldPath, at: number): FieldSelection {
   if (at >= path.length) return "all";
   if (field.message !== undefined && !hasJsonFormOfItsOwn(field.message)) {
     return selectInMessage(field.message, path, at);
@@ -110,6 +111,6 @@ function offer(desc: DescMessage): string {
   return offerNames([...desc.fields.map((field) => field.name), "*"]);
 }
 
-function refusePath(path: readonly PathSegment[], why: string): never {
+function refusePath(path: FieldPath, why: string): never {
   return refuseFields(`has the path ${quote(path.map(({ name }) => name).join("."))}, but ${why}`);
 }

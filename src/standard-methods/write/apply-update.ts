@@ -8,11 +8,12 @@ import {
   create,
   equals,
 } from "@bufbuild/protobuf";
-import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { type ReflectMessage, reflect, scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { type FieldViolation, invalidField, invalidFields } from "../../errors/service-error.ts";
+import { type FieldPath, quoteKey, splitMaskPath } from "../../rest/field-paths.ts";
 import { isImmutable, isOutputOnly } from "./field-behavior.ts";
-import { validateMessage } from "./validate-message.ts";
+import { brokenConstraints, validateMessage } from "./validate-message.ts";
 
 /** More than the number of fields and labels of any resource. */
 const maxMaskPaths = 100;
@@ -27,7 +28,8 @@ export interface Updated<Resource> {
  * Merges the fields of `patch` that `mask` names into a copy of `current`, and validates the result.
  *
  * - Without a mask, every field that is set in `patch` is updated; `*` names all fields.
- * - `labels.env` names one entry of a map. It is removed if `patch` has no such entry.
+ * - `labels.env` names one entry of a map. It is removed if `patch` has no such entry. A key with dots is quoted (AIP-161):
+ *   ``labels.`example.com/cost` ``.
  * - Output-only fields and `etag` are ignored, so that a client can send back what it has read.
  *
  * @param resourceField the request field that holds `patch`; errors name it.
@@ -70,11 +72,11 @@ function applyPath(
   path: string,
   resourceField: string,
 ): FieldViolation | undefined {
-  const [name = "", ...rest] = path.split(".");
-  const field = source.fields.find((candidate) => candidate.name === name);
+  const [name, ...rest] = splitMaskPath(path) ?? [];
+  const field = source.fields.find((candidate) => candidate.name === name?.name);
   if (field === undefined) return unknownPath(path, source, resourceField);
   if (isOutputOnly(field) || field.name === "etag") return undefined;
-  if (rest.length > 0) return applyEntry(source, target, field, path, rest.join("."), resourceField);
+  if (rest.length > 0) return applyEntry(source, target, field, path, rest, resourceField);
   if (isImmutable(field)) {
     // A full update without an immutable field does not clear it.
     if (!source.isSet(field) || sameValue(source, target, field)) return undefined;
@@ -94,14 +96,46 @@ function applyEntry(
   target: ReflectMessage,
   field: DescField,
   path: string,
-  key: string,
+  [segment, ...deeper]: FieldPath,
   resourceField: string,
 ): FieldViolation | undefined {
-  if (field.fieldKind !== "map") return unknownPath(path, source, resourceField);
+  if (field.fieldKind !== "map" || segment === undefined) return unknownPath(path, source, resourceField);
+  if (deeper.length > 0) {
+    const key = [segment, ...deeper].map(({ name }) => name).join(".");
+    return {
+      field: "update_mask",
+      description: `goes on after a key of ${field.name}; a key with dots is quoted, as in ${field.name}.${quoteKey(key.slice(0, 100))}`,
+      rule: "update_mask",
+    };
+  }
+  const key = segment.name;
   const value: unknown = source.get(field).get(key);
-  if (value === undefined) target.get(field).delete(key);
-  else target.get(field).set(key, value);
+  if (value !== undefined) {
+    target.get(field).set(key, value);
+    return undefined;
+  }
+  if (!target.get(field).has(key)) return impossibleKey(source, field, key);
+  target.get(field).delete(key);
   return undefined;
+}
+
+/** A key that is not there may be removed, but one that cannot be there is a mistake. */
+function impossibleKey(
+  message: ReflectMessage,
+  field: DescField & { fieldKind: "map" },
+  key: string,
+): FieldViolation | undefined {
+  if (field.mapKind !== "scalar") return undefined;
+  const alone = reflect(message.desc, create(message.desc));
+  alone.get(field).set(key, scalarZeroValue(field.scalar, false));
+  const broken = brokenConstraints(message.desc, alone.message).find(({ field: at }) => at.startsWith(field.name));
+  if (broken === undefined) return undefined;
+  const { description } = broken;
+  return {
+    field: "update_mask",
+    description: `names a key that ${field.name} cannot have: ${JSON.stringify(key.slice(0, 100))}; they ${description}`,
+    rule: "update_mask",
+  };
 }
 
 function unknownPath(path: string, message: ReflectMessage, resourceField: string): FieldViolation {

@@ -35,6 +35,35 @@ describe("a query", () => {
   });
 
   test.each([
+    ["labels.cost-centre", ["labels.cost-centre"]],
+    ["labels.%60cost.centre,x_Y%60,displayName", ["labels.`cost.centre,x_Y`", "display_name"]],
+    ["labels.a/b", ["labels.a/b"]],
+    ["labels.%60a%60%60b%60", ["labels.`a``b`"]],
+    ["*", ["*"]],
+    ["", []],
+  ])("keeps keys of maps in a field mask: %s", (text, paths) => {
+    expect(bind(`fieldmask_value=${text}`).message.fieldmaskValue?.paths).toEqual(paths);
+  });
+
+  test.each([
+    "a.",
+    "a..b",
+    ".a",
+    "a.%00",
+    "a%20b",
+    "a[0]",
+    "a.b%20c",
+    "a_B",
+    "a.%60b",
+    "a.%60b%60c",
+    "%60a%60",
+    "*.a",
+    "a.é",
+  ])("a field mask is no list of paths: %s", (text) => {
+    expect(bind(`fieldmask_value=${text}`).violations).toMatchObject([{ field: "fieldmask_value" }]);
+  });
+
+  test.each([
     ["int32_value=0x10", "int32_value"],
     ["int32_value=1e3", "int32_value"],
     ["int32_value=", "int32_value"],

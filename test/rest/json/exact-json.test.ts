@@ -146,7 +146,7 @@ test.each([
   ['{"string_values":{"0":"a","-0":"b"}}', "string_values: has two keys with the same value"],
   [
     '{"masks":["a,displayName","a_b"]}',
-    'masks[1]: must be comma-separated field paths with the names of JSON, such as name,displayName, got "a_b"',
+    'masks[1]: must be comma-separated field paths with the names of JSON, such as name,displayName, and other keys of maps in backticks, got "a_b"',
   ],
   ['{"masks":["\\ud800"]}', expect.stringMatching(/^masks\[0\]: must be comma-separated field paths/)],
   ['{"masks":["a,,b"]}', expect.stringMatching(/^masks\[0\]: must be comma-separated field paths/)],

@@ -30,6 +30,10 @@ const dynamic = new Set(["google.protobuf.Struct", "google.protobuf.Value", "goo
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
+function isMask(type: string, json: JsonValue): json is string {
+  return type === "google.protobuf.FieldMask" && typeof json === "string";
+}
+
 export const readDifferences: readonly ReadDifference[] = [
   {
     what: "numbers in strings have the grammar of JSON",
@@ -102,14 +106,19 @@ export const readDifferences: readonly ReadDifference[] = [
     concerns: ({ json }) => json === null,
   },
   {
-    what: "a path of a FieldMask is not empty, and Unicode",
-    reason: 'protobuf-es takes "a,,b", in which a path is likely missing, and halves of surrogate pairs.',
+    what: "a path of a FieldMask has names of fields and keys of maps, and nothing else",
+    reason: 'protobuf-es takes any text without an underscore, such as "a,,b", "a..b" and "items[0]".',
     here: "refused",
-    example: [OddFieldsSchema, '{"masks":["a,,b"]}'],
+    example: [OddFieldsSchema, '{"masks":["items[0]"]}'],
     concerns: ({ type, json }) =>
-      type === "google.protobuf.FieldMask" &&
-      typeof json === "string" &&
-      (json.split(",").includes("") || !json.isWellFormed()),
+      isMask(type, json) && !/^[\w.,/-]*$/.test(json.replaceAll(/,,|\.\.|[.,]$|^[.,\d-]/g, "!")),
+  },
+  {
+    what: "the keys of maps in a FieldMask may be quoted (AIP-161)",
+    reason: "protobuf-es takes a key for the name of a field, which has no underscore in JSON.",
+    here: "read",
+    example: [OddFieldsSchema, '{"masks":["labels.`a_b`"]}'],
+    concerns: ({ type, json }) => isMask(type, json) && json.includes("`"),
   },
   {
     what: "an Any of a type with a JSON form of its own has a value alone",
