@@ -5,13 +5,7 @@ import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import { serviceAuthor } from "../../src/changes/author.ts";
 import type { Database } from "../../src/database/database.ts";
 import { nowhere } from "../../src/filters/label-index.ts";
-import {
-  lockForLedger,
-  release,
-  requireNoExcess,
-  reserve,
-  settleWithNext,
-} from "../../src/quotas/ledger.ts";
+import { lockForLedger, release, requireNoExcess, reserve, settleWithNext } from "../../src/quotas/ledger.ts";
 import type { LedgerPlace } from "../../src/quotas/levels.ts";
 import { QuotaExceeded } from "../../src/quotas/quota-exceeded.ts";
 import { lockCustomersOf } from "../../src/quotas/lock-customers-of.ts";
