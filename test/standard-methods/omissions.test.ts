@@ -153,6 +153,11 @@ describe("a registry refuses", () => {
       "refers to Org, which is not defined",
     ],
     [
+      "a hidden reference to an undefined resource",
+      () => createRegistry([...others.filter(({ type }) => type !== "QualityKind"), widget]),
+      "refers to QualityKind, which is not defined",
+    ],
+    [
       "a service without its methods",
       () => withWidget({ service: orgDefinition.service }),
       "has no method whose permission is iam.projects.<verb>",
@@ -182,7 +187,9 @@ test("the server does not start with a resource that is in no list of the catalo
 /** Returns the definitions without those that refer to missing ones. */
 function withoutDangling(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
   const kept = definitions.filter(({ storage }) =>
-    storage.references.every(({ to }) => definitions.some(({ type }) => type === to)),
+    [...storage.references, ...(storage.hiddenReferences ?? [])].every(({ to }) =>
+      definitions.some(({ type }) => type === to),
+    ),
   );
   return kept.length === definitions.length ? kept : withoutDangling(kept);
 }
@@ -291,6 +298,13 @@ describe("a database is refused", () => {
     await expect(check()).rejects.toThrow("the table widgets has no FOREIGN KEY (org_id) REFERENCES orgs(id)");
     await change("alter table widgets add foreign key (org_id) references orgs on delete cascade");
     await expect(check()).rejects.toThrow("ON DELETE CASCADE that is not among the references of its definition");
+  });
+
+  test("without the index that finds what a row keeps", async () => {
+    await change("drop index resources_type");
+    await expect(checkSchema(db, registry)).rejects.toThrow(
+      "the table resources has no index btree (type_id), which is needed because rows keep the row that type_id refers to",
+    );
   });
 
   test("with a reference that its definition does not have", async () => {

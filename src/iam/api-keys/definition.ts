@@ -20,7 +20,7 @@ export const apiKeyDefinition = defineResource<"api_keys", IssuedRow, typeof Api
     unread: ["hash"],
     select: selectApiKeys,
     called: levelOf("api_keys", false),
-    references: [{ column: "member_id", to: "Member" }],
+    references: [{ column: "member_id", to: "Member", onDelete: "cascade" }],
     countedBy: "member_id",
     // A member has few API keys.
     labels: "unindexed",

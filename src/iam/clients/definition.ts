@@ -21,7 +21,7 @@ export const clientDefinition = defineResource<"clients", IssuedClientRow, typeo
     unread: ["secret_hash", "previous_secret_hash"],
     select: selectClients,
     called: levelOf("clients", false),
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: "org_id",
     labels: "indexed",
     nameConstraints: ["clients_name_key"],

@@ -22,8 +22,8 @@ export const membershipDefinition = defineResource({
     select: selectMemberships,
     called: levelOf("members", true),
     references: [
-      { column: "group_id", to: "Group" },
-      { column: "member_id", to: "Member" },
+      { column: "group_id", to: "Group", onDelete: "cascade" },
+      { column: "member_id", to: "Member", onDelete: "cascade" },
     ],
     countedBy: "group_id",
     labels: "none",

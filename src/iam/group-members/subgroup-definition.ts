@@ -22,8 +22,8 @@ export const subgroupDefinition = defineResource({
     select: selectSubgroups,
     called: levelOf("children", false),
     references: [
-      { column: "group_id", to: "Group" },
-      { column: "subgroup_id", to: "Group" },
+      { column: "group_id", to: "Group", onDelete: "cascade" },
+      { column: "subgroup_id", to: "Group", onDelete: "cascade" },
     ],
     countedBy: "group_id",
     labels: "none",

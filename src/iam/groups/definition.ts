@@ -19,7 +19,7 @@ export const groupDefinition = defineResource({
     select: selectGroups,
     pagesArePlannedOnce: true,
     called: levelOf("groups", false),
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: "org_id",
     labels: "indexed",
     nameConstraints: ["groups_name_key"],

@@ -21,7 +21,7 @@ export const identityDefinition = defineResource({
     select: selectIdentities,
     called: levelOf("identities", false),
     // The provider can be in the org `system`; its deletion removes its identities.
-    references: [{ column: "member_id", to: "Member" }],
+    references: [{ column: "member_id", to: "Member", onDelete: "cascade" }],
     countedBy: "member_id",
     // A member has few identities.
     labels: "unindexed",

@@ -19,7 +19,7 @@ export const identityProviderDefinition = defineResource({
     unread: ["sealed_secret"],
     select: selectIdentityProviders,
     called: levelOf("identity_providers", false),
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: "org_id",
     labels: "indexed",
     nameConstraints: ["identity_providers_name_key"],

@@ -20,7 +20,7 @@ export const memberDefinition = defineResource({
     select: selectMembers,
     pagesArePlannedOnce: true,
     called: levelOf("members", true),
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: "org_id",
     labels: "indexed",
     nameConstraints: ["members_name_key"],

@@ -21,7 +21,7 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
     unread: ["revision", "revision_time"],
     select: selectOrgs,
     called: orgLevel,
-    references: [{ column: "customer_id", to: "Customer" }],
+    references: [{ column: "customer_id", to: "Customer", onDelete: "cascade" }],
     countedBy: undefined,
     labels: "indexed",
     nameConstraints: ["orgs_name_key"],

@@ -20,7 +20,7 @@ export const projectDefinition = defineResource({
     select: selectProjects,
     pagesArePlannedOnce: true,
     called: projectLevel,
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: "org_id",
     labels: "indexed",
     nameConstraints: ["projects_name_key"],

@@ -41,8 +41,8 @@ export const quotaRequestDefinition = defineResource({
     select: selectQuotaRequests,
     called: levelOf("quota_requests", false),
     references: [
-      { column: "org_id", to: "Org" },
-      { column: "project_id", to: "Project" },
+      { column: "org_id", to: "Org", onDelete: "cascade" },
+      { column: "project_id", to: "Project", onDelete: "cascade" },
     ],
     countedBy: "org_id",
     labels: "indexed",

@@ -21,7 +21,7 @@ export const roleDefinition = defineResource({
     unread: [],
     select: selectRoles,
     called: levelOf("roles", false),
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: "org_id",
     labels: "indexed",
     nameConstraints: ["roles_name_key"],

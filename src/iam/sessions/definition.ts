@@ -20,7 +20,7 @@ export const sessionDefinition = defineResource({
     unread: ["refresh_count", "redirect_uri"],
     select: selectSessions,
     called: { alias: "sessions", keepsDeleted: false, isUnnamed: true },
-    references: [{ column: "member_id", to: "Member" }],
+    references: [{ column: "member_id", to: "Member", onDelete: "cascade" }],
     // A member has few sessions: starting one ends the oldest of too many of its key or client.
     countedBy: undefined,
     labels: "none",

@@ -2,11 +2,14 @@
 // is not found here.
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import type { ResourceTable } from "../../standard-methods/definition/definition.ts";
+import { orgDefinition } from "../../iam/orgs/definition.ts";
+import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import {
   isExpiredMembership,
   hasNoOrg,
   isExpiredApiKey,
+  isPastCustomer,
   isPurgeable,
   isExpiredInvitation,
   orgStays,
@@ -87,7 +90,7 @@ export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, lim
   if (expired.length > 0) return expired;
   return places
     .innerJoin("customers", "customers.id", "role_bindings.customer_id")
-    .where(isPurgeable("customers"))
+    .where(isPastCustomer)
     .orderBy("customers.purge_time")
     .limit(limit)
     .execute();
@@ -99,14 +102,15 @@ export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, lim
  */
 export function findPurgeableIn(
   db: Kysely<Schema>,
-  table: ResourceTable,
+  registry: ResourceRegistry,
+  definition: ResourceDefinition,
   { leftOut, limit }: Search,
 ): Promise<Place[]> {
   return db
     .selectFrom("orgs")
-    .innerJoin(`${table as "members"} as due`, "due.org_id", "orgs.id")
+    .innerJoin(`${definition.storage.table as "members"} as due`, "due.org_id", "orgs.id")
     .select(["due.org_id", "due.id"])
-    .where(isPurgeable(table, "due"))
+    .where(isPurgeable(registry, definition, "due"))
     .where(orgStays)
     .where("due.org_id", "<>", noneOf(leftOut))
     .orderBy("due.purge_time")
@@ -114,11 +118,15 @@ export function findPurgeableIn(
     .execute();
 }
 
-export function findPurgeableOrgs(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<{ id: string }[]> {
+export function findPurgeableOrgs(
+  db: Kysely<Schema>,
+  registry: ResourceRegistry,
+  { leftOut, limit }: Search,
+): Promise<{ id: string }[]> {
   return db
     .selectFrom("orgs")
     .select("id")
-    .where(isPurgeable("orgs"))
+    .where(isPurgeable(registry, orgDefinition))
     .where("id", "<>", noneOf(leftOut))
     .orderBy("purge_time")
     .limit(limit)
@@ -157,7 +165,7 @@ export function findPurgeableCustomers(db: Kysely<Schema>, { leftOut, limit }: S
   return db
     .selectFrom("customers")
     .select("id")
-    .where(isPurgeable("customers"))
+    .where(isPastCustomer)
     .where(hasNoOrg)
     .where("id", "<>", noneOf(leftOut))
     .orderBy("purge_time")

@@ -1,26 +1,34 @@
 // When a row can be purged or has expired, by the database's clock. The search and the check under the lock use the same
 // conditions.
 import { type RawBuilder, sql } from "kysely";
+import { type ResourceDefinition, columnsReferringTo } from "../../standard-methods/definition/definition.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
 /**
- * Returns the condition that a resource is past its purge time. Projects and orgs also wait until the providers have deleted the
- * infrastructure resources in them.
+ * Returns the condition that a resource is past its purge time, and that nothing keeps it: projects and orgs wait until the providers
+ * have deleted the infrastructure resources in them.
  *
  * @param alias of the table in the statement.
  */
-export function isPurgeable(table: string, alias = table): RawBuilder<boolean> {
+export function isPurgeable(
+  registry: ResourceRegistry,
+  to: ResourceDefinition,
+  alias: string = to.storage.table,
+): RawBuilder<boolean> {
   const isPast = sql<boolean>`${sql.ref(`${alias}.purge_time`)} <= now()`;
-  const id = sql.ref(`${alias}.id`);
-  switch (table) {
-    case "projects":
-      return sql`(${isPast} and not exists (
-        select from resources where resources.org_id = ${sql.ref(`${alias}.org_id`)} and resources.project_id = ${id}))`;
-    case "orgs":
-      return sql`(${isPast} and not exists (select from resources where resources.org_id = ${id}))`;
-    default:
-      return isPast;
-  }
+  const unused = registry.usersOf(to.type).map(({ definition: { storage }, column }) => {
+    const { table } = storage;
+    const columns = columnsReferringTo(to, column);
+    const refers = to.storage.key.map(
+      (each, index) => sql`${sql.ref(`${table}.${columns[index]}`)} = ${sql.ref(`${alias}.${each}`)}`,
+    );
+    return sql`not exists (select from ${sql.table(table)} where ${sql.join(refers, sql` and `)})`;
+  });
+  return sql`(${sql.join([isPast, ...unused], sql` and `)})`;
 }
+
+/** A customer that is past its purge time. */
+export const isPastCustomer = sql<boolean>`customers.purge_time <= now()`;
 
 /** An org that is not past its purge time, whatever its state. */
 export const orgStays = sql<boolean>`(orgs.purge_time is null or orgs.purge_time > now())`;

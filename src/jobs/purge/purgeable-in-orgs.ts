@@ -12,12 +12,12 @@ import { unitsInOrgs } from "./units-in-orgs.ts";
 /** Creates the task that removes soft-deleted resources of one type that are past their purge time. */
 export function createPurgeableTask(dependencies: PurgeTaskDependencies, definition: ResourceDefinition): PurgeTask {
   const { database, registry, rowsPerStep } = dependencies;
-  const { type, storage } = definition;
+  const { type } = definition;
 
   /** Removes the rows that refer to the resources first. If these are many, the resources are left to a later transaction. */
   const remove = async (transaction: OrgTransaction, ids: readonly string[]): Promise<Removed> => {
     const { db, org } = transaction;
-    const purgeable = await readPurgeable(db, definition, org.id, ids);
+    const purgeable = await readPurgeable(db, registry, definition, org.id, ids);
     const owned = await removeOwnedRows(db, registry, definition, org.id, purgeable, rowsPerStep);
     const rows = purgeable.slice(0, rowsPerStep - owned);
     await removePurgeable(db, registry, definition, org.id, rows);
@@ -36,7 +36,10 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
   return {
     kind: resourceTypes[type].plural,
     async find(leftOut) {
-      const found = await findPurgeableIn(database.reads, storage.table, { leftOut, limit: searchSize(rowsPerStep) });
+      const found = await findPurgeableIn(database.reads, registry, definition, {
+        leftOut,
+        limit: searchSize(rowsPerStep),
+      });
       const removeAt = (transaction: OrgTransaction, places: readonly (typeof found)[number][]): Promise<Removed> =>
         remove(
           transaction,

@@ -36,31 +36,31 @@ export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): Pu
     kind: "orgs",
     async find(leftOut) {
       // One transaction of each org in turn, so that a large org does not delay the others.
-      const orgs = await findPurgeableOrgs(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
+      const orgs = await findPurgeableOrgs(database.reads, registry, { leftOut, limit: searchSize(rowsPerStep) });
       return orgs.map(({ id }) => ({ scope: id, remove: () => remove(id) }));
     },
   };
 }
 
 function emptyOrg(
-  { database }: PurgeTaskDependencies,
+  { database, registry }: PurgeTaskDependencies,
   id: string,
   rows: readonly RowPlace[],
 ): Promise<Removed | undefined> {
   return inTransaction(database, async (db) => {
     if (rows.some(({ table }) => table === "allocations")) lockCustomersOf(db, [[{ by: "id", value: id }]]);
-    const org = await lockPurgeableOrg(db, id);
+    const org = await lockPurgeableOrg(db, registry, id);
     return org && { rows: await deleteRowsOfOrg(db, id, rows), resources: 0 };
   });
 }
 
 async function removePurgeableOrg(
-  { database, systemOrgId }: PurgeTaskDependencies,
+  { database, registry, systemOrgId }: PurgeTaskDependencies,
   id: string,
 ): Promise<Removed | undefined> {
   return inTransaction(database, (db) =>
     writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async (transaction) => {
-      const org = await lockPurgeableOrg(db, id);
+      const org = await lockPurgeableOrg(db, registry, id);
       if (org === undefined) return undefined;
       // Another purge of the org may have appended to its change log since it was emptied.
       if (await hasChanges(db, id)) return nothing;

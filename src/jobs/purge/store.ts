@@ -19,6 +19,7 @@ import {
   isExpiredMembership,
   hasNoOrg,
   isExpiredApiKey,
+  isPastCustomer,
   isPurgeable,
   isExpiredInvitation,
   isExpiredRoleBinding,
@@ -47,10 +48,10 @@ export async function lockOrgThatStays(db: Db, orgId: string): Promise<boolean> 
 }
 
 /** Locks an org that can be purged. Returns undefined if it no longer can, or if another transaction has the lock. */
-export function lockPurgeableOrg(db: Db, orgId: string): Promise<OrgRow | undefined> {
+export function lockPurgeableOrg(db: Db, registry: ResourceRegistry, orgId: string): Promise<OrgRow | undefined> {
   return selectOrgs(db)
     .where("orgs.id", "=", orgId)
-    .where(isPurgeable("orgs"))
+    .where(isPurgeable(registry, orgDefinition))
     .modifyEnd(sql`for update of orgs skip locked`)
     .executeTakeFirst();
 }
@@ -59,7 +60,7 @@ export function lockPurgeableOrg(db: Db, orgId: string): Promise<OrgRow | undefi
 export function lockPurgeableCustomer(db: Db, customerId: string): Promise<CustomerRow | undefined> {
   return selectCustomers(db)
     .where("id", "=", customerId)
-    .where(isPurgeable("customers"))
+    .where(isPastCustomer)
     .where(hasNoOrg)
     .modifyEnd(sql`for update skip locked`)
     .executeTakeFirst();
@@ -104,14 +105,15 @@ export function readExpiredRoleBindings(db: Db, orgId: string, ids: Ids): Promis
 /** Returns the rows of a resource with these ids that can be purged. */
 export async function readPurgeable(
   db: Db,
-  { storage }: ResourceDefinition,
+  registry: ResourceRegistry,
+  definition: ResourceDefinition,
   orgId: string,
   ids: Ids,
 ): Promise<object[]> {
-  const { table, id } = storage;
+  const { table, id, select } = definition.storage;
   const isWanted = sql<SqlBool>`${sql.ref(`${table}.org_id`)} = ${orgId}
-    and ${sql.ref(`${table}.${id}`)} = ${anyOf(ids)} and ${isPurgeable(table)}`;
-  const { rows } = await db.executeQuery(storage.select(db).where(isWanted).compile());
+    and ${sql.ref(`${table}.${id}`)} = ${anyOf(ids)} and ${isPurgeable(registry, definition)}`;
+  const { rows } = await db.executeQuery(select(db).where(isWanted).compile());
   return rows as object[];
 }
 
@@ -182,7 +184,7 @@ export async function removePurgeable(
 ): Promise<void> {
   if (rows.length === 0) return;
   await removeWhere(db, definition, isOneOf(definition, rows));
-  if (registry.dependentsOf(definition.type).length === 0) return;
+  if (!registry.isReferredTo(definition.type)) return;
   await forgetCounts(
     db,
     orgId,

@@ -23,8 +23,8 @@ export const operationDefinition = defineResource({
     select: selectOperations,
     called: { alias: "operations", keepsDeleted: false, isUnnamed: true },
     references: [
-      { column: "org_id", to: "Org" },
-      { column: "project_id", to: "Project" },
+      { column: "org_id", to: "Org", onDelete: "cascade" },
+      { column: "project_id", to: "Project", onDelete: "cascade" },
     ],
     countedBy: undefined,
     labels: "none",

@@ -18,7 +18,7 @@ export const qualityKindDefinition = defineResource({
     unread: [],
     select: selectQualityKinds,
     called: levelOf("quality_kinds", false),
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: undefined,
     // A cloud has few of them.
     labels: "unindexed",

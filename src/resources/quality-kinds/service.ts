@@ -2,8 +2,6 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { QualityKindsService } from "../../../gen/resources/v1alpha/quality_kind_pb.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
-import { requireUnused } from "../require-unused.ts";
-import { findTypesWith, usesKind } from "../resource-types/store.ts";
 import { qualityKindDefinition } from "./definition.ts";
 
 export function createQualityKindsService(dependencies: ResourceDependencies): ServiceImpl<typeof QualityKindsService> {
@@ -18,9 +16,5 @@ export function createQualityKindsService(dependencies: ResourceDependencies): S
         })),
     },
     revokes: "nothing",
-    async beforeRemove({ db }, rows) {
-      const types = await findTypesWith(db, "quality", rows);
-      requireUnused(qualityKindDefinition, rows, types, ({ name }, type) => usesKind(type, "quality", name));
-    },
   });
 }

@@ -19,7 +19,7 @@ export const quantityKindDefinition = defineResource({
     unread: [],
     select: selectQuantityKinds,
     called: levelOf("quantity_kinds", false),
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: undefined,
     // A cloud has few of them.
     labels: "unindexed",

@@ -3,8 +3,6 @@ import { QuantityKindsService } from "../../../gen/resources/v1alpha/quantity_ki
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { requireNoQuota } from "./require-no-quota.ts";
-import { requireUnused } from "../require-unused.ts";
-import { findTypesWith, usesKind } from "../resource-types/store.ts";
 import { forgetKinds } from "../services/counted-kinds.ts";
 import { quantityKindDefinition } from "./definition.ts";
 
@@ -20,10 +18,7 @@ export function createQuantityKindsService(
     },
     revokes: "nothing",
     async beforeRemove(transaction, rows) {
-      const { db } = transaction;
-      await requireNoQuota(db, rows);
-      const types = await findTypesWith(db, "quantity", rows);
-      requireUnused(quantityKindDefinition, rows, types, ({ name }, type) => usesKind(type, "quantity", name));
+      await requireNoQuota(transaction.db, rows);
       await forgetKinds(
         transaction,
         rows.map(({ name }) => name),

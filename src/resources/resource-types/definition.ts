@@ -3,7 +3,7 @@ import { text } from "../../filters/filter-fields.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { serviceDefinition } from "../services/definition.ts";
 import { resourceTypePath, toResourceType } from "./message.ts";
-import { resourceTypeColumns, selectResourceTypes } from "./store.ts";
+import { resourceTypeColumns, selectResourceTypes, usesKind } from "./store.ts";
 
 export const resourceTypeDefinition = defineResource({
   type: "ResourceType",
@@ -20,8 +20,12 @@ export const resourceTypeDefinition = defineResource({
     select: selectResourceTypes,
     called: levelOf("resource_types", false),
     references: [
-      { column: "org_id", to: "Org" },
-      { column: "service_id", to: "Service" },
+      { column: "org_id", to: "Org", onDelete: "cascade" },
+      { column: "service_id", to: "Service", onDelete: "restrict" },
+    ],
+    hiddenReferences: [
+      { to: "QuantityKind", refers: (row, { name }) => usesKind(row, "quantity", name) },
+      { to: "QualityKind", refers: (row, { name }) => usesKind(row, "quality", name) },
     ],
     countedBy: "service_id",
     // A service has few types.

@@ -18,10 +18,9 @@ import { withCounted } from "./counted.ts";
 import { checkOperations, readKindsOf } from "./check-operations.ts";
 import { resourceTypeDefinition } from "./definition.ts";
 import { type ParametersWork, checkParametersSchema, createParametersWork } from "../parameters.ts";
-import { inUse } from "../require-unused.ts";
 import { resourcePath } from "../resources/message.ts";
 import { type InfrastructureRow, findResourceOf } from "../resources/store.ts";
-import { resourceTypePath, toStored } from "./message.ts";
+import { toStored } from "./message.ts";
 import { requireKept } from "./require-kept.ts";
 import type { ResourceTypeRow } from "./store.ts";
 
@@ -72,12 +71,6 @@ export function createResourceTypesService(
       return definedColumns({ ...message, operations });
     },
     revokes: "nothing",
-    async beforeRemove({ db }, rows) {
-      for (const row of rows) {
-        const resource = await lockAndFindResource(db, row);
-        if (resource !== undefined) throw inUse("the resource type", resourceTypePath(row), resourcePath(resource));
-      }
-    },
     mapError: (error, { collection }) =>
       violatedConstraint(error) === "resource_types_collection_key" ? collectionTaken(collection) : undefined,
   });

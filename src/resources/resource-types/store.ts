@@ -1,4 +1,4 @@
-import { type InferResult, type Kysely, sql } from "kysely";
+import type { InferResult, Kysely } from "kysely";
 import { columnsOf, namedColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
@@ -23,18 +23,6 @@ export function selectResourceTypes(db: Kysely<Schema>) {
     .select("services.name as service_name");
 }
 
-/** Returns a ResourceType of each of the services that has any. */
-export function findTypesOf(
-  db: Kysely<Schema>,
-  services: readonly { readonly id: string }[],
-): Promise<ResourceTypeRow[]> {
-  const ids = services.map(({ id }) => id);
-  return selectResourceTypes(db)
-    .distinctOn("resource_types.service_id")
-    .where(sql<boolean>`resource_types.service_id = any(${ids}::uuid[])`)
-    .execute();
-}
-
 /** Returns the next ResourceTypes in the order of their ids. */
 export function listTypesAfter(
   db: Kysely<Schema>,
@@ -46,7 +34,7 @@ export function listTypesAfter(
 }
 
 /** What a variable of an operation is an amount or a grade of. */
-export type Variable = "quantity" | "quality";
+type Variable = "quantity" | "quality";
 
 /** The fields of a stored OperationType that list variables, in Protobuf's JSON form. */
 const lists = {
@@ -54,17 +42,7 @@ const lists = {
   quality: ["qualities", "givenQualities"],
 } as const;
 
-/** Returns the ResourceTypes with an operation that has a variable of one of the kinds. */
-export async function findTypesWith(
-  db: Kysely<Schema>,
-  variable: Variable,
-  kinds: readonly { readonly name: string }[],
-): Promise<ResourceTypeRow[]> {
-  // A cloud has few types.
-  const types = await selectResourceTypes(db).execute();
-  return types.filter((type) => kinds.some(({ name }) => usesKind(type, variable, name)));
-}
-
+/** Reports whether an operation of a type has a variable of a kind. */
 export function usesKind({ operations }: ResourceTypeRow, variable: Variable, name: string): boolean {
   return operations.some((operation) =>
     lists[variable].some((list) => operation[list]?.some(({ kind }) => kind === name)),

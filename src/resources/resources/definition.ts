@@ -22,9 +22,9 @@ export const infrastructureDefinition = defineResource({
     select: selectResources,
     called: levelOf("resources", true),
     references: [
-      { column: "org_id", to: "Org" },
-      { column: "project_id", to: "Project" },
-      { column: "type_id", to: "ResourceType" },
+      { column: "org_id", to: "Org", onDelete: "restrict" },
+      { column: "project_id", to: "Project", onDelete: "restrict" },
+      { column: "type_id", to: "ResourceType", onDelete: "restrict" },
     ],
     countedBy: "project_id",
     labels: "indexed",

@@ -20,7 +20,7 @@ export const serviceDefinition = defineResource({
     unread: [],
     select: selectServices,
     called: serviceLevel,
-    references: [{ column: "org_id", to: "Org" }],
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: undefined,
     // A cloud has few services.
     labels: "unindexed",

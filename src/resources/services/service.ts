@@ -10,8 +10,6 @@ import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { requireUnused } from "../require-unused.ts";
-import { findTypesOf } from "../resource-types/store.ts";
 import { requireCountedKept, requireKinds } from "./counted-kinds.ts";
 import { serviceDefinition } from "./definition.ts";
 import type { ServiceRow } from "./store.ts";
@@ -33,11 +31,7 @@ export function createServicesService(dependencies: ResourceDependencies): Servi
       return { counted_kinds: countedKinds };
     },
     revokes: "nothing",
-    async beforeRemove(transaction, rows) {
-      const types = await findTypesOf(transaction.db, rows);
-      requireUnused(serviceDefinition, rows, types, ({ id }, type) => type.service_id === id);
-      await removeBindings(transaction, dependencies.registry, rows);
-    },
+    beforeRemove: (transaction, rows) => removeBindings(transaction, dependencies.registry, rows),
   });
 }
 

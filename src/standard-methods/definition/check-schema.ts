@@ -2,7 +2,7 @@
 // index would otherwise show much later, as a query that fails or reads a whole table.
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import type { ResourceDefinition } from "./definition.ts";
+import { type ResourceDefinition, columnsReferringTo } from "./definition.ts";
 import { expectedIndexes, live } from "./expected-indexes.ts";
 import type { ResourceRegistry } from "./registry.ts";
 
@@ -84,9 +84,9 @@ function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, 
   const primaryKey = `PRIMARY KEY (${key.join(", ")})`;
   if (!all.includes(primaryKey)) problems.push(`the table ${table} has no ${primaryKey}`);
   const expected = references.map(({ column, to }) => {
-    const other = registry.definitionOf(to).storage;
-    const columns = other.key.map((each) => (each === other.id ? column : each));
-    return `FOREIGN KEY (${columns.join(", ")}) REFERENCES ${other.table}(${other.key.join(", ")})`;
+    const other = registry.definitionOf(to);
+    const columns = columnsReferringTo(other, column);
+    return `FOREIGN KEY (${columns.join(", ")}) REFERENCES ${other.storage.table}(${other.storage.key.join(", ")})`;
   });
   for (const reference of expected) {
     if (!all.includes(reference)) problems.push(`the table ${table} has no ${reference}, without ON DELETE`);

@@ -91,10 +91,32 @@ export interface ResourcePlace {
   readonly answers?: Confirmation;
 }
 
-/** A foreign key. A row is removed together with the row that it refers to. */
+/** A foreign key. */
 interface RowReference {
   readonly column: string;
   readonly to: ResourceType;
+  /**
+   * What becomes of a row when the one that it refers to is to be removed permanently:
+   *
+   * - `cascade`: it is removed together with that one;
+   * - `restrict`: it keeps that one from being removed. A Delete fails with RESOURCE_IN_USE, and a purge waits.
+   */
+  readonly onDelete: "cascade" | "restrict";
+}
+
+/**
+ * References that no foreign key shows, such as names in JSON. They keep what they refer to. To find one, all rows of the resource are
+ * read, so this is for resources of which a cloud has few.
+ */
+interface HiddenReference {
+  readonly to: ResourceType;
+  /** Reports whether a row refers to another one. */
+  readonly refers: (row: never, to: never) => boolean;
+}
+
+interface ReferredRow {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** How the rows of a resource are stored. */
@@ -113,6 +135,7 @@ export interface ResourceStorage {
   /** The table, or its alias in `select`, with the name and id that paths refer to. */
   readonly called: PathLevel;
   readonly references: readonly RowReference[];
+  readonly hiddenReferences?: readonly HiddenReference[];
   /** The column with the id of the parent in which the resource is counted; undefined for a resource that is not counted. */
   readonly countedBy: string | undefined;
   /**
@@ -141,6 +164,9 @@ interface TypedStorage<Table extends ResourceTable, Row extends ResourceRow> ext
   readonly unread: readonly (keyof Schema[Table] & string)[];
   readonly select: (db: Kysely<Schema>) => RowsQuery<Row>;
   readonly references: readonly (RowReference & { readonly column: keyof Schema[Table] & string })[];
+  readonly hiddenReferences?: readonly (HiddenReference & {
+    readonly refers: (row: Row, to: ReferredRow) => boolean;
+  })[];
   readonly countedBy: (keyof Schema[Table] & string) | undefined;
 }
 
@@ -263,6 +289,11 @@ export function isInOrg({ storage }: ResourceDefinition): boolean {
 /** Whether rows have a name, and with it the other named fields. */
 export function isNamed({ storage }: ResourceDefinition): boolean {
   return storage.columns.includes("name");
+}
+
+/** Returns the columns by which rows refer to a resource, in the order of its key. `column` has the id. */
+export function columnsReferringTo({ storage: { key, id } }: ResourceDefinition, column: string): readonly string[] {
+  return key.map((each) => (each === id ? column : each));
 }
 
 /** Returns when a row ends by itself, in milliseconds; Infinity if it does not. */

@@ -4,6 +4,7 @@ import type { FilterField } from "../../filters/filter-fields.ts";
 import { type ResourceDefinition, isInOrg, isNamed, keepsDeleted } from "./definition.ts";
 import { listFieldsOf } from "../read/list-fields.ts";
 import type { ResourceRegistry } from "./registry.ts";
+import type { ResourceType } from "../../paths/patterns.ts";
 
 /** An index that the schema must have. */
 interface ExpectedIndex {
@@ -65,12 +66,15 @@ export function expectedIndexes(registry: ResourceRegistry, definition: Resource
       ? []
       : [exactly("rows are searched by expire_time", "btree (expire_time) WHERE (expire_time IS NOT NULL)")];
 
+  const isInOrgToo = (to: ResourceType) => registry.definitionOf(to).storage.key.includes("org_id");
   const references = storage.references
-    .filter(({ to }) => registry.definitionOf(to).storage.key.includes("org_id"))
-    .map(({ column }): ExpectedIndex => {
-      const form = `btree (org_id, ${column}`;
+    .filter(({ to, onDelete }) => isInOrgToo(to) || onDelete === "restrict")
+    .map(({ column, to, onDelete }): ExpectedIndex => {
+      const form = isInOrgToo(to) ? `btree (org_id, ${column}` : `btree (${column}`;
+      const removed = `rows are removed with the row that ${column} refers to`;
+      const kept = `rows keep the row that ${column} refers to`;
       return {
-        purpose: `rows are removed with the row that ${column} refers to`,
+        purpose: onDelete === "cascade" ? removed : kept,
         form: `${form})`,
         accepts: (index) => index.startsWith(`${form},`) || index.startsWith(`${form})`),
       };

@@ -9,10 +9,16 @@ import { isImmutable } from "../write/field-behavior.ts";
 import { type ResourceDefinition, isInOrg, isNamed } from "./definition.ts";
 import type { Transition } from "./lifecycle.ts";
 
-/** A resource whose rows refer to the rows of another resource and are removed with them. */
-interface Dependent {
+/** A resource whose rows refer to the rows of another resource by a column. */
+export interface Referrer {
   readonly definition: ResourceDefinition;
   readonly column: string;
+}
+
+/** A resource whose rows refer to the rows of another resource by something else. */
+interface HiddenReferrer {
+  readonly definition: ResourceDefinition;
+  readonly refers: NonNullable<ResourceDefinition["storage"]["hiddenReferences"]>[number]["refers"];
 }
 
 /** A transition that a resource in the org of the write, or the org itself, is about to make. */
@@ -45,8 +51,13 @@ export interface ResourceRegistry {
    * @throws Error when the type is not defined.
    */
   definitionOf(type: ResourceType): ResourceDefinition;
-  /** Returns the resources in orgs whose rows refer to the rows of a resource. */
-  dependentsOf(type: ResourceType): readonly Dependent[];
+  /** Returns the resources in orgs whose rows are removed with the rows of a resource that they refer to. */
+  dependentsOf(type: ResourceType): readonly Referrer[];
+  /** Returns the resources in orgs whose rows keep the rows of a resource that they refer to. */
+  usersOf(type: ResourceType): readonly Referrer[];
+  hiddenUsersOf(type: ResourceType): readonly HiddenReferrer[];
+  /** Whether rows of resources in orgs refer to the rows of a resource by a column. */
+  isReferredTo(type: ResourceType): boolean;
   /** Returns what follows the transitions of a resource. */
   followersOf(type: ResourceType): readonly Follower[];
   /** The resources whose rows are in orgs, in removal order: each before the resources that it refers to. */
@@ -69,13 +80,20 @@ export function createRegistry(
     checkDefinition(definition);
   }
   for (const definition of definitions) {
-    for (const { to } of definition.storage.references) {
+    const { references, hiddenReferences = [] } = definition.storage;
+    for (const { to } of [...references, ...hiddenReferences]) {
       if (!byType.has(to)) throw new Error(`the resource ${definition.type} refers to ${to}, which is not defined`);
     }
   }
   const inOrgs = inOrderOfRemoval(definitions.filter(isInOrg));
+  const referrers = inOrgs.flatMap((definition) =>
+    definition.storage.references.map((reference) => ({ definition, ...reference })),
+  );
+  const hidden = definitions.flatMap((definition) =>
+    (definition.storage.hiddenReferences ?? []).map((reference) => ({ definition, ...reference })),
+  );
   const dependents = Map.groupBy(
-    inOrgs.flatMap((definition) => definition.storage.references.map((reference) => ({ definition, ...reference }))),
+    referrers.filter(({ onDelete }) => onDelete === "cascade"),
     ({ to }) => to,
   );
   return {
@@ -86,6 +104,9 @@ export function createRegistry(
       return definition;
     },
     dependentsOf: (type) => dependents.get(type) ?? [],
+    usersOf: (type) => referrers.filter(({ to, onDelete }) => to === type && onDelete === "restrict"),
+    hiddenUsersOf: (type) => hidden.filter(({ to }) => to === type),
+    isReferredTo: (type) => referrers.some(({ to }) => to === type),
     followersOf: (type) => followers.filter(({ of }) => of === type),
     inOrgs,
   };

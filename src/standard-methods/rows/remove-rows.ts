@@ -20,10 +20,10 @@ export async function removeRows(
   const ids = rows.map((row) => idOf(definition, row));
   await removeDependents(db, registry, definition, orgId, ids);
   await removeWhere(db, definition, isOneOf(definition, rows));
-  if (registry.dependentsOf(definition.type).length > 0) await forgetCounts(db, orgId, ids);
+  if (registry.isReferredTo(definition.type)) await forgetCounts(db, orgId, ids);
 }
 
-/** Removes the rows that refer to rows of a resource. */
+/** Removes the rows that refer to rows of a resource, and do not keep them. */
 async function removeDependents(
   db: Transaction<Schema>,
   registry: ResourceRegistry,
@@ -34,7 +34,7 @@ async function removeDependents(
   for (const { definition, column } of registry.dependentsOf(type)) {
     const { table, id } = definition.storage;
     const refers = sql<SqlBool>`org_id = ${orgId} and ${sql.ref(column)} = any(${ids}::uuid[])`;
-    const deeper = registry.dependentsOf(definition.type).length > 0;
+    const deeper = registry.isReferredTo(definition.type);
     if (deeper) {
       const { rows } = await sql<{ id: string }>`
         select ${sql.ref(id)} as id from ${sql.table(table)} where ${refers}`.execute(db);

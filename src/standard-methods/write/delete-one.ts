@@ -10,6 +10,7 @@ import { isGone, requireFound } from "./require-found.ts";
 import { requireMayRevoke } from "./require-may-revoke.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
+import { requireUnused } from "./require-unused.ts";
 import { closeScope, openScope } from "./scope.ts";
 import { changeStates } from "./transition.ts";
 
@@ -59,6 +60,7 @@ export async function removeAll<Table extends ResourceTable, Row extends Resourc
   if (keepsDeleted(definition)) return changeStates(served, transaction, rows, "delete", atItem, force);
   await requireOpenParents(served, transaction, rows, atItem);
   await rules.beforeRemove?.(transaction, rows);
+  await requireUnused(transaction.db, dependencies.registry, definition, rows);
   const removals = rows.map((row) => ({ step: "remove", row }) as const);
   await requireMayRevoke(served, transaction, removals, atItem);
   const { db, org } = transaction;
