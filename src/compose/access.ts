@@ -14,7 +14,7 @@ import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
 import { createRequireReached } from "../iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "../iam/access-checks/subject-orgs.ts";
-import { type AskedOrgs, createAskedOrgs } from "../identity/asked-orgs.ts";
+import { type RecentOrgs, createRecentOrgs } from "../identity/recent-orgs.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import { startSnapshots } from "../installation/start-snapshots.ts";
@@ -40,11 +40,11 @@ export interface Access {
   readonly confirmOf: ConfirmOf;
   readonly snapshots: Snapshots;
   readonly heads: OrgHeads;
-  readonly askedOrgs: AskedOrgs;
+  readonly recentOrgs: RecentOrgs;
   /** What handlers ask about access. */
   readonly ofHandlers: Pick<
     ServiceDependencies,
-    | "askedOrgs"
+    | "recentOrgs"
     | "authorHolds"
     | "authoriserOf"
     | "escalation"
@@ -61,8 +61,8 @@ export interface Access {
 export function composeAccess(settings: Settings, parts: Parts): Access {
   const { database, contract, turns } = parts;
   const { collections, knownPermissions: permissions, rolesByName: predefinedRoles } = contract;
-  const askedOrgs = createAskedOrgs();
-  const heads = createOrgHeads(database, askedOrgs);
+  const recentOrgs = createRecentOrgs();
+  const heads = createOrgHeads(database, recentOrgs);
   const { snapshots, close } = startSnapshots(settings, parts, {
     predefinedRoles,
     compileCondition: compileWithinBudget,
@@ -76,9 +76,9 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     confirmOf: createConfirmOf(createAuthorise(viewCaller, evaluator, turns.ofHolders)),
     snapshots,
     heads,
-    askedOrgs,
+    recentOrgs,
     ofHandlers: {
-      askedOrgs,
+      recentOrgs,
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       authoriserOf: authorise.authoriserOf,
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),

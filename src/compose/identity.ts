@@ -21,7 +21,7 @@ interface Parts {
   readonly registry: ResourceRegistry;
   readonly sealer: Sealer;
   readonly signingKeys: SigningKeys;
-  readonly access: Pick<Access, "askedOrgs" | "heads" | "ofHandlers" | "snapshots">;
+  readonly access: Pick<Access, "recentOrgs" | "heads" | "ofHandlers" | "snapshots">;
   readonly issuer: () => string;
   readonly logger: Logger;
 }
@@ -61,7 +61,7 @@ export function composeIdentity({ sessionDays, tokenLifeSeconds }: Settings, par
     authenticate: createAuthenticate({
       database,
       authenticateToken: createAuthenticateToken(readTokenState),
-      askedOrgs: access.askedOrgs,
+      recentOrgs: access.recentOrgs,
       onUse: (caller) => lastUse.record(caller),
     }),
     accessTokens,

@@ -1,7 +1,7 @@
 import { ServiceError } from "../errors/service-error.ts";
 import type { Database } from "../database/database.ts";
 import { containsAddress } from "./address-prefix.ts";
-import type { AskedOrgs } from "./asked-orgs.ts";
+import type { RecentOrgs } from "./recent-orgs.ts";
 import type { Caller } from "./caller.ts";
 import { createCallerLookup } from "./caller-lookup.ts";
 
@@ -23,7 +23,7 @@ export type AuthenticateToken = (text: string) => Promise<Caller | undefined>;
 interface AuthenticateOptions {
   readonly database: Database;
   readonly authenticateToken: AuthenticateToken;
-  readonly askedOrgs: AskedOrgs;
+  readonly recentOrgs: RecentOrgs;
   /** Called for each API key that is accepted. */
   readonly onUse: (caller: Caller) => void;
 }

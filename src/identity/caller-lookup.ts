@@ -5,7 +5,7 @@ import type { OrgHead } from "../changes/revision.ts";
 import { type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
 import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
-import type { AskedOrgs } from "./asked-orgs.ts";
+import type { RecentOrgs } from "./recent-orgs.ts";
 import type { Caller } from "./caller.ts";
 
 /** Whether a member is active, in an org that is not deleted. The access decision handles suspended orgs. */
@@ -29,17 +29,17 @@ interface FoundKey {
   /** When the read started, by this process's own clock. */
   readonly readAt: number;
   /** The heads of the orgs that are likely to be asked about, from the same statement. */
-  readonly asked: readonly OrgHead[];
+  readonly recent: readonly OrgHead[];
 }
 
 /** A row for each of these orgs, or one without. */
-interface KeyRow extends Omit<FoundKey, "readAt" | "asked"> {
-  readonly asked_id: string | null;
-  readonly asked_name: string;
-  readonly asked_customer_id: string;
-  readonly asked_state: OrgHead["state"];
-  readonly asked_delete_time: Date | null;
-  readonly asked_revision: string;
+interface KeyRow extends Omit<FoundKey, "readAt" | "recent"> {
+  readonly recent_id: string | null;
+  readonly recent_name: string;
+  readonly recent_customer_id: string;
+  readonly recent_state: OrgHead["state"];
+  readonly recent_delete_time: Date | null;
+  readonly recent_revision: string;
 }
 
 /** Finds the caller of an API key, by its text. */
@@ -47,34 +47,34 @@ type CallerLookup = Lookup<string, Caller | "invalid" | "expired">;
 
 interface CallerLookupOptions {
   readonly database: Database;
-  readonly askedOrgs: AskedOrgs;
+  readonly recentOrgs: RecentOrgs;
 }
 
-export function createCallerLookup({ database, askedOrgs }: CallerLookupOptions): CallerLookup {
+export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions): CallerLookup {
   const { sql: text } = sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
       (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
       orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
-      asked.id as asked_id, asked.name as asked_name, asked.customer_id as asked_customer_id,
-      asked.state as asked_state, asked.delete_time as asked_delete_time, asked.revision as asked_revision
+      recent.id as recent_id, recent.name as recent_name, recent.customer_id as recent_customer_id,
+      recent.state as recent_state, recent.delete_time as recent_delete_time, recent.revision as recent_revision
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
     join orgs on orgs.id = api_keys.org_id
-    left join orgs as asked on asked.id = any (${null}::uuid[])
+    left join orgs as recent on recent.id = any (${null}::uuid[])
     where api_keys.prefix = any (${null}::text[])`.compile(database.reads);
 
   const findKeys = async (prefixes: readonly string[]): Promise<Map<string, FoundKey>> => {
     const [only, other] = prefixes;
     if (only === undefined) return new Map();
     // Of several keys, those of each would be read for all.
-    const asked = other === undefined ? askedOrgs.of(only) : [];
+    const recent = other === undefined ? recentOrgs.of(only) : [];
     const readAt = performance.now();
-    const rows = await database.readPrepared<KeyRow>("find_api_keys", text, [asked, prefixes]);
+    const rows = await database.readPrepared<KeyRow>("find_api_keys", text, [recent, prefixes]);
     const found = new Map<string, FoundKey>();
     for (const row of rows) {
-      const { asked: others } = found.get(row.prefix) ?? { asked: [] };
-      found.set(row.prefix, { ...row, readAt, asked: [...others, ...askedOf(row, readAt)] });
+      const { recent: others } = found.get(row.prefix) ?? { recent: [] };
+      found.set(row.prefix, { ...row, readAt, recent: [...others, ...recentOf(row, readAt)] });
     }
     return found;
   };
@@ -104,22 +104,22 @@ function callerOf(secret: string, key: FoundKey | undefined): Caller | "invalid"
     impersonator: undefined,
     token: undefined,
     orgHead: { revision: key.org_revision, readAt: key.readAt },
-    askedHeads: key.asked,
+    recentHeads: key.recent,
     time: key.now,
   };
 }
 
-function askedOf(row: KeyRow, readAt: number): OrgHead[] {
-  const { asked_id: id, now } = row;
+function recentOf(row: KeyRow, readAt: number): OrgHead[] {
+  const { recent_id: id, now } = row;
   if (id === null) return [];
   return [
     {
       id,
-      name: row.asked_name,
-      customer_id: row.asked_customer_id,
-      state: row.asked_state,
-      delete_time: row.asked_delete_time,
-      revision: row.asked_revision,
+      name: row.recent_name,
+      customer_id: row.recent_customer_id,
+      state: row.recent_state,
+      delete_time: row.recent_delete_time,
+      revision: row.recent_revision,
       readAt,
       now,
     },

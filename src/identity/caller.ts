@@ -26,7 +26,7 @@ export interface Caller {
   /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */
   readonly orgHead: LogHead;
   /** The heads of other orgs that were read with it. */
-  readonly askedHeads: readonly OrgHead[];
+  readonly recentHeads: readonly OrgHead[];
   /** The database's clock at that time, in milliseconds. */
   readonly time: number;
 }

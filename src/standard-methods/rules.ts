@@ -10,7 +10,7 @@ import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import type { ServiceError } from "../errors/service-error.ts";
-import type { AskedOrgs } from "../identity/asked-orgs.ts";
+import type { RecentOrgs } from "../identity/recent-orgs.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { AtItem } from "./batch/batch-item.ts";
@@ -194,7 +194,7 @@ export interface ResourceDependencies {
   readonly listQueue: FairQueue;
   readonly turns: Turns;
   readonly confirmedAnswers: ConfirmedAnswers;
-  readonly askedOrgs: AskedOrgs;
+  readonly recentOrgs: RecentOrgs;
   readonly limits: Limits;
   /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;

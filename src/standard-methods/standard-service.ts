@@ -11,7 +11,7 @@ import {
   visibleTypesOf,
 } from "../access/evaluation/call.ts";
 import { notFound } from "../errors/service-error.ts";
-import { findAsked } from "../identity/asked-orgs.ts";
+import { findRecentHead } from "../identity/recent-orgs.ts";
 import type { Caller } from "../identity/caller.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { isSamePattern, methodNouns } from "../paths/patterns.ts";
@@ -191,12 +191,12 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     parentPattern.length === 0 ? [] : targetOf(context, parentPattern);
 
   /** Lets the next call of a client read the heads of the orgs of a row and its answer with the client's key. */
-  const rememberAsked = (caller: Caller, row: Row, orgs: readonly Reference[] = []): void => {
+  const rememberOrgs = (caller: Caller, row: Row, orgs: readonly Reference[] = []): void => {
     const ids = new Set(orgs.flatMap((org) => (org.by === "id" ? [org.value] : [])));
     const ofRow = (row as Row & { readonly org_id?: string }).org_id;
     if (ofRow !== undefined) ids.add(ofRow);
     else if (definition.type === "Org") ids.add(idOf(definition, row));
-    for (const id of ids) if (id !== caller.orgId) dependencies.askedOrgs.add(caller.clientId, id);
+    for (const id of ids) if (id !== caller.orgId) dependencies.recentOrgs.add(caller.clientId, id);
   };
 
   const add: AddHandler = (verb, noun, make) => {
@@ -212,12 +212,12 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const read = async (): Promise<Answer<Message>> => {
       const row = await reader.lookup(path, visible);
       if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
-      rememberAsked(caller, row, orgs);
+      rememberOrgs(caller, row, orgs);
       const [message] = await showRows(rules, context, [row], [definition.toMessage(row)]);
       return { message: required(message), isReused: !isDeleted(row), endsAt: endOf(definition, row) };
     };
     // To read the revision of an org that was not read with the caller would cost as much as the Get.
-    const isKnown = (org: Reference): boolean => isOwn(caller, org) || findAsked(caller, org) !== undefined;
+    const isKnown = (org: Reference): boolean => isOwn(caller, org) || findRecentHead(caller, org) !== undefined;
     if (orgs?.every(isKnown) !== true) return (await read()).message;
     // The types for which the call was authorised say which resource the path led to.
     const types = visibleTypesOf(context)?.join(" ") ?? "";

@@ -32,7 +32,7 @@ const caller: Caller = {
   impersonator: undefined,
   token: undefined,
   orgHead: { revision: "7", readAt: 0 },
-  askedHeads: [],
+  recentHeads: [],
   time: 0,
 };
 const origin = {

@@ -11,7 +11,7 @@ import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts
 import { createOrgHeads } from "../../src/access/snapshots/org-heads.ts";
 import type { Database } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
-import { createAskedOrgs } from "../../src/identity/asked-orgs.ts";
+import { createRecentOrgs } from "../../src/identity/recent-orgs.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import { createTurns } from "../../src/turns/turns.ts";
 import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-place.ts";
@@ -58,7 +58,7 @@ export function decidingIn(orgs: () => TwoOrgs) {
 
   /** What the service decides with, anew: it has read nothing yet. */
   function createDeciding(turns = createTurns()) {
-    const heads = createOrgHeads(orgs().database, createAskedOrgs());
+    const heads = createOrgHeads(orgs().database, createRecentOrgs());
     const snapshots = createSnapshots({
       database: orgs().database,
       readConnections: 4,
@@ -87,7 +87,7 @@ export function decidingIn(orgs: () => TwoOrgs) {
       impersonator: undefined,
       token: undefined,
       orgHead,
-      askedHeads: [],
+      recentHeads: [],
       time: orgHead.now,
       ...more,
     };

@@ -16,7 +16,7 @@ import { groupDefinition } from "../../src/iam/groups/definition.ts";
 import { projectDefinition } from "../../src/iam/projects/definition.ts";
 import { roleBindingDefinition } from "../../src/iam/role-bindings/definition.ts";
 import { roleDefinition } from "../../src/iam/roles/definition.ts";
-import { createAskedOrgs } from "../../src/identity/asked-orgs.ts";
+import { createRecentOrgs } from "../../src/identity/recent-orgs.ts";
 import { serviceDefinition } from "../../src/resources/services/definition.ts";
 import { addOrg, insertMember, insertOne, named, sampleAuthor } from "../database/sample-rows.ts";
 import { uniqueName } from "../support/api.ts";
@@ -119,7 +119,7 @@ export async function createGuardPlace(database: Database, predefinedRoles: Pred
         predefinedRoles,
         compileCondition: compileWithinBudget,
       });
-      const viewAuthor = createViewAuthor(snapshots, createOrgHeads(database, createAskedOrgs()));
+      const viewAuthor = createViewAuthor(snapshots, createOrgHeads(database, createRecentOrgs()));
       const guard = createEscalationGuard(viewAuthor, predefinedRoles);
       const asking = author === "service" ? {} : { actorId: ids.alice, actorOrgId: org.id, ...author };
       return write((transaction) => question(guard, transaction), { ...sampleAuthor, ...asking });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createApiKey, parseApiKey } from "../../src/identity/api-key.ts";
-import { createAskedOrgs, findAsked } from "../../src/identity/asked-orgs.ts";
+import { createRecentOrgs, findRecentHead } from "../../src/identity/recent-orgs.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import type { Installation } from "../../src/identity/installation.ts";
 import { openInstallation } from "../../src/installation/open-installation.ts";
@@ -18,14 +18,14 @@ const used: Caller[] = [];
 let authenticate: (authorization: string | null) => Promise<Caller>;
 let installation: Installation;
 let operatorKey = "";
-const askedOrgs = createAskedOrgs();
+const recentOrgs = createRecentOrgs();
 
 beforeAll(async () => {
   installation = await openInstallation(database(), (secret) => {
     operatorKey = secret;
     return Promise.resolve();
   });
-  const authenticateFrom = authenticateKeys(database(), askedOrgs, (caller) => used.push(caller));
+  const authenticateFrom = authenticateKeys(database(), recentOrgs, (caller) => used.push(caller));
   authenticate = (authorization) => authenticateFrom(authorization, null);
 });
 
@@ -74,7 +74,7 @@ describe("a caller with a valid key", () => {
       clientId: parseApiKey(secret),
       token: undefined,
       orgHead: { revision, readAt: expect.any(Number) as number },
-      askedHeads: [],
+      recentHeads: [],
     });
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
   });
@@ -83,7 +83,7 @@ describe("a caller with a valid key", () => {
     const { secret } = await issueKey();
     const names = ["a", "b", "c", "d", "e"].map((letter) => `asked-${letter}`);
     const orgs = await Promise.all(names.map((name) => addOrg(database(), name)));
-    for (const { id } of orgs) askedOrgs.add(parseApiKey(secret) ?? "", id);
+    for (const { id } of orgs) recentOrgs.add(parseApiKey(secret) ?? "", id);
     await addMember(database(), orgs[1] as OrgRow, "newcomer");
     const now = await database()
       .reads.selectFrom("orgs")
@@ -92,7 +92,7 @@ describe("a caller with a valid key", () => {
       .execute();
 
     const caller = await authenticate(`Bearer ${secret}`);
-    const headOf = (value: string) => findAsked(caller, { by: "name", value });
+    const headOf = (value: string) => findRecentHead(caller, { by: "name", value });
     expect(headOf("asked-a")).toBeUndefined();
     for (const name of names.slice(1)) {
       const { revision } = now.find((org) => org.name === name) ?? {};
@@ -107,11 +107,11 @@ describe("a caller with a valid key", () => {
   test("does not find a deleted org by its name, which another may have by now", async () => {
     const { secret } = await issueKey();
     const org = await addOrg(database(), "asked-and-deleted");
-    askedOrgs.add(parseApiKey(secret) ?? "", org.id);
+    recentOrgs.add(parseApiKey(secret) ?? "", org.id);
     await markDeleted(database(), "orgs", org);
     const caller = await authenticate(`Bearer ${secret}`);
-    expect(findAsked(caller, { by: "name", value: "asked-and-deleted" })).toBeUndefined();
-    expect(findAsked(caller, { by: "id", value: org.id })).toMatchObject({ id: org.id });
+    expect(findRecentHead(caller, { by: "name", value: "asked-and-deleted" })).toBeUndefined();
+    expect(findRecentHead(caller, { by: "id", value: org.id })).toMatchObject({ id: org.id });
   });
 
   test("is authenticated while the org is suspended, because authorization decides on each call", async () => {

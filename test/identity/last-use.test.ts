@@ -42,7 +42,7 @@ async function addKey(): Promise<Caller> {
     clientId: "",
     token: undefined,
     orgHead: { revision: "1", readAt: 0 },
-    askedHeads: [],
+    recentHeads: [],
     time: Date.now(),
   };
 }
@@ -178,7 +178,7 @@ describe("the last use of an API key", () => {
       clientId: "",
       token: undefined,
       orgHead: { revision: "1", readAt: 0 },
-      askedHeads: [],
+      recentHeads: [],
       time: 0,
     });
     await uses.close();

@@ -20,7 +20,7 @@ function setUp(maxBytes = 1_000_000) {
   const answers = createConfirmedAnswers(heads, maxBytes);
   let reads = 0;
   const ask = async (orgIds: string, key: string, make?: () => Promise<Answer<Member>>) => {
-    const caller = { orgId: "other", orgHead: { revision: "", readAt: 0 }, time: 0, clientId: "a", askedHeads: [] };
+    const caller = { orgId: "other", orgHead: { revision: "", readAt: 0 }, time: 0, clientId: "a", recentHeads: [] };
     const read = async () => answerOf(`read ${++reads}`);
     const [first = "", ...rest] = orgIds.split(" ");
     const orgs = [{ by: "id", value: first }, ...rest.map((value) => ({ by: "id", value }) as const)] as const;
@@ -98,7 +98,7 @@ test("the caller's own org is confirmed by the read of its credential", async ()
       {
         orgs: [{ by: "id", value: "own" }],
         key: "get",
-        caller: { orgId: "own", orgHead: { revision, readAt: 0 }, time: 0, clientId: "a", askedHeads: [] },
+        caller: { orgId: "own", orgHead: { revision, readAt: 0 }, time: 0, clientId: "a", recentHeads: [] },
       },
       async () => answerOf(name),
     );

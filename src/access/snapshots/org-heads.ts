@@ -3,7 +3,7 @@ import { type Lookup, createBatcher } from "../../database/batch.ts";
 import type { OrgHead } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
-import { type AskedOrgs, type AskingCaller, findAsked } from "../../identity/asked-orgs.ts";
+import { type RecentOrgs, type CallerWithHeads, findRecentHead } from "../../identity/recent-orgs.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 
 /**
@@ -13,14 +13,14 @@ import type { Reference } from "../../paths/parse-path.ts";
  * @param caller may have the head already, read after its call arrived; otherwise its next call will. Undefined for a head that is
  *   read now.
  */
-export type OrgHeads = (path: readonly [org: Reference], caller?: AskingCaller) => Promise<OrgHead | undefined>;
+export type OrgHeads = (path: readonly [org: Reference], caller?: CallerWithHeads) => Promise<OrgHead | undefined>;
 
-export function createOrgHeads(database: Database, asked: AskedOrgs): OrgHeads {
+export function createOrgHeads(database: Database, recent: RecentOrgs): OrgHeads {
   const lookups = { id: createLookup(database, "id"), name: createLookup(database, "name") };
   return async ([org], caller) => {
     if (org.by === "any") return undefined;
-    const head = (caller && findAsked(caller, org)) ?? (await lookups[org.by](org.value));
-    if (head !== undefined && caller !== undefined) asked.add(caller.clientId, head.id);
+    const head = (caller && findRecentHead(caller, org)) ?? (await lookups[org.by](org.value));
+    if (head !== undefined && caller !== undefined) recent.add(caller.clientId, head.id);
     return head;
   };
 }

@@ -82,7 +82,7 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
       impersonator,
       token,
       orgHead: { revision: head.revision, readAt: head.readAt },
-      askedHeads: [],
+      recentHeads: [],
       time: head.now,
     };
   };

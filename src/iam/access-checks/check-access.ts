@@ -43,7 +43,7 @@ interface ReadParts {
 
 const readParts: ReadParts = { subject: readSubject, path: parseTargetPath, attributes: readAttributes };
 
-type Answer = CheckAccessResponse | Promise<CheckAccessResponse>;
+type CheckResponse = CheckAccessResponse | Promise<CheckAccessResponse>;
 
 /** Creates the method that checks whether a subject has a permission on a resource. */
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
@@ -81,7 +81,7 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     const bounded = all.filter(({ revision }) => revision !== "");
     await Promise.all(bounded.map((asked) => checkRevision(asked, confirmed.get(confirmKey(asked)))));
     const conditions = createRequestConditions();
-    const answers: Answer[] = [];
+    const answers: CheckResponse[] = [];
     for (const asked of all) {
       const turn = renew();
       if (turn !== undefined) await turn;
@@ -102,7 +102,7 @@ function createSteps(dependencies: AccessDependencies) {
     if (confirmed !== undefined) await requireReached(confirmed.snapshot, revision, revisionField);
   };
 
-  const answer = (asked: Asked, confirmed: Confirmed | undefined, conditions: RequestConditions): Answer => {
+  const answer = (asked: Asked, confirmed: Confirmed | undefined, conditions: RequestConditions): CheckResponse => {
     // A subject that does not exist is denied, so that callers without further permissions do not learn that it does not exist.
     if (confirmed === undefined) return respond(false, "");
     const { snapshot, now } = confirmed;
@@ -171,7 +171,7 @@ async function confirmOnce(
   return new Map([...byKey.keys()].map((key, index) => [key, confirmed[index]]));
 }
 
-function isReady(answer: Answer): answer is CheckAccessResponse {
+function isReady(answer: CheckResponse): answer is CheckAccessResponse {
   return !(answer instanceof Promise);
 }
 

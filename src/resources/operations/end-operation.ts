@@ -69,7 +69,7 @@ export async function endOperation(
   if (outcome.state !== "FAILED" && (left !== undefined || uses)) wakeSweeps(db, org.id);
   const ended = {
     ...operation,
-    ...(await updateRow(targetOf(transaction), operationDefinition, operation, {
+    ...(await updateRow(writeTargetOf(transaction), operationDefinition, operation, {
       columns: { ...columnsOf(outcome), state: outcome.state, end_time: time, claim_token: null },
     })),
     resource_name: left?.name ?? null,
@@ -173,6 +173,6 @@ async function removeResource(
   recordChange(transaction, infrastructureDefinition, resource, null);
 }
 
-function targetOf({ db, org, revision, time }: OrgTransaction) {
+function writeTargetOf({ db, org, revision, time }: OrgTransaction) {
   return { db, orgId: org.id, revision, time };
 }

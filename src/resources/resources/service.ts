@@ -39,7 +39,7 @@ import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath } from "./message.ts";
 import { startUndelete } from "./start-undelete.ts";
 import { createInfrastructureRules } from "./rules.ts";
-import { type Change, type Started, nothingGiven, startChange, startCreation } from "./start-change.ts";
+import { type WantedOperation, type Started, nothingGiven, startChange, startCreation } from "./start-change.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 /** Starts an operation on a resource. */
@@ -83,7 +83,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     });
 
   const running =
-    (wanted: Change): Start =>
+    (wanted: WantedOperation): Start =>
     (transaction, row) =>
       startChange(transaction, dependencies, row, wanted);
 

@@ -24,7 +24,7 @@ import { type InfrastructureDraft, requireOperation } from "./rules.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 /** An operation to run on a resource that exists. */
-export interface Change {
+export interface WantedOperation {
   readonly verb: string;
   /** The request field that names the verb; for errors. */
   readonly field: string;
@@ -44,7 +44,7 @@ export interface Started {
 export type StartDependencies = Pick<ResourceDependencies, "authorHolds">;
 
 /** What an operation gets that has no variables. */
-export const nothingGiven: Pick<Change, "variables" | "references"> = {
+export const nothingGiven: Pick<WantedOperation, "variables" | "references"> = {
   variables: { quantities: {}, qualities: {} },
   references: {},
 };
@@ -62,7 +62,7 @@ export async function startCreation(
   { authorHolds }: StartDependencies,
   resource: InfrastructureRow,
   { type, held, excesses }: InfrastructureDraft,
-  given: Change["references"],
+  given: WantedOperation["references"],
 ): Promise<Started> {
   const create = requireOperation(type, "create", "resource.type_path");
   const field = "resource.references";
@@ -85,7 +85,7 @@ export async function startChange(
   transaction: OrgTransaction,
   { authorHolds }: StartDependencies,
   row: InfrastructureRow,
-  { verb, field, variables, references: given }: Change,
+  { verb, field, variables, references: given }: WantedOperation,
 ): Promise<Started> {
   const { db } = transaction;
   const type = await readType(db, row.type_id);

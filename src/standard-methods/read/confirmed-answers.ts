@@ -18,7 +18,7 @@ interface ConfirmedRead {
   readonly orgs: readonly [Reference, ...Reference[]];
   /** Everything else that the answer depends on: method, path and parameters. */
   readonly key: string;
-  readonly caller: Pick<Caller, "orgId" | "orgHead" | "time" | "clientId" | "askedHeads">;
+  readonly caller: Pick<Caller, "orgId" | "orgHead" | "time" | "clientId" | "recentHeads">;
 }
 
 /** The response to a read. */

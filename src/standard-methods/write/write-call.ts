@@ -13,7 +13,7 @@ import type { FairQueue } from "../fair-queue.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { previewInTurn } from "./preview-in-turn.ts";
-import { type WriteGroups, targetOf } from "./write-groups.ts";
+import { type WriteGroups, queueTargetOf } from "./write-groups.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /** The common arguments of a write request. */
@@ -89,7 +89,7 @@ export async function runWrite(
   stored: (answer: Message) => Message = (answer) => answer,
 ): Promise<Message> {
   const { caller, org, signal, remainingMs } = request;
-  const queued = { orgId: caller.orgId, target: org && targetOf(org), signal };
+  const queued = { orgId: caller.orgId, target: org && queueTargetOf(org), signal };
   if (request.joinsGroups && org !== undefined && !request.validateOnly) {
     try {
       return await writeGroups.run({ orgId: caller.orgId, org, signal, remainingMs }, (group) =>

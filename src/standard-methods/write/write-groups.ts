@@ -27,7 +27,7 @@ interface GroupedCall extends CallTime {
 }
 
 /** Returns what writes in an org wait for. Those that name it and those that have its id do not wait for each other here. */
-export function targetOf({ by, value }: OneReference): string {
+export function queueTargetOf({ by, value }: OneReference): string {
   return by === "id" ? value : `name ${value}`;
 }
 
@@ -155,7 +155,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
     lockingBefore: (before) => createWriteGroups(options, before),
     run: (call, write) =>
       new Promise((resolve, reject) => {
-        const target = targetOf(call.org);
+        const target = queueTargetOf(call.org);
         const key = `${call.orgId} ${target}`;
         const lane = lanes.get(key) ?? { waiting: [], turns: 0 };
         lanes.set(key, lane);

@@ -1,6 +1,6 @@
 // Tests which questions writes of roles and bindings put to the escalation guard. The guard of these tests records them, and
 // can refuse.
-import { createAskedOrgs } from "../../../src/identity/asked-orgs.ts";
+import { createRecentOrgs } from "../../../src/identity/recent-orgs.ts";
 import { createConfirmedAnswers } from "../../../src/standard-methods/read/confirmed-answers.ts";
 import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -97,7 +97,7 @@ const dependencies = () => ({
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   turns: createTurns(),
   confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
-  askedOrgs: createAskedOrgs(),
+  recentOrgs: createRecentOrgs(),
   predefinedRoles: createPredefinedRoles([], []),
   knownPermissions: [],
   installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },

@@ -3,7 +3,7 @@
 import type { OrgHead } from "../changes/revision.ts";
 import type { Reference } from "../paths/parse-path.ts";
 
-export interface AskedOrgs {
+export interface RecentOrgs {
   /** Returns the ids of the orgs that a client is likely to ask about. */
   of(clientId: string): readonly string[];
   /** Remembers that a client has asked about an org. */
@@ -11,21 +11,26 @@ export interface AskedOrgs {
 }
 
 /** A call of a client, with the heads that were read with its key. */
-export interface AskingCaller {
+export interface CallerWithHeads {
   readonly clientId: string;
-  readonly askedHeads: readonly OrgHead[];
+  readonly recentHeads: readonly OrgHead[];
 }
 
 /** Returns the head of an org that was read with the key of a call. Checks what `matchesReference` checks in the database. */
-export function findAsked({ askedHeads }: Pick<AskingCaller, "askedHeads">, org: Reference): OrgHead | undefined {
-  if (org.by === "id") return askedHeads.find(({ id }) => id === org.value);
-  return askedHeads.find(({ name, delete_time: deleteTime }) => org.by === "name" && name === org.value && !deleteTime);
+export function findRecentHead(
+  { recentHeads }: Pick<CallerWithHeads, "recentHeads">,
+  org: Reference,
+): OrgHead | undefined {
+  if (org.by === "id") return recentHeads.find(({ id }) => id === org.value);
+  return recentHeads.find(
+    ({ name, delete_time: deleteTime }) => org.by === "name" && name === org.value && !deleteTime,
+  );
 }
 
 const maxClients = 10_000;
 const maxOrgsOfClient = 4;
 
-export function createAskedOrgs(): AskedOrgs {
+export function createRecentOrgs(): RecentOrgs {
   /** In the order of last use, least recent first; the orgs most recent first. */
   const byClient = new Map<string, readonly string[]>();
   return {
