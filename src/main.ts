@@ -4,15 +4,10 @@ import { Command } from "commander";
 import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
+import type { OperatorCommands } from "./cli/operator-commands.ts";
 import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
-import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
-import { openInstallation, renewOperatorKey } from "./installation/open-installation.ts";
-import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
-import { createSignInLinkFile, formatSignInLink, operatorOf, signInLinkFile } from "./installation/sign-in-link.ts";
+import { createSignInLinkFile, signInLinkFile } from "./installation/sign-in-link.ts";
 import { createLogStream } from "./http/log-stream.ts";
-import { forgetSecretKey } from "./identity/tokens/signing-key-store.ts";
-import { findSecretKeyFile } from "./installation/secret-keys-file.ts";
-import { type RunningDatabase, startDatabase } from "./installation/start-database.ts";
 
 /** Two stop requests within this time count as one. */
 const secondRequestAfterMs = 500;
@@ -33,67 +28,25 @@ program
 program
   .command("migrate")
   .description("migrate the database to the schema of this version, and exit")
-  .action(async () => {
-    await withDatabase(readConfig(process.env), async (running) => {
-      const applied = await running.migrate();
-      print(applied.length === 0 ? "Nothing to migrate." : `Migrated: ${applied.join(", ")}`);
-    });
-  });
+  .action(onDatabase(({ migrate }) => migrate()));
 
 program
   .command("operator-key")
   .description(
     "create another API key for the operator, in case the others are lost, and write it to the data directory",
   )
-  .action(async () => {
-    const config = readConfig(process.env);
-    await withDatabase(config, async ({ database, migrate }) => {
-      await migrate();
-      const save = createOperatorKeyFile(config.dataDirectory);
-      let isFirst = false;
-      const installation = await openInstallation(database, async (secret) => {
-        await save(secret);
-        isFirst = true;
-      });
-      if (!isFirst) await save(await renewOperatorKey(database, installation, `recovered-${Date.now()}`));
-      print(`The operator's new API key is in ${operatorKeyFile(config.dataDirectory)}`);
-    });
-  });
+  .action(onDatabase(({ renewKey }) => renewKey()));
 
 program
   .command("forget-secret-key")
   .description("end what is encrypted with a secret key that is lost, so that a server without the key starts")
   .argument("<id>", "the id of the key, which the error of the server names")
-  .action(async (id: string) => {
-    const config = readConfig(process.env);
-    const own = await findSecretKeyFile(config.dataDirectory, config.secretKeysFile, id);
-    if (own !== undefined) {
-      throw new Error(`the secret key ${id} is in ${own}, so it is not lost; to replace it, see docs/operating.md`);
-    }
-    await withDatabase(config, async ({ database, migrate }) => {
-      await migrate();
-      const { forgotten, used } = await forgetSecretKey(database.writes, id);
-      if (forgotten === 0) {
-        const others = used.length === 0 ? "" : `; there are some with ${used.join(", ")}`;
-        throw new Error(`no signing key in the database is encrypted with a secret key ${id}${others}`);
-      }
-      print("Tokens are signed with new keys. Sessions end when they are refreshed, and people sign in again.");
-    });
-  });
+  .action((id: string) => onDatabase(({ forgetSecretKey }) => forgetSecretKey(id))());
 
 program
   .command("sign-in-link")
   .description("create a link with which the operator signs in with a browser, once, within an hour")
-  .action(async () => {
-    const config = readConfig(process.env);
-    await withDatabase(config, async ({ database, migrate }) => {
-      await migrate();
-      const installation = await openInstallation(database, createOperatorKeyFile(config.dataDirectory));
-      const code = await createSignInLink(database, operatorOf(installation));
-      const issuer = config.issuer ?? `http://localhost:${config.port}`;
-      await createShowSignInLink(config)(formatSignInLink(issuer, code));
-    });
-  });
+  .action(onDatabase(({ createLink }) => createLink()));
 
 addImportCommand(program, () => readClientConfig(process.env));
 
@@ -157,14 +110,14 @@ async function serve(config: Config): Promise<void> {
   flushCompileCache();
 }
 
-async function withDatabase(config: Config, run: (running: RunningDatabase) => Promise<void>): Promise<void> {
-  const logger = createLogger({ ...config, logLevel: "warn" });
-  const running = await startDatabase(config, logger, (err) => logger.fatal({ err }, "the database cannot continue"));
-  try {
-    await run(running);
-  } finally {
-    await running.close();
-  }
+/** Returns the action of a command for operators. It is loaded only then: a server that starts does not need it. */
+function onDatabase(run: (commands: OperatorCommands) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const config = readConfig(process.env);
+    const { createOperatorCommands } = await import("./cli/operator-commands.ts");
+    const logger = createLogger({ ...config, logLevel: "warn" });
+    await run(createOperatorCommands(config, { logger, print, showSignInLink: createShowSignInLink(config) }));
+  };
 }
 
 /** Returns a function that prints a link to a terminal. What is no terminal may be a log, so it gets the name of a file. */

@@ -6,6 +6,7 @@
 export const timeBudgets: Readonly<Record<string, number>> = {
   access: 390,
   api: 290,
+  authzen: 1,
   changes: 17,
   cli: 60,
   command: 52,
@@ -23,7 +24,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   quotas: 12,
   resources: 118,
   rest: 72,
-  rpc: 3,
+  rpc: 8,
   scripts: 8,
   "standard-methods": 22,
   support: 8,

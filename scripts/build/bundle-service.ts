@@ -3,14 +3,14 @@
 // sources when there is no bundle, or when they have changed since it was made.
 import { readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { rolldown } from "rolldown";
+import { type RolldownOutput, rolldown } from "rolldown";
 import { findProgram } from "../../bin/find-program.js";
 
 /** The dependencies, as npm has installed them. */
 const installed = "node_modules/.package-lock.json";
 
 /**
- * Bundles a checkout, unless there is a bundle of what is there now.
+ * Bundles a checkout, unless there is a bundle of what is there now. The manifest names, as `service`, the sources that `serve` loads.
  *
  * @param root of the checkout.
  */
@@ -29,7 +29,13 @@ export async function bundleService(root: string): Promise<void> {
   });
   const name = `${Date.now()}-${process.pid}`;
   // Each start scans the text. With a single character beyond Latin 1, V8 keeps all of it in two bytes a character.
-  await bundle.write({ dir: join(builds, name), format: "esm", sourcemap: true, charset: "ascii", comments: false });
+  const { output } = await bundle.write({
+    dir: join(builds, name),
+    format: "esm",
+    sourcemap: true,
+    charset: "ascii",
+    comments: false,
+  });
   await bundle.close();
   const sources = [...modules].filter((path) => /^(src|gen)\//.test(path));
   const files: Record<string, [size: number, time: number]> = {};
@@ -40,9 +46,24 @@ export async function bundleService(root: string): Promise<void> {
     files[path] = [size, mtimeMs];
   }
   const manifest = join(builds, name, "manifest.json");
-  await writeFile(manifest, JSON.stringify({ program: `build/${name}/main.js`, files }));
+  const loaded = modulesLoadedBy(output, [join(root, "src/main.ts"), join(root, "src/server.ts")]);
+  const service = loaded.map((id) => relative(root, id)).filter((path) => path.startsWith("src/"));
+  await writeFile(manifest, JSON.stringify({ program: `build/${name}/main.js`, files, service }));
   await rename(manifest, join(builds, "manifest.json"));
   for (const other of await readdir(builds)) {
     if (other !== name && other !== "manifest.json") await rm(join(builds, other), { recursive: true });
   }
+}
+
+/** Returns the modules in the chunks that modules are in, and in those that these import before they run. */
+function modulesLoadedBy(output: RolldownOutput["output"], entries: readonly string[]): string[] {
+  const chunks = new Map(output.flatMap((each) => (each.type === "chunk" ? [[each.fileName, each] as const] : [])));
+  const reached = new Set([...chunks.values()].filter((chunk) => entries.some((id) => chunk.moduleIds.includes(id))));
+  for (const chunk of reached) {
+    for (const name of chunk.imports) {
+      const imported = chunks.get(name);
+      if (imported !== undefined) reached.add(imported);
+    }
+  }
+  return [...reached].flatMap(({ moduleIds }) => moduleIds);
 }

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -8,6 +8,14 @@ const checkout = join(import.meta.dirname, "../..");
 
 test("the commands that tests run start from a bundle of the sources as they are", () => {
   expect(relative(checkout, findProgram(checkout))).toMatch(/^build\/[\d-]+\/main\.js$/);
+});
+
+test("a server that starts loads no command but what describes it", async () => {
+  const { service } = JSON.parse(await readFile(join(checkout, "build/manifest.json"), "utf8")) as {
+    service: string[];
+  };
+  expect(service).toEqual(expect.arrayContaining(["src/main.ts", "src/server.ts"]));
+  expect(service.filter((path) => path.startsWith("src/cli/"))).toEqual(["src/cli/import-command.ts"]);
 });
 
 describe("with a bundle, tenantry runs", () => {

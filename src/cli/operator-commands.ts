@@ -1,0 +1,85 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { createSignInLink } from "../iam/sign-in/sign-in-links.ts";
+import { forgetSecretKey } from "../identity/tokens/signing-key-store.ts";
+import { openInstallation, renewOperatorKey } from "../installation/open-installation.ts";
+import { createOperatorKeyFile, operatorKeyFile } from "../installation/operator-key-file.ts";
+import { findSecretKeyFile } from "../installation/secret-keys-file.ts";
+import { formatSignInLink, operatorOf } from "../installation/sign-in-link.ts";
+import { type RunningDatabase, startDatabase } from "../installation/start-database.ts";
+
+/** The commands of an operator who has the database and the data directory of a service. */
+export interface OperatorCommands {
+  readonly migrate: () => Promise<void>;
+  /** Creates another API key for the operator. */
+  readonly renewKey: () => Promise<void>;
+  /** @throws Error if the key is not lost, or encrypts nothing. */
+  readonly forgetSecretKey: (id: string) => Promise<void>;
+  /** Creates a link with which the operator signs in. */
+  readonly createLink: () => Promise<void>;
+}
+
+interface Output {
+  readonly logger: Logger;
+  readonly print: (line: string) => void;
+  readonly showSignInLink: (link: string) => Promise<void>;
+}
+
+export function createOperatorCommands(config: Config, { logger, print, showSignInLink }: Output): OperatorCommands {
+  const { dataDirectory } = config;
+
+  const withDatabase = async (run: (running: RunningDatabase) => Promise<void>): Promise<void> => {
+    const running = await startDatabase(config, logger, (err) => logger.fatal({ err }, "the database cannot continue"));
+    try {
+      await run(running);
+    } finally {
+      await running.close();
+    }
+  };
+
+  return {
+    migrate: () =>
+      withDatabase(async (running) => {
+        const applied = await running.migrate();
+        print(applied.length === 0 ? "Nothing to migrate." : `Migrated: ${applied.join(", ")}`);
+      }),
+
+    renewKey: () =>
+      withDatabase(async ({ database, migrate }) => {
+        await migrate();
+        const save = createOperatorKeyFile(dataDirectory);
+        let isFirst = false;
+        const installation = await openInstallation(database, async (secret) => {
+          await save(secret);
+          isFirst = true;
+        });
+        if (!isFirst) await save(await renewOperatorKey(database, installation, `recovered-${Date.now()}`));
+        print(`The operator's new API key is in ${operatorKeyFile(dataDirectory)}`);
+      }),
+
+    async forgetSecretKey(id) {
+      const own = await findSecretKeyFile(dataDirectory, config.secretKeysFile, id);
+      if (own !== undefined) {
+        throw new Error(`the secret key ${id} is in ${own}, so it is not lost; to replace it, see docs/operating.md`);
+      }
+      await withDatabase(async ({ database, migrate }) => {
+        await migrate();
+        const { forgotten, used } = await forgetSecretKey(database.writes, id);
+        if (forgotten === 0) {
+          const others = used.length === 0 ? "" : `; there are some with ${used.join(", ")}`;
+          throw new Error(`no signing key in the database is encrypted with a secret key ${id}${others}`);
+        }
+        print("Tokens are signed with new keys. Sessions end when they are refreshed, and people sign in again.");
+      });
+    },
+
+    createLink: () =>
+      withDatabase(async ({ database, migrate }) => {
+        await migrate();
+        const installation = await openInstallation(database, createOperatorKeyFile(dataDirectory));
+        const code = await createSignInLink(database, operatorOf(installation));
+        const issuer = config.issuer ?? `http://localhost:${config.port}`;
+        await showSignInLink(formatSignInLink(issuer, code));
+      }),
+  };
+}
