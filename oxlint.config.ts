@@ -81,11 +81,13 @@ function forbid(files: string, targets: readonly string[], message: string, clim
   };
 }
 
-/** Returns what a folder or file must not import. */
+/** Returns what a folder or file must not import. What has the name of a folder of an area is one level above that. */
 function targetsAbove(part: string): readonly string[] {
   const index = layers.findIndex((layer) => layer.includes(part));
   const above = layers.slice(0, index).flat();
-  return usersOfAside.includes(part) ? above : [...above, `${aside}(?!/${shared})`];
+  const targets = usersOfAside.includes(part) ? above : [...above, `${aside}(?!/${shared})`];
+  const inside = part in areas ? foldersIn(part) : [];
+  return targets.map((target) => (inside.includes(target) ? `../${target}` : target));
 }
 
 const directions = layers
