@@ -129,10 +129,7 @@ export function createRestHandler(
 
   function dispatch(request: RestRequest, response: RestResponse, values?: ContextValues): void {
     const method = request.method ?? "GET";
-    if (method === "OPTIONS" && request.url === "*") {
-      sendResponse(request, response, 204, {});
-      return;
-    }
+    if (method === "OPTIONS" && request.url === "*") return sendResponse(request, response, 204, {});
     const { path, query } = parseRequestTarget(request.url ?? "/", maxTargetLength);
     let found = trie.match(method, path);
     if (found.route === undefined && method === "HEAD" && found.allow.includes("GET")) found = trie.match("GET", path);
