@@ -158,6 +158,15 @@ describe("a registry refuses", () => {
       "refers to QualityKind, which is not defined",
     ],
     [
+      "a reference that keeps what is removed together with something else",
+      () =>
+        withStorage({
+          columns: [...widget.storage.columns, "identity_id"],
+          references: [...widget.storage.references, { column: "identity_id", to: "Identity", onDelete: "restrict" }],
+        }),
+      "the resource Project keeps Identity, which is removed together with Member: it must refer to Member, too",
+    ],
+    [
       "a service without its methods",
       () => withWidget({ service: orgDefinition.service }),
       "has no method whose permission is iam.projects.<verb>",

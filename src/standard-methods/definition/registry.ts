@@ -85,6 +85,7 @@ export function createRegistry(
       if (!byType.has(to)) throw new Error(`the resource ${definition.type} refers to ${to}, which is not defined`);
     }
   }
+  for (const definition of definitions) requireRemovable(definition, byType);
   const inOrgs = inOrderOfRemoval(definitions.filter(isInOrg));
   const referrers = inOrgs.flatMap((definition) =>
     definition.storage.references.map((reference) => ({ definition, ...reference })),
@@ -122,6 +123,28 @@ export function requireAllDefined({ definitions }: ResourceRegistry): void {
     if (!definitions.some((definition) => definition.type === type)) {
       throw new Error(`the protos declare the resource ${type}, but no definition of it is registered`);
     }
+  }
+}
+
+/**
+ * Checks that what a resource keeps is not removed together with something else, which would fail by the foreign key. An org is
+ * removed with all that is in it.
+ */
+function requireRemovable(
+  { type, storage: { references } }: ResourceDefinition,
+  definitions: ReadonlyMap<string, ResourceDefinition>,
+): void {
+  const own = new Set<string>(references.map(({ to }) => to));
+  for (const { to: kept } of references.filter(({ onDelete }) => onDelete === "restrict")) {
+    const target = definitions.get(kept);
+    if (target === undefined || !isInOrg(target)) continue;
+    const other = target.storage.references.find(
+      ({ to, onDelete }) => onDelete === "cascade" && to !== "Org" && !own.has(to),
+    );
+    if (other === undefined) continue;
+    throw new Error(
+      `the resource ${type} keeps ${kept}, which is removed together with ${other.to}: it must refer to ${other.to}, too`,
+    );
   }
 }
 
