@@ -65,7 +65,7 @@ try {
     "REST List of 100": (ms) => loadHttp(url, rest(`${list}?page_size=100`), connections, ms),
     "REST List of 100, 10 writes a second": (ms) =>
       besideWrites(() => loadHttp(url, rest(`${list}?page_size=100`), connections, ms)),
-    // Answers with deleted members are not used again.
+    // Responses with deleted members are not reused.
     "REST List of 100, from the database": (ms) =>
       loadHttp(url, rest(`${list}?page_size=100&show_deleted=true`), connections, ms),
   };

@@ -145,7 +145,7 @@ try {
   const cases: Readonly<Record<string, HttpRequest | (() => HttpRequest)>> = {
     "REST Get by name": read(get),
     "REST List of 100": read(`${list}?page_size=100`),
-    // Answers with deleted members are not used again.
+    // Responses with deleted members are not reused.
     "REST List of 100, from the database": read(`${list}?page_size=100&show_deleted=true`),
     "REST access check": { method: "POST", path: "/iam/v1alpha/access:check", headers: json, body: check },
     "REST POST of a member": () => {

@@ -111,7 +111,7 @@ const settings = {
   }),
   TENANTRY_ANSWER_MEMORY_MB: integer(0, 1_048_576, {
     default: 64,
-    desc: "Maximum memory for answers to reads that are used again until their org changes, in MiB; 0 to keep none.",
+    desc: "Maximum memory for responses to reads that are reused until their org changes, in MiB; 0 to keep none.",
   }),
   TENANTRY_ISSUER: issuer({
     default: undefined,

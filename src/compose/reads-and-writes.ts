@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
-import { createConfirmedAnswers } from "../standard-methods/read/confirmed-answers.ts";
+import { createRevalidatedResponses } from "../standard-methods/read/revalidated-responses.ts";
 import { createPageTokens } from "../standard-methods/read/page-token.ts";
 import { createRowReaders } from "../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies } from "../standard-methods/rules.ts";
@@ -23,7 +23,7 @@ interface Parts {
 /** What the standard methods read from, and where writes wait. */
 export type ReadsAndWrites = Pick<
   ResourceDependencies,
-  "confirmedAnswers" | "pageTokens" | "readers" | "writeGroups" | "writeQueue"
+  "revalidatedResponses" | "pageTokens" | "readers" | "writeGroups" | "writeQueue"
 >;
 
 export function composeReadsAndWrites({ answerMemoryBytes, writeConnections }: Settings, parts: Parts): ReadsAndWrites {
@@ -31,7 +31,7 @@ export function composeReadsAndWrites({ answerMemoryBytes, writeConnections }: S
   return {
     readers: createRowReaders(database, registry),
     pageTokens: createPageTokens(installation.pageTokenKey),
-    confirmedAnswers: createConfirmedAnswers(access.heads, answerMemoryBytes),
+    revalidatedResponses: createRevalidatedResponses(access.heads, answerMemoryBytes),
     ...createWriteQueues(database, writeConnections, {
       onCommit: (committed) => access.snapshots.follow(committed),
       onCommitFailed: (err) => logger.error({ err }, "failed to follow a commit of this server"),

@@ -26,7 +26,7 @@ import type { Limits } from "./definition/limits.ts";
 import type { Turns } from "../turns/turns.ts";
 import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
-import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
+import type { RevalidatedResponses } from "./read/revalidated-responses.ts";
 import type { RowReader, RowReaders } from "./read/row-reader.ts";
 import type { WriteGroups } from "./write/write-groups.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
@@ -143,7 +143,7 @@ export interface ResourceRules<
   guard?<Result>(transaction: OrgTransaction, step: GuardedStep, write: () => Promise<Result>): Promise<Result>;
   /**
    * Returns the messages of rows that a Get or List has read as its caller may see them; absent if all callers see the same. Such
-   * answers are not kept for others.
+   * responses are not reused.
    */
   show?(
     context: HandlerContext,
@@ -193,7 +193,7 @@ export interface ResourceDependencies {
   readonly previewQueue: FairQueue;
   readonly listQueue: FairQueue;
   readonly turns: Turns;
-  readonly confirmedAnswers: ConfirmedAnswers;
+  readonly revalidatedResponses: RevalidatedResponses;
   readonly recentOrgs: RecentOrgs;
   readonly limits: Limits;
   /** The number of days during which a deleted resource can be undeleted. */

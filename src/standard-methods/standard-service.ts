@@ -27,9 +27,9 @@ import {
 } from "./definition/definition.ts";
 import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
 import type { Transition } from "./definition/lifecycle.ts";
-import { createConfirmingOrgs } from "./read/confirming-orgs.ts";
-import { answerKey } from "./read/answer-key.ts";
-import type { Answer, ReadResponse } from "./read/confirmed-answers.ts";
+import { createRevalidatingOrgs } from "./read/revalidating-orgs.ts";
+import { responseKey } from "./read/response-key.ts";
+import type { FreshResponse, ReadResponse } from "./read/revalidated-responses.ts";
 import { markReused } from "./read/reused-response.ts";
 import { type ListRequest, createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
@@ -156,7 +156,7 @@ async function showRows<Table extends ResourceTable, Row extends ResourceRow, De
   return (await rules.show?.(context, rows, messages)) ?? messages;
 }
 
-/** A deleted resource is purged without a revision. */
+/** The purge removes a deleted resource without a revision. */
 const isDeleted = (row: object): boolean => "delete_time" in row && row.delete_time !== null;
 
 /** Returns the message of a response to a call. One that is reused need not be encoded for each call. */
@@ -180,7 +180,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const nouns = methodNouns(definition.type);
   const { pattern } = place;
   const parentPattern = pattern.slice(0, -1);
-  const confirmingOrgs = createConfirmingOrgs(definition, place, dependencies.installation.systemOrgId);
+  const revalidatingOrgs = createRevalidatingOrgs(definition, place, dependencies.installation.systemOrgId);
   const handlers: Record<string, Handler> = {};
   // A write that takes the lock of a customer, or may take long, does not join.
   const joinsGroups =
@@ -190,7 +190,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const parentOf = (context: HandlerContext): readonly Reference[] =>
     parentPattern.length === 0 ? [] : targetOf(context, parentPattern);
 
-  /** Lets the next call of a client read the heads of the orgs of a row and its answer with the client's key. */
+  /** Has the next call of a client read the heads of the orgs of a row together with the client's key. A response can be reused then. */
   const rememberOrgs = (caller: Caller, row: Row, orgs: readonly Reference[] = []): void => {
     const ids = new Set(orgs.flatMap((org) => (org.by === "id" ? [org.value] : [])));
     const ofRow = (row as Row & { readonly org_id?: string }).org_id;
@@ -208,8 +208,8 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const path = targetOf(context, pattern);
     const visible = visibleOf(context);
     const caller = callerOf(context);
-    const orgs = rules.show === undefined ? confirmingOrgs(path) : undefined;
-    const read = async (): Promise<Answer<Message>> => {
+    const orgs = rules.show === undefined ? revalidatingOrgs(path) : undefined;
+    const read = async (): Promise<FreshResponse<Message>> => {
       const row = await reader.lookup(path, visible);
       if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
       rememberOrgs(caller, row, orgs);
@@ -221,8 +221,8 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     if (orgs?.every(isKnown) !== true) return (await read()).message;
     // The types for which the call was authorised say which resource the path led to.
     const types = visibleTypesOf(context)?.join(" ") ?? "";
-    const key = answerKey("Get", pattern, path, visible, types);
-    return respond(context, await dependencies.confirmedAnswers.answer({ orgs, key, caller }, read));
+    const key = responseKey("Get", pattern, path, visible, types);
+    return respond(context, await dependencies.revalidatedResponses.respond({ orgs, key, caller }, read));
   });
 
   add("List", "many", ({ output }) => {
@@ -233,7 +233,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const shown = { visible: visibleOf(context), rows: rules.visible?.(context) };
       const caller = callerOf(context);
       const parent = parentOf(context);
-      const read = async (): Promise<Answer<Message>> => {
+      const read = async (): Promise<FreshResponse<Message>> => {
         const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
         const { rows, endsAt, ...rest } = await dependencies.listQueue.run(call, () =>
           list(parent, request as Fields & ListRequest, shown, context.timeoutMs),
@@ -250,13 +250,13 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
         return { message: create(output, { [items.localName]: messages, ...rest }), isReused: true, endsAt };
       };
       const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
-      // Deleted resources are purged without a revision.
+      // The purge removes deleted resources without a revision.
       const isSame = shown.rows === undefined && rules.show === undefined && !showDeleted;
-      const orgs = isSame ? confirmingOrgs(parent) : undefined;
+      const orgs = isSame ? revalidatingOrgs(parent) : undefined;
       if (orgs === undefined) return (await read()).message;
       const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy]);
-      const key = answerKey("List", pattern, parent, shown.visible, parameters);
-      return respond(context, await dependencies.confirmedAnswers.answer({ orgs, key, caller }, read));
+      const key = responseKey("List", pattern, parent, shown.visible, parameters);
+      return respond(context, await dependencies.revalidatedResponses.respond({ orgs, key, caller }, read));
     };
   });
 

@@ -18,7 +18,7 @@ export const filesOn15: readonly string[] = [
   "test/api/authorization-codes.test.ts",
   "test/api/batches-over-parents-rules.test.ts",
   "test/api/batches-over-parents.test.ts",
-  "test/api/confirmed-answers.test.ts",
+  "test/api/revalidated-responses.test.ts",
   "test/api/key-rules.test.ts",
   "test/api/me.test.ts",
   "test/api/states.test.ts",

@@ -42,6 +42,6 @@ export const apiKeyDefinition = defineResource<"api_keys", IssuedRow, typeof Api
     max: 100_000,
     help: "How many API keys a member may have.",
   },
-  answers: { unconfirmed: "the time of the last use is written without a revision" },
+  responses: { neverRevalidated: "the time of the last use is written without a revision" },
   access: { namedIn: "unnamed", heldBy: { "api-keys-admin": ["*"] }, notByAdmin: [] },
 });

@@ -37,6 +37,6 @@ export const clientDefinition = defineResource<"clients", IssuedClientRow, typeo
     max: 1_000_000,
     help: "How many OAuth clients an org may have.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

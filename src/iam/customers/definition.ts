@@ -29,7 +29,7 @@ export const customerDefinition = defineResource<"customers", CustomerRow, typeo
   fields: {},
   lifecycle: { states: [], contents: "locked", deletedNames: "reserved" },
   limit: undefined,
-  answers: { confirmedBy: ["system"] },
+  responses: { revalidatedBy: ["system"] },
   access: {
     namedIn: "unnamed",
     heldBy: {},

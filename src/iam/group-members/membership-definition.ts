@@ -54,6 +54,6 @@ export const membershipDefinition = defineResource({
     max: 100_000_000,
     help: "How many memberships a group may have.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "members", heldBy: { editor: ["*"], "groups-admin": ["*"] }, notByAdmin: [] },
 });

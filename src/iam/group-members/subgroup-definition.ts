@@ -51,6 +51,6 @@ export const subgroupDefinition = defineResource({
     max: 1_000_000,
     help: "How many groups may be nested directly in a group.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "groups", heldBy: { editor: ["*"], "groups-admin": ["*"] }, notByAdmin: [] },
 });

@@ -34,6 +34,6 @@ export const groupDefinition = defineResource({
     max: 10_000_000,
     help: "How many groups an org may have.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "groups", heldBy: { editor: ["*"], "groups-admin": ["*"] }, notByAdmin: [] },
 });

@@ -41,6 +41,6 @@ export const identityDefinition = defineResource({
     help: "How many identities a member may have.",
   },
   // The paths of providers contain their names, and those that serve all orgs are in the org `system`.
-  answers: { confirmedBy: ["org of the path", "system"] },
+  responses: { revalidatedBy: ["org of the path", "system"] },
   access: { namedIn: "unnamed", heldBy: { "members-admin": ["*"] }, notByAdmin: [] },
 });

@@ -37,6 +37,6 @@ export const identityProviderDefinition = defineResource({
     max: 1_000,
     help: "How many identity providers an org may have.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

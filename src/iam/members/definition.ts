@@ -38,7 +38,7 @@ export const memberDefinition = defineResource({
     max: 100_000_000,
     help: "How many members an org may have.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: {
     namedIn: "members",
     otherVerbs: ["introspectTokens"],

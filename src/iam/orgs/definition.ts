@@ -37,7 +37,7 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
     help: "How many orgs a customer may have.",
   },
   // The path of its customer contains the name of it, which changes in the org `system`.
-  answers: { confirmedBy: ["org of the path", "system"] },
+  responses: { revalidatedBy: ["org of the path", "system"] },
   access: {
     namedIn: "unnamed",
     heldBy: {

@@ -35,6 +35,6 @@ export const projectDefinition = defineResource({
     max: 10_000_000,
     help: "How many projects an org may have.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "unnamed", heldBy: { editor: ["*"], "projects-admin": ["*"] }, notByAdmin: [] },
 });

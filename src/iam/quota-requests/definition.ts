@@ -64,7 +64,7 @@ export const quotaRequestDefinition = defineResource({
     max: 1_000_000,
     help: "How many quota requests an org may have, decided ones included.",
   },
-  answers: { unconfirmed: "the paths of members contain their names, and they can be in any org" },
+  responses: { neverRevalidated: "the paths of members contain their names, and they can be in any org" },
   access: {
     namedIn: "unnamed",
     heldBy: { editor: ["create", "update", "delete"], "projects-admin": ["get", "list", "create", "update", "delete"] },

@@ -70,7 +70,7 @@ export const roleBindingDefinition = defineResource({
     max: 100_000_000,
     help: "How many role bindings the members and groups of an org may have.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: {
     namedIn: "unnamed",
     heldBy: { "access-admin": ["create", "update", "delete"] },

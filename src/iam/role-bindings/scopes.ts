@@ -6,7 +6,7 @@ import { orgDefinition } from "../orgs/definition.ts";
 import { serviceLevel } from "../../database/match-reference.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import { projectDefinition } from "../projects/definition.ts";
-import { type Confirmation, type ResourcePlace, below } from "../../standard-methods/definition/definition.ts";
+import { type Revalidation, type ResourcePlace, below } from "../../standard-methods/definition/definition.ts";
 
 export interface Scope {
   readonly kind: GrantScope["kind"];
@@ -14,7 +14,7 @@ export interface Scope {
 }
 
 /** Only members and groups of the org `system` can hold roles on services and on the platform. */
-const ofSystem: Confirmation = { confirmedBy: ["system"] };
+const ofSystem: Revalidation = { revalidatedBy: ["system"] };
 
 export const scopes = {
   org: {
@@ -39,7 +39,9 @@ export const scopes = {
       pattern: otherPatterns.customerRoleBinding,
       parents: below(customerDefinition, "customer_id"),
       holds: sql`(role_bindings.scope_type = 'CUSTOMER' and role_bindings.scope_id = customers.id)`,
-      answers: { unconfirmed: "the bindings are in all orgs of the customer: to read their revisions costs as much" },
+      responses: {
+        neverRevalidated: "the bindings are in all orgs of the customer: to read their revisions costs as much",
+      },
     },
   },
   service: {
@@ -49,7 +51,7 @@ export const scopes = {
       // Services are of an area above this one.
       parents: [{ type: "Service", collection: "services", column: "service_id", ...serviceLevel }],
       holds: sql`(role_bindings.scope_type = 'SERVICE' and role_bindings.scope_id = services.id)`,
-      answers: ofSystem,
+      responses: ofSystem,
     },
   },
   platform: {
@@ -58,7 +60,7 @@ export const scopes = {
       pattern: otherPatterns.platformRoleBinding,
       parents: [],
       holds: sql`role_bindings.scope_type = 'PLATFORM'`,
-      answers: ofSystem,
+      responses: ofSystem,
     },
   },
 } as const satisfies Record<string, Scope>;

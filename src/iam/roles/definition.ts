@@ -36,6 +36,6 @@ export const roleDefinition = defineResource({
     max: 1_000_000,
     help: "How many custom roles an org may have.",
   },
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "roles", heldBy: { "access-admin": ["create", "update", "delete"] }, notByAdmin: [] },
 });

@@ -40,6 +40,6 @@ export const sessionDefinition = defineResource({
   },
   lifecycle: undefined,
   limit: undefined,
-  answers: { unconfirmed: "refreshes are written without a revision" },
+  responses: { neverRevalidated: "refreshes are written without a revision" },
   access: { namedIn: "unnamed", heldBy: { "members-admin": ["*"], "api-keys-admin": ["*"] }, notByAdmin: [] },
 });

@@ -47,7 +47,7 @@ export const operationDefinition = defineResource({
   },
   lifecycle: undefined,
   limit: undefined,
-  answers: { unconfirmed: "claims are written without a revision" },
+  responses: { neverRevalidated: "claims are written without a revision" },
   access: {
     namedIn: "unnamed",
     heldBy: { editor: ["cancel"], provider: ["claim", "complete", "fail", "report"] },

@@ -29,6 +29,6 @@ export const qualityKindDefinition = defineResource({
   fields: {},
   lifecycle: undefined,
   limit: undefined,
-  answers: { confirmedBy: ["system"] },
+  responses: { revalidatedBy: ["system"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

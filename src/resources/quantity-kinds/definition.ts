@@ -30,6 +30,6 @@ export const quantityKindDefinition = defineResource({
   fields: { unit: text("quantity_kinds.unit") },
   lifecycle: undefined,
   limit: undefined,
-  answers: { confirmedBy: ["system"] },
+  responses: { revalidatedBy: ["system"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

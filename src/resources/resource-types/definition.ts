@@ -42,6 +42,6 @@ export const resourceTypeDefinition = defineResource({
     max: 10_000,
     help: "How many resource types a service may have.",
   },
-  answers: { confirmedBy: ["system"] },
+  responses: { revalidatedBy: ["system"] },
   access: { namedIn: "unnamed", heldBy: { provider: ["*"] }, notByAdmin: [] },
 });

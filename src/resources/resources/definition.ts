@@ -56,6 +56,6 @@ export const infrastructureDefinition = defineResource({
   },
   // A method on a resource requires the permission that its type defines. Callers who hold these read resources of all types.
   // Of its type it shows the names, which do not change.
-  answers: { confirmedBy: ["org of the path"] },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [], otherVerbs: ["get", "list"] },
 });

@@ -31,6 +31,6 @@ export const serviceDefinition = defineResource({
   fields: {},
   lifecycle: undefined,
   limit: undefined,
-  answers: { confirmedBy: ["system"] },
+  responses: { revalidatedBy: ["system"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

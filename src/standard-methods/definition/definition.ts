@@ -61,24 +61,18 @@ export interface ParentLevel extends PathLevel {
   readonly column: string;
 }
 
-/**
- * An org that answers to reads are read from: the one in the path, or the org `system`, which has what is in no org, and its
- * changes.
- */
-type AnswerSource = "org of the path" | "system";
+/** An org whose rows a read returns: the one in the path, or the org `system`, which stores what is in no org. */
+type ReadOrg = "org of the path" | "system";
 
-/**
- * What confirms that the answer to a read is still right, so that it is used again
- * (docs/decisions/0052-confirmed-answers.md).
- */
-export type Confirmation =
+/** What shows that the response to an earlier read is still right, so that it is reused (docs/decisions/0052-revalidated-responses.md). */
+export type Revalidation =
   /**
    * What reads return of a row that is not deleted, and which rows they return, changes only with the revision of one of these orgs
    * or, for a resource with an `expireField`, by the end of a row.
    */
-  | { readonly confirmedBy: readonly AnswerSource[] }
-  /** Nothing does, for this reason. */
-  | { readonly unconfirmed: string };
+  | { readonly revalidatedBy: readonly ReadOrg[] }
+  /** Nothing does, for this reason: each read asks the database. */
+  | { readonly neverRevalidated: string };
 
 /** A place in the resource hierarchy where a resource can be. */
 export interface ResourcePlace {
@@ -88,7 +82,7 @@ export interface ResourcePlace {
   /** The condition that a row is in this place, for a table that holds the rows of several places. */
   readonly holds?: RawBuilder<SqlBool>;
   /** If it differs from that of the resource in its other places. */
-  readonly answers?: Confirmation;
+  readonly responses?: Revalidation;
 }
 
 /** A foreign key. */
@@ -232,7 +226,8 @@ export interface ResourceDefinition {
   /** Undefined for a resource that is deleted permanently. */
   readonly lifecycle: ResourceLifecycle | undefined;
   readonly limit: ResourceLimit | undefined;
-  readonly answers: Confirmation;
+  /** Whether responses to reads are reused. */
+  readonly responses: Revalidation;
   readonly access: ResourceAccess;
   /** Returns the path of a row that `select` returned. */
   readonly pathOf: (row: never) => string;

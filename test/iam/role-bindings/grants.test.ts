@@ -1,7 +1,7 @@
 // Tests which questions writes of roles and bindings put to the escalation guard. The guard of these tests records them, and
 // can refuse.
 import { createRecentOrgs } from "../../../src/identity/recent-orgs.ts";
-import { createConfirmedAnswers } from "../../../src/standard-methods/read/confirmed-answers.ts";
+import { createRevalidatedResponses } from "../../../src/standard-methods/read/revalidated-responses.ts";
 import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -96,7 +96,7 @@ const dependencies = () => ({
   previewQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   turns: createTurns(),
-  confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
+  revalidatedResponses: createRevalidatedResponses(() => Promise.resolve(undefined), 0),
   recentOrgs: createRecentOrgs(),
   predefinedRoles: createPredefinedRoles([], []),
   knownPermissions: [],

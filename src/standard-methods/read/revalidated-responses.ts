@@ -1,8 +1,10 @@
-// Answers to reads that are used again. What the rows of an org say changes only with the org's revision, so an answer that was
-// read at a revision is the answer as long as the org has it. It is used only if a read of the revision that started after the
-// request confirms that, as for access snapshots, so no answer is older than its request, on any server, after any failover. An
-// answer that was read from several orgs needs the revisions of all. What ends by itself ends by the database's clock, which is
-// read with the revisions.
+// Responses to reads that are reused. Two rules make them right:
+// - What the rows of an org say changes only with the org's revision. So a response that was read at a revision is right as long as
+//   the org has it. One that was read from several orgs needs the revisions of all.
+// - A response is reused only if a read of the revisions that began after the request finds them unchanged, as for access snapshots. So
+//   none is older than its request, on any server and after any failover.
+// A row may also end by itself, at its `expire_time`. The earliest such end is kept with the response, and compared with the database's
+// clock, which is read with the revisions.
 import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
@@ -13,10 +15,10 @@ import type { Reference } from "../../paths/parse-path.ts";
 import { createFairMemory } from "./fair-memory.ts";
 
 /** A read of what is in some orgs. */
-interface ConfirmedRead {
-  /** All orgs that the answer depends on. The memory that it takes counts as that of the first. */
+interface RevalidatedRead {
+  /** All orgs whose rows the response contains. Its memory counts for the first of them. */
   readonly orgs: readonly [Reference, ...Reference[]];
-  /** Everything else that the answer depends on: method, path and parameters. */
+  /** Everything else that the response depends on: method, path and parameters. */
   readonly key: string;
   readonly caller: Pick<Caller, "orgId" | "orgHead" | "time" | "clientId" | "recentHeads">;
 }
@@ -28,41 +30,43 @@ export interface ReadResponse<Value> {
   readonly isReused: boolean;
 }
 
-/** A response that was made from rows. It is not reused if some of them change without a revision. */
-export interface Answer<Value> extends ReadResponse<Value> {
-  /** When the first of its rows ends, by the database's clock in milliseconds; Infinity if none does. */
+/** A response that was just read from the database. It is not to be reused if one of its rows can change without a revision. */
+export interface FreshResponse<Value> extends ReadResponse<Value> {
+  /** When the first of its rows expires, by the database's clock in milliseconds; Infinity if none does. */
   readonly endsAt: number;
 }
 
-type MakeAnswer<Value> = () => Promise<Answer<Value>>;
+type ReadFresh<Value> = () => Promise<FreshResponse<Value>>;
 
-export interface ConfirmedAnswers {
-  /** Returns the answer to a read. A message that is used again is the same one. It is frozen, so that nobody changes it by mistake. */
-  answer<Value extends Message>(read: ConfirmedRead, make: MakeAnswer<Value>): Promise<ReadResponse<Value>>;
+export interface RevalidatedResponses {
+  /**
+   * Returns the kept response to a read if the revisions of its orgs show that it is right, and otherwise reads a fresh one. A message
+   * that is reused is always the same object. It is frozen, so that nobody changes it by mistake.
+   */
+  respond<Value extends Message>(read: RevalidatedRead, readFresh: ReadFresh<Value>): Promise<ReadResponse<Value>>;
 }
 
-/** The state of an org, as far as it confirms an answer. */
+/** What the state of an org says about responses that were read from it. */
 type Head = Pick<OrgHead, "id" | "revision" | "now" | "delete_time">;
 
-interface Kept extends ReadResponse<Message> {
+interface Kept extends FreshResponse<Message> {
   /** The orgs that it was read from, with their revisions, as text. */
   readonly revisions: string;
-  readonly endsAt: number;
 }
 
-/** The maximum number of orgs of which reads without a kept answer are remembered, and of such reads of an org. */
+/** Of how many orgs the keys of reads are remembered that have no kept response, and how many of each. */
 const maxOrgsSeen = 1_000;
 const maxSeenOfOrg = 1_000;
 
-/** @param maxBytes about the maximum memory of all kept answers. */
-export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): ConfirmedAnswers {
+/** @param maxBytes about the maximum memory of all kept responses. */
+export function createRevalidatedResponses(heads: OrgHeads, maxBytes: number): RevalidatedResponses {
   const kept = createFairMemory<Kept>(maxBytes);
-  /** By the org as it was asked for. */
+  /** The keys of reads that came once, by their first org, as the request names it. */
   const seenOfOrgs = new Map<string, Set<string>>();
-  /** The reads under way, by revisions and key, for requests that found the orgs at the same revisions. */
+  /** The reads under way, by revisions and key. Requests that find the orgs at the same revisions share them. */
   const flights = new Map<string, Promise<Kept | undefined>>();
 
-  const headOf = async (org: Reference, caller?: ConfirmedRead["caller"]): Promise<Head | undefined> =>
+  const headOf = async (org: Reference, caller?: RevalidatedRead["caller"]): Promise<Head | undefined> =>
     caller !== undefined && org.by === "id" && org.value === caller.orgId
       ? { id: caller.orgId, revision: caller.orgHead.revision, now: caller.time, delete_time: null }
       : heads([org], caller);
@@ -70,24 +74,23 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
   /** Returns the heads of orgs; undefined if one does not exist, or is deleted: what is in those is purged without revisions. */
   const headsOf = async (
     orgs: readonly Reference[],
-    caller?: ConfirmedRead["caller"],
+    caller?: RevalidatedRead["caller"],
   ): Promise<readonly Head[] | undefined> => {
     const found = await Promise.all(orgs.map((org) => headOf(org, caller)));
     const living = found.filter((head) => head !== undefined && head.delete_time === null);
     return living.length === orgs.length ? (living as Head[]) : undefined;
   };
 
-  /** Keeps an answer if it was read at the revisions. Returns undefined if it was not. */
-  const confirm = async (
-    made: Promise<Answer<Message>>,
+  /** Keeps a fresh response if its orgs had the same revisions before and after it was read. Returns undefined if they had not. */
+  const keepIfUnchanged = async (
+    fresh: Promise<FreshResponse<Message>>,
     key: string,
     before: readonly Head[],
   ): Promise<Kept | undefined> => {
-    const { message, isReused, endsAt } = await made;
+    const { message, isReused, endsAt } = await fresh;
     if (!isReused) return undefined;
     Object.freeze(message);
     const revisions = revisionsOf(before);
-    // What was read between two reads of the same revisions was read at these.
     const after = await headsOf(before.map(({ id }) => ({ by: "id", value: id }))).catch(() => undefined);
     if (after === undefined || revisionsOf(after) !== revisions) return undefined;
     const bytes = sizeOf(message) + 2 * (key.length + revisions.length) + 500;
@@ -97,8 +100,8 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
   };
 
   /**
-   * Remembers a read. Returns whether it was remembered already: reads that come once, as those of a client that walks through all
-   * pages, cost nothing more.
+   * Remembers the key of a read. Returns whether it was remembered already. A response is kept only from the second read on, so the reads
+   * of a client that walks through all pages, which come once, take no memory.
    */
   const noteRead = (org: string, key: string): boolean => {
     let seen = seenOfOrgs.get(org);
@@ -115,14 +118,14 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
   };
 
   return {
-    async answer<Value extends Message>(
-      { orgs, key: rest, caller }: ConfirmedRead,
-      make: MakeAnswer<Value>,
+    async respond<Value extends Message>(
+      { orgs, key: rest, caller }: RevalidatedRead,
+      readFresh: ReadFresh<Value>,
     ): Promise<ReadResponse<Value>> {
       const asked = shortened(`${orgs.map(textOf).join(" ")} ${rest}`);
-      if (kept.get(asked) === undefined && !noteRead(textOf(orgs[0]), asked)) return usedOnce(await make());
+      if (kept.get(asked) === undefined && !noteRead(textOf(orgs[0]), asked)) return usedOnce(await readFresh());
       const before = await headsOf(orgs, caller);
-      if (before === undefined) return usedOnce(await make());
+      if (before === undefined) return usedOnce(await readFresh());
       const revisions = revisionsOf(before);
       const now = Math.max(...before.map((head) => head.now));
       const isRight = (entry: Kept): boolean => entry.revisions === revisions && entry.endsAt > now;
@@ -135,21 +138,21 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       const pending = flights.get(flight);
       const shared = pending && (await pending.catch(() => undefined));
       if (shared !== undefined && isRight(shared)) return shared as Kept & ReadResponse<Value>;
-      const made = make();
-      const confirmed = confirm(made, asked, before);
-      flights.set(flight, confirmed);
-      // The answer is right for this request, whether or not it is for others.
-      void confirmed
+      const fresh = readFresh();
+      const keeping = keepIfUnchanged(fresh, asked, before);
+      flights.set(flight, keeping);
+      // This request does not wait for that: its own response is right even if an org has changed since.
+      void keeping
         .catch(() => undefined)
         .finally(() => {
-          if (flights.get(flight) === confirmed) flights.delete(flight);
+          if (flights.get(flight) === keeping) flights.delete(flight);
         });
-      return made;
+      return fresh;
     },
   };
 }
 
-function usedOnce<Value>({ message }: Answer<Value>): ReadResponse<Value> {
+function usedOnce<Value>({ message }: FreshResponse<Value>): ReadResponse<Value> {
   return { message, isReused: false };
 }
 
@@ -161,7 +164,7 @@ function revisionsOf(heads: readonly Head[]): string {
   return heads.map(({ id, revision }) => `${id} ${revision}`).join(" ");
 }
 
-/** Callers choose the length of a filter, and many keys are remembered. */
+/** Bounds the length of keys, of which many are remembered: callers choose the length of a filter. */
 function shortened(key: string): string {
   return key.length <= 200 ? key : hash("sha256", key, "base64");
 }

@@ -3,10 +3,10 @@ import type { Reference } from "../../paths/parse-path.ts";
 import type { PathPattern } from "../../paths/patterns.ts";
 
 /**
- * Returns what an answer depends on besides the revisions of its orgs. Resources are in it by the ids on which the call was
- * authorised: by a name, the answer about another resource could be found that had the name before.
+ * Returns what a response depends on besides the revisions of its orgs. The path has the ids for which the call was authorised, not the
+ * names of the request: under a name, the response about an earlier resource of that name could be found.
  */
-export function answerKey(
+export function responseKey(
   verb: "Get" | "List",
   pattern: PathPattern,
   path: readonly Reference[],

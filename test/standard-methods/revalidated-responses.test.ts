@@ -2,9 +2,12 @@ import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { type Member, MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 import type { OrgHeads } from "../../src/access/snapshots/org-heads.ts";
-import { type Answer, createConfirmedAnswers } from "../../src/standard-methods/read/confirmed-answers.ts";
+import {
+  type FreshResponse,
+  createRevalidatedResponses,
+} from "../../src/standard-methods/read/revalidated-responses.ts";
 
-/** Orgs whose revisions the test sets, and answers that say which read they come from. */
+/** Orgs whose revisions the test sets, and responses that say which read they come from. */
 function setUp(maxBytes = 1_000_000) {
   const revisions = new Map<string, string>();
   /** The deleted orgs, and the database's clock. */
@@ -17,25 +20,25 @@ function setUp(maxBytes = 1_000_000) {
     const orgHead = { id, name: id, customer_id: "", state: "ACTIVE", now, readAt: 0 } as const;
     return { ...orgHead, delete_time: deleted.has(id) ? new Date(0) : null, revision };
   };
-  const answers = createConfirmedAnswers(heads, maxBytes);
+  const responses = createRevalidatedResponses(heads, maxBytes);
   let reads = 0;
-  const ask = async (orgIds: string, key: string, make?: () => Promise<Answer<Member>>) => {
+  const ask = async (orgIds: string, key: string, make?: () => Promise<FreshResponse<Member>>) => {
     const caller = { orgId: "other", orgHead: { revision: "", readAt: 0 }, time: 0, clientId: "a", recentHeads: [] };
-    const read = async () => answerOf(`read ${++reads}`);
+    const read = async () => responseTo(`read ${++reads}`);
     const [first = "", ...rest] = orgIds.split(" ");
     const orgs = [{ by: "id", value: first }, ...rest.map((value) => ({ by: "id", value }) as const)] as const;
-    return (await answers.answer({ orgs, key, caller }, make ?? read)).message;
+    return (await responses.respond({ orgs, key, caller }, make ?? read)).message;
   };
-  return { revisions, state, answers, ask, reads: () => reads };
+  return { revisions, state, responses, ask, reads: () => reads };
 }
 
-const answerOf = (name: string, isReused = true, endsAt = Infinity): Answer<Member> => ({
+const responseTo = (name: string, isReused = true, endsAt = Infinity): FreshResponse<Member> => ({
   message: create(MemberSchema, { name }),
   isReused,
   endsAt,
 });
 
-test("an answer that is asked for again is kept while its org has the revision", async () => {
+test("a response that is asked for again is kept while its org has the revision", async () => {
   const { revisions, ask } = setUp();
   revisions.set("a", "1");
   expect((await ask("a", "list")).name).toBe("read 1");
@@ -47,26 +50,26 @@ test("an answer that is asked for again is kept while its org has the revision",
   revisions.set("a", "2");
   expect((await ask("a", "list")).name).toBe("read 4");
   expect((await ask("a", "list")).name).toBe("read 4");
-  // A failover can bring an earlier revision back; its answers are read again, not remembered.
+  // A failover can bring an earlier revision back; its responses are read again, not remembered.
   revisions.set("a", "1");
   expect((await ask("a", "list")).name).toBe("read 5");
 });
 
-test("an answer that was read while its org changed is used once", async () => {
+test("a response that was read while its org changed is used once", async () => {
   const { revisions, ask } = setUp();
   revisions.set("a", "1");
   await ask("a", "list");
   const changing = async () => {
     revisions.set("a", "2");
-    return answerOf("between");
+    return responseTo("between");
   };
   expect((await ask("a", "list", changing)).name).toBe("between");
   expect((await ask("a", "list")).name).toBe("read 2");
 });
 
-test("an answer that must not be kept is not, and neither is one of an org that does not exist", async () => {
+test("a response that must not be kept is not, and neither is one of an org that does not exist", async () => {
   const { revisions, ask } = setUp();
-  const once = async () => answerOf("once", false);
+  const once = async () => responseTo("once", false);
   for (let time = 0; time < 3; time++) await ask("a", "list", once);
   expect((await ask("a", "list")).name).toBe("read 1");
   revisions.set("a", "1");
@@ -91,16 +94,16 @@ test("requests at the same time share one read, unless it fails", async () => {
   expect((await waiting).name).toBe(`read ${before + 2}`);
 });
 
-test("the caller's own org is confirmed by the read of its credential", async () => {
-  const { answers, revisions } = setUp();
+test("the caller's own org is revalidated by the read of its credential", async () => {
+  const { responses, revisions } = setUp();
   const ask = (revision: string, name: string) =>
-    answers.answer(
+    responses.respond(
       {
         orgs: [{ by: "id", value: "own" }],
         key: "get",
         caller: { orgId: "own", orgHead: { revision, readAt: 0 }, time: 0, clientId: "a", recentHeads: [] },
       },
-      async () => answerOf(name),
+      async () => responseTo(name),
     );
   revisions.set("own", "1");
   expect(await ask("1", "one")).toMatchObject({ message: { name: "one" }, isReused: false });
@@ -109,7 +112,7 @@ test("the caller's own org is confirmed by the read of its credential", async ()
   expect(await ask("2", "four")).toMatchObject({ message: { name: "four" }, isReused: true });
 });
 
-test("an answer that was read from several orgs is used again only if none of them has changed", async () => {
+test("a response that was read from several orgs is used again only if none of them has changed", async () => {
   const { revisions, ask } = setUp();
   revisions.set("a", "1").set("system", "1");
   for (let time = 0; time < 3; time++) await ask("a system", "get");
@@ -119,20 +122,20 @@ test("an answer that was read from several orgs is used again only if none of th
   revisions.set("a", "2");
   expect((await ask("a system", "get")).name).toBe("read 4");
   expect((await ask("a system", "get")).name).toBe("read 4");
-  // One that changes while the answer is read keeps it from being used again.
+  // One that changes while the response is read keeps it from being reused.
   const changing = async () => {
     revisions.set("system", "3");
-    return answerOf("between");
+    return responseTo("between");
   };
   revisions.set("a", "3");
   expect((await ask("a system", "get", changing)).name).toBe("between");
   expect((await ask("a system", "get")).name).toBe("read 5");
 });
 
-test("an answer with a row that ends is used again until then, by the database's clock", async () => {
+test("a response with a row that ends is used again until then, by the database's clock", async () => {
   const { revisions, state, ask } = setUp();
   revisions.set("a", "1");
-  const ending = async () => answerOf("ending", true, 1_000);
+  const ending = async () => responseTo("ending", true, 1_000);
   for (let time = 0; time < 3; time++) await ask("a", "list", ending);
   state.now = 999;
   expect((await ask("a", "list")).name).toBe("ending");
@@ -145,17 +148,17 @@ test("a request does not share a read that it finds under way, if a row has ende
   const { revisions, state, ask } = setUp();
   revisions.set("a", "1");
   await ask("a", "list");
-  const { promise, resolve } = Promise.withResolvers<Answer<Member>>();
+  const { promise, resolve } = Promise.withResolvers<FreshResponse<Member>>();
   const first = ask("a", "list", () => promise);
   await Promise.resolve();
   state.now = 1_000;
   const second = ask("a", "list");
-  resolve(answerOf("ending", true, 1_000));
+  resolve(responseTo("ending", true, 1_000));
   expect((await first).name).toBe("ending");
   expect((await second).name).toBe("read 2");
 });
 
-test("answers about a deleted org are not kept", async () => {
+test("responses about a deleted org are not kept", async () => {
   const { revisions, state, ask } = setUp();
   revisions.set("a", "1");
   for (let time = 0; time < 3; time++) await ask("a", "list");
@@ -164,7 +167,7 @@ test("answers about a deleted org are not kept", async () => {
   expect((await ask("a", "list")).name).toBe("read 4");
 });
 
-test("another org that asks for much has no answers kept later", async () => {
+test("another org that asks for much has no responses kept later", async () => {
   const { revisions, ask } = setUp();
   revisions.set("a", "1");
   revisions.set("b", "1");
@@ -178,7 +181,7 @@ test("texts count with what they take in JSON", async () => {
   const { revisions, ask, reads } = setUp(100_000);
   revisions.set("a", "1");
   const withText = (text: string) => async () => ({
-    ...answerOf("kept"),
+    ...responseTo("kept"),
     message: create(MemberSchema, { name: "kept", description: text }),
   });
   for (const [key, text] of [
@@ -194,7 +197,7 @@ test("texts count with what they take in JSON", async () => {
   expect(reads()).toBe(1);
 });
 
-test("the least recently used answers are dropped, and no org takes more than a quarter", async () => {
+test("the least recently used responses are dropped, and no org takes more than a quarter", async () => {
   const { revisions, ask } = setUp(40_000);
   const long = "x".repeat(1_000);
   const fill = async (orgId: string, key: string): Promise<Member> => {

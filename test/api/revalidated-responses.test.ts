@@ -1,4 +1,4 @@
-// Answers that are used again are never older than their requests: what one server has written, another one returns at once.
+// Responses that are reused are never older than their requests: what one server has written, another one returns at once.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registry } from "../../src/catalog.ts";
 import {
@@ -51,12 +51,12 @@ interface Case {
   readonly place: ResourcePlace;
 }
 
-const answersOf = (definition: ResourceDefinition, { answers }: ResourcePlace) => answers ?? definition.answers;
+const responsesOf = (definition: ResourceDefinition, { responses }: ResourcePlace) => responses ?? definition.responses;
 
-/** All resources whose answers are used again, in each place where they are. */
+/** All resources whose responses are reused, in each place where they are. */
 const cases: readonly Case[] = registry.definitions.flatMap((definition) =>
   definition.places.flatMap((place, index) =>
-    "unconfirmed" in answersOf(definition, place)
+    "neverRevalidated" in responsesOf(definition, place)
       ? []
       : [{ name: place.pattern.join("/"), resource: writtenIn(definition, place, index), place }],
   ),
@@ -73,16 +73,18 @@ async function openPlace({ resource, place }: Case): Promise<{ writing: Workplac
   return { writing, readers: (isOpen ? [reader, own] : [reader]).map((api) => writing.as(api)) };
 }
 
-/** Reads several times, so that the answers are kept, and expects the same each time. */
+/** Reads several times, so that the responses are kept, and expects the same each time. */
 async function see<Value>(read: () => Promise<Value>): Promise<Value> {
   const first = await read();
   for (let time = 0; time < 3; time++) expect(await read()).toEqual(first);
   return first;
 }
 
-test("the answers of these resources are not used again", () => {
+test("the responses of these resources are not reused", () => {
   const left = registry.definitions.flatMap((definition) =>
-    definition.places.filter((place) => "unconfirmed" in answersOf(definition, place)).map(({ pattern }) => pattern),
+    definition.places
+      .filter((place) => "neverRevalidated" in responsesOf(definition, place))
+      .map(({ pattern }) => pattern),
   );
   expect(left.map((pattern) => pattern.join("/")).toSorted()).toEqual([
     "customers/roleBindings",
@@ -136,7 +138,7 @@ describe.each(ofEachShape(cases))("$name", (each) => {
         created.id,
       ]);
       expect(await place.get(created.path)).toEqual(got);
-      // All orgs are in no org whose revision would confirm a list of them.
+      // All orgs are in no org whose revision would revalidate a list of them.
       if (each.name !== "orgs") expect(await place.list()).toEqual(listed);
       await writing.update(created.path, each.resource.change);
       expect((await place.get(created.path)).createTime).not.toEqual(got.createTime);
@@ -146,9 +148,9 @@ describe.each(ofEachShape(cases))("$name", (each) => {
   });
 });
 
-/** Lists of all resources that may be read each time: with deleted items, or because nothing confirms them. */
+/** Lists of all resources that may be read each time: with deleted items, or because nothing revalidates them. */
 const unkept: readonly Case[] = writtenResources
-  .filter(({ definition, place }) => "unconfirmed" in answersOf(definition, place) || keepsDeleted(definition))
+  .filter(({ definition, place }) => "neverRevalidated" in responsesOf(definition, place) || keepsDeleted(definition))
   .map((resource) => ({ name: resource.place.pattern.join("/"), resource, place: resource.place }));
 
 describe.each(ofEachShape(unkept))("a list of $name that is read each time", (each) => {
@@ -213,7 +215,7 @@ test("a provider in the org `system` has its new name in the identities of other
     expect(each.identityProviderPath).toBe(`/orgs/system/identityProviders/${renamed.name}`);
 });
 
-test("a member that may no longer list gets no kept answer", async () => {
+test("a member that may no longer list gets no kept response", async () => {
   const list = () => own.projects.listProjects({ parentPath: org.path });
   await see(list);
   await writer.roleBindings.deleteRoleBinding({ path: `${org.path}/roleBindings/reader` });
