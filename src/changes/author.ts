@@ -1,5 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "../database/schema.ts";
+import type { WriteTransaction } from "../database/write-transaction.ts";
+import type { LogHead } from "./revision.ts";
 
 /** The author of a change, and the call that makes it. */
 export interface Author {
@@ -30,6 +32,19 @@ export interface Author {
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
   readonly origin: Origin;
+  readonly confirm: ConfirmAuthor;
+}
+
+/** The org of an author, as it was read when the author was confirmed. */
+export interface AuthorHead extends LogHead {
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+}
+
+/** What the database has of the credential of a call, and of the author's org; nothing if the credential is no longer valid. */
+export type FoundAuthor = readonly Pick<AuthorHead, "revision" | "now">[];
+
+export interface ConfirmAuthor {
   /**
    * Checks again that the author may make the change. A write calls it when it has its locks: the author may have lost the
    * permission while the write waited for them. So does a read that has waited.
@@ -37,9 +52,21 @@ export interface Author {
    * @param db the transaction of the write.
    * @param locked the org that the write has locked; undefined if it has locked another resource.
    * @param item the index of the only item of a batch on which the write acts under this lock; undefined for all.
+   * @param found what `readWithNext` has read, after the locks were taken.
+   * @returns the author's org, if it was read for this; undefined for the service itself.
    * @throws ServiceError PERMISSION_DENIED or TOKEN_INVALID
    */
-  readonly confirm: (db: Kysely<Schema>, locked: LockedOrg | undefined, item?: number) => Promise<void>;
+  (
+    db: Kysely<Schema>,
+    locked: LockedOrg | undefined,
+    item?: number,
+    found?: FoundAuthor,
+  ): Promise<AuthorHead | undefined>;
+  /**
+   * Reads the credential of the call together with the next statement, if the call is about another org than the author's: a write there
+   * reads it in any case. To be called when the lock of the org was sent.
+   */
+  readonly readWithNext?: (db: WriteTransaction) => Promise<FoundAuthor> | undefined;
 }
 
 /** Where a change comes from, for the change log. Each part is null if it is not known or was not sent. */
@@ -79,5 +106,5 @@ export interface LockedOrg {
 /** Returns the service itself as the author of a change. It may make every change. */
 export function serviceAuthor(method: string): Author {
   const nobody = { actorId: null, actorOrgId: null, credentialExpireTime: null, grantsUntil: null };
-  return { ...nobody, method, origin: fromService, confirm: () => Promise.resolve() };
+  return { ...nobody, method, origin: fromService, confirm: () => Promise.resolve(undefined) };
 }

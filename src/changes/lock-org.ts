@@ -1,7 +1,8 @@
-import { type Kysely, type Selectable, type Transaction, sql } from "kysely";
+import { type CompiledQuery, type Kysely, type Selectable, type Transaction, sql } from "kysely";
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs, Schema } from "../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
+import type { WriteTransaction } from "../database/write-transaction.ts";
 import type { StatementLimits } from "../database/transaction-limits.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
@@ -36,10 +37,30 @@ export async function lockOrg(
   reference: Reference,
   limits?: StatementLimits,
 ): Promise<LockedOrgRow> {
+  return requireLocked(reference, (await db.executeQuery(lockStatement(db, reference, limits))).rows);
+}
+
+/** Locks an org together with the next statement. `requireLocked` takes what comes of it. */
+export function lockOrgWithNext(db: WriteTransaction, reference: Reference): Promise<readonly FoundRow[]> {
+  return db.sendWithNext(lockStatement(db, reference));
+}
+
+function lockStatement(
+  db: Transaction<Schema>,
+  reference: Reference,
+  limits?: StatementLimits,
+): CompiledQuery<FoundRow> {
   const statement = limits === undefined ? lockStatements[reference.by] : limitedLockStatements[reference.by];
   const values = [limits && `${limits.statementMs}ms`, limits && `${limits.lockMs}ms`];
-  const { rows } = await db.executeQuery(statement(db, [reference.by === "any" ? null : reference.value, ...values]));
-  const [found] = rows;
+  return statement(db, [reference.by === "any" ? null : reference.value, ...values]);
+}
+
+/**
+ * Returns the org that was locked.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+export function requireLocked(reference: Reference, [found]: readonly FoundRow[]): LockedOrgRow {
   if (found === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
   const { last_time: lastTime, ...org } = found;
   const clock = microsecondsOf(org.clock);

@@ -91,7 +91,7 @@ export async function beginInGroup(
   const elapsedMs = performance.now() - lockedAt;
   const lockTime = new Date(group.org.lockTime.getTime() + elapsedMs);
   const org = { ...group.org, lockTime };
-  await author.confirm(db, org);
+  const authorHead = await author.confirm(db, org);
   if (accepts === "active") requireActiveOrg(org);
   // The clock may be behind the time of the last revision.
   const time = formatMicroseconds(Math.max(written.nextTime, org.clock + Math.floor(elapsedMs * 1000)));
@@ -99,7 +99,18 @@ export async function beginInGroup(
   const revision = nextRevision(written.revision);
   const readOnce = createReadOnce(group, group.calledAt);
   const newId = createIdSource(time);
-  return { db, org, author, revision, time, newId, changes, record: (change) => changes.push(change), readOnce };
+  return {
+    db,
+    org,
+    author,
+    authorHead,
+    revision,
+    time,
+    newId,
+    changes,
+    record: (change) => changes.push(change),
+    readOnce,
+  };
 }
 
 /** A write must see what was committed before it was called, so it uses only what was read since. */

@@ -8,11 +8,11 @@ import { limitToDeadline, transactionLimits } from "../database/transaction-limi
 import { isRetryable } from "../database/failure.ts";
 import { required } from "../errors/required.ts";
 import type { Reference } from "../paths/parse-path.ts";
-import type { Author } from "./author.ts";
+import type { Author, AuthorHead } from "./author.ts";
 import type { Change } from "./change.ts";
 import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
 import { type NewId, createIdSource } from "./id-source.ts";
-import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
+import { type LockedOrgRow, lockOrgWithNext, requireActiveOrg, requireLocked } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, microsecondsOf } from "./revision-time.ts";
 import { type WriteTransaction, transact } from "../database/write-transaction.ts";
@@ -22,6 +22,8 @@ export interface OrgTransaction {
   readonly db: WriteTransaction;
   readonly org: LockedOrgRow;
   readonly author: Author;
+  /** The author's org, as it was read under the lock; undefined for the service itself. */
+  readonly authorHead?: AuthorHead | undefined;
   /** The revision of this write, which is set on the rows that it changes. */
   readonly revision: string;
   /** The time of this write, in microseconds as PostgreSQL writes it. It is later than that of the revision before. */
@@ -94,8 +96,11 @@ export async function beginWrite(
   author: Author,
   accepts: "active" | "any" = "active",
 ): Promise<OrgTransaction> {
-  const org = await lockOrg(db, reference);
-  await author.confirm(db, org);
+  const locking = lockOrgWithNext(db, reference);
+  const found = author.confirm.readWithNext?.(db);
+  await db.sendHeld();
+  const org = requireLocked(reference, await locking);
+  const authorHead = await author.confirm(db, org, undefined, await found);
   if (accepts === "active") requireActiveOrg(org);
   const changes: Change[] = [];
   const revision = nextRevision(org.revision);
@@ -104,6 +109,7 @@ export async function beginWrite(
     db,
     org,
     author,
+    authorHead,
     revision,
     time,
     newId: createIdSource(time),

@@ -12,11 +12,17 @@ import type { Database } from "./database.ts";
 import { type PathLevel, matchesPath, matchesReference } from "./match-reference.ts";
 import type { Schema } from "./schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "./statement-template.ts";
+import { type WriteTransaction, unawaited } from "./write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
 
 export interface LookupInTransaction<Row> {
   /** Looks up several rows inside a transaction, with one statement for each shape of path. */
   readonly all: (db: Transaction<Schema>, paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>;
+  /** The same together with the next statement: see `sendWithNext`. */
+  readonly allWithNext: (
+    db: WriteTransaction,
+    paths: readonly (readonly Reference[])[],
+  ) => Promise<(Row | undefined)[]>;
 }
 
 /** Looks up the row at a path; undefined if there is none. `-` is allowed above an id, which identifies the row. */
@@ -91,16 +97,27 @@ export function createPathLookup<Row>(
     return lookup;
   };
 
-  const findOne = createPathFinder<Row>(levels, () => rows as RowsQuery<Row>);
+  const statementOfOne = createPathStatements<Row>(levels, () => rows as RowsQuery<Row>);
+
+  /** Returns the statement that looks up paths of one shape. Its rows are placed by `placeRows`. */
+  const statementOf = (db: Kysely<Schema>, alike: readonly (readonly Reference[])[]): CompiledQuery<Found<Row>> => {
+    const [only = []] = alike;
+    // Short arrays are planned each time.
+    if (alike.length === 1) return statementOfOne(db, only) as CompiledQuery<Found<Row>>;
+    return CompiledQuery.raw(statementFor(only), valuesOf(alike, levels.length)) as CompiledQuery<Found<Row>>;
+  };
 
   const all: PathLookup<Row>["all"] = (db, paths) =>
-    findAll(paths, async (alike) => {
-      const [only] = alike;
-      // Short arrays are planned each time.
-      if (only !== undefined && alike.length === 1) return [await findOne(db, only)];
-      const statement = CompiledQuery.raw(statementFor(alike[0] ?? []), valuesOf(alike, levels.length));
-      return placeRows(alike, (await db.executeQuery<Found<Row>>(statement)).rows);
-    });
+    findAll(paths, async (alike) => placeRows(alike, (await db.executeQuery(statementOf(db, alike))).rows));
+
+  const allWithNext: PathLookup<Row>["allWithNext"] = (db, paths) => {
+    const send = async (alike: readonly (readonly Reference[])[]) =>
+      placeRows(alike, await db.sendWithNext(statementOf(db, alike)));
+    const found = Promise.all(
+      alikeIn(paths).map(async (indexes) => [indexes, await send(pick(paths, indexes))] as const),
+    );
+    return unawaited(found.then((each) => inOrder(paths, each)));
+  };
 
   const where: PathLookup<Row>["where"] = (condition, paths) =>
     findAll(paths, async (alike) => {
@@ -113,7 +130,7 @@ export function createPathLookup<Row>(
       return placeRows(alike, await database.readPrepared<Found<Row>>(statementName, text, values));
     });
 
-  return Object.assign((path: readonly Reference[]) => lookupFor(path)(path), { all, where });
+  return Object.assign((path: readonly Reference[]) => lookupFor(path)(path), { all, allWithNext, where });
 }
 
 /**
@@ -124,18 +141,26 @@ export function createPathFinder<Row>(
   levels: readonly PathLevel[],
   rowsOf: (db: Kysely<Schema>) => RowsQuery<Row>,
 ): (db: Kysely<Schema>, path: readonly Reference[]) => Promise<Row | undefined> {
+  const statementOf = createPathStatements(levels, rowsOf);
+  return async (db, path) => (await db.executeQuery(statementOf(db, path))).rows[0];
+}
+
+/** Creates a function that returns the statement that looks up the row at a path. */
+function createPathStatements<Row>(
+  levels: readonly PathLevel[],
+  rowsOf: (db: Kysely<Schema>) => RowsQuery<Row>,
+): (db: Kysely<Schema>, path: readonly Reference[]) => CompiledQuery<Row> {
   const statements = new Map<string, StatementTemplate<Row>>();
   const compile = (shape: readonly Reference[]): StatementTemplate<Row> =>
     createStatementTemplate(shape.length, (db, values) => {
       const path = shape.map(({ by }, index) => ({ by, value: values[index] }) as Reference);
       return rowsOf(db).where(matchesPath(levels, path)).compile();
     });
-  return async (db, path) => {
+  return (db, path) => {
     const shape = shapeOf(path);
     const statement = statements.get(shape) ?? compile(path);
     statements.set(shape, statement);
-    const { rows } = await db.executeQuery(statement(db, path.map(valueOf)));
-    return rows[0];
+    return statement(db, path.map(valueOf));
   };
 }
 
@@ -144,16 +169,34 @@ async function findAll<Row>(
   paths: readonly (readonly Reference[])[],
   findAlike: (paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>,
 ): Promise<(Row | undefined)[]> {
+  const found: (readonly [indexes: readonly number[], rows: readonly (Row | undefined)[]])[] = [];
+  for (const indexes of alikeIn(paths)) found.push([indexes, await findAlike(pick(paths, indexes))]);
+  return inOrder(paths, found);
+}
+
+type Paths = readonly (readonly Reference[])[];
+
+/** Returns the indexes of the paths of each shape. */
+const alikeIn = (paths: Paths): readonly (readonly number[])[] => [
+  ...Map.groupBy(paths.keys(), (index) => shapeOf(paths[index] ?? [])).values(),
+];
+
+const pick = (paths: Paths, indexes: readonly number[]): Paths => indexes.map((index) => paths[index] ?? []);
+
+/** Returns the rows that were found for the paths of each shape in the order of all paths. */
+function inOrder<Row>(
+  paths: Paths,
+  found: readonly (readonly [indexes: readonly number[], rows: readonly (Row | undefined)[]])[],
+): (Row | undefined)[] {
   const all = Array.from<Row | undefined>({ length: paths.length });
-  for (const indexes of Map.groupBy(paths.keys(), (index) => shapeOf(paths[index] ?? [])).values()) {
-    const found = await findAlike(indexes.map((index) => paths[index] ?? []));
-    for (const [position, index] of indexes.entries()) all[index] = found[position];
+  for (const [indexes, rows] of found) {
+    for (const [position, index] of indexes.entries()) all[index] = rows[position];
   }
   return all;
 }
 
-/** A row, with the position of the path that found it, from 1. */
-type Found<Row> = Row & { readonly given_position: number };
+/** A row, with the position of the path that found it, from 1; without it, if there was one path. */
+type Found<Row> = Row & { readonly given_position?: number };
 
 const shapeOf = (path: readonly Reference[]): string => path.map((reference) => reference.by).join("_");
 
@@ -193,6 +236,6 @@ function valueOf(reference: Reference | undefined): string | null {
 
 function placeRows<Row>(paths: readonly unknown[], found: readonly Found<Row>[]): (Row | undefined)[] {
   const rows = Array.from<Row | undefined>({ length: paths.length });
-  for (const row of found) rows[row.given_position - 1] = row;
+  for (const row of found) rows[(row.given_position ?? 1) - 1] = row;
   return rows;
 }

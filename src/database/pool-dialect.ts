@@ -78,12 +78,12 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     return { name: values.length === 0 ? undefined : nameOf(text), text, values };
   };
 
-  /** Sends a statement with those that are held. */
-  const run = async (statement: Statement): Promise<pg.QueryResult<object> | undefined> => {
+  /** Sends statements with those that are held, and returns the result of the last. */
+  const run = async (...statements: readonly Statement[]): Promise<pg.QueryResult<object> | undefined> => {
     const before = held;
     [held, isBegun] = [[], true];
     try {
-      const results = await send(client, [...before, statement]);
+      const results = await send(client, [...before, ...statements]);
       for (const [index, { rows }] of before.entries()) rows?.resolve(results[index]?.rows ?? []);
       return results.at(-1);
     } catch (error) {
@@ -102,6 +102,9 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
       throw new Error("rows are not streamed");
     },
     hold: (statement, rows) => held.push({ ...toStatement(statement), rows }),
+    async sendHeld() {
+      if (held.length > 0) await run();
+    },
     begin({ isolationLevel, accessMode }) {
       const level = isolationLevel === undefined ? "" : ` isolation level ${isolationLevel}`;
       // In one message, so that the settings cost no time of their own.

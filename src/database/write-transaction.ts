@@ -6,6 +6,8 @@ import type { Schema } from "./schema.ts";
 /** A connection that can hold a statement until the next one is sent. */
 export interface HoldingConnection extends DatabaseConnection {
   readonly hold: (statement: CompiledQuery, rows: PromiseWithResolvers<object[]>) => void;
+  /** Sends what is held, if there is anything. */
+  readonly sendHeld: () => Promise<void>;
 }
 
 export interface WriteTransaction extends Transaction<Schema> {
@@ -16,6 +18,17 @@ export interface WriteTransaction extends Transaction<Schema> {
    *   if the statement fails. Rejects when the transaction is rolled back before.
    */
   readonly sendWithNext: <Row>(statement: CompiledQuery<Row>) => Promise<readonly Row[]>;
+  /** Sends, together, what was to be sent with the next statement, if there is anything. Rejects with the error of the first that fails. */
+  readonly sendHeld: () => Promise<void>;
+}
+
+/**
+ * Lets what is made of the rows of a statement that is sent with the next one reject while nobody awaits it: if the statement fails, so
+ * does the next one.
+ */
+export function unawaited<Result>(result: Promise<Result>): Promise<Result> {
+  result.catch(() => {});
+  return result;
 }
 
 /** Runs a transaction, and commits it. If `run` rejects, it is rolled back. */
@@ -24,13 +37,12 @@ export function transact<Result>(
   run: (db: WriteTransaction) => Promise<Result>,
 ): Promise<Result> {
   return writes.transaction().execute(async (db) => {
-    const { hold } = await db.getExecutor().provideConnection(async (own) => own as HoldingConnection);
+    const { hold, sendHeld } = await db.getExecutor().provideConnection(async (own) => own as HoldingConnection);
     const sendWithNext = (statement: CompiledQuery): Promise<never> => {
       const rows = Promise.withResolvers<object[]>();
-      rows.promise.catch(() => {});
       hold(statement, rows);
-      return rows.promise as Promise<never>;
+      return unawaited(rows.promise as Promise<never>);
     };
-    return run(Object.assign(db, { sendWithNext }));
+    return run(Object.assign(db, { sendWithNext, sendHeld }));
   });
 }

@@ -1,20 +1,18 @@
-import { type Kysely, sql } from "kysely";
-import type { LockedOrg } from "../changes/author.ts";
+import { type CompiledQuery, type Kysely, sql } from "kysely";
+import type { FoundAuthor, LockedOrg } from "../changes/author.ts";
 import type { Schema } from "../database/schema.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { isActiveMember } from "./caller-lookup.ts";
 import type { Caller } from "./caller.ts";
 import type { AccessToken } from "./tokens/access-token.ts";
 
-interface Found {
-  readonly revision: string;
-  readonly now: number;
-}
+type Found = FoundAuthor[number];
 
 /**
  * Reads again what the authentication of a call has read, in the transaction of a write that has its locks. Reads nothing if
  * the write has locked the caller's own org and nothing has changed there, or another write under the same lock has read it.
  *
+ * @param found what `selectCaller` has read under the lock; undefined to read it.
  * @throws ServiceError TOKEN_INVALID when the API key or token is no longer valid, or the key has a limit that the call did not see: a failover
  *   can lose the confirmation of a key.
  */
@@ -22,6 +20,7 @@ export async function refreshCaller(
   db: Kysely<Schema>,
   caller: Caller,
   locked: LockedOrg | undefined,
+  found?: FoundAuthor,
 ): Promise<Caller> {
   const { orgId, orgHead } = caller;
   const endTime = Math.min(caller.credentialExpireTime?.getTime() ?? Infinity, caller.token?.expireTime ?? Infinity);
@@ -35,38 +34,39 @@ export async function refreshCaller(
     if (endTime <= lockTime.getTime()) throw invalid();
     return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
-  const found = caller.token === undefined ? await findKey(db, caller) : await findToken(db, caller.token);
-  if (found === undefined) throw invalid();
+  const [row] = found ?? (await db.executeQuery(selectCaller(db, caller))).rows;
+  if (row === undefined) throw invalid();
   own?.confirmed?.add(credential);
-  return { ...caller, orgHead: { revision: found.revision, readAt }, time: found.now };
+  return { ...caller, orgHead: { revision: row.revision, readAt }, time: row.now };
 }
 
-async function findKey(
-  db: Kysely<Schema>,
-  { memberId, orgId, credentialId, grantsUntil }: Caller,
-): Promise<Found | undefined> {
-  const { rows } = await sql<Found>`
+/** Returns the statement that reads the credential of a call, and the org of its caller. It has no rows if the credential is not valid. */
+export function selectCaller(db: Kysely<Schema>, caller: Caller): CompiledQuery<Found> {
+  return caller.token === undefined ? selectKey(db, caller) : selectToken(db, caller.token);
+}
+
+function selectKey(db: Kysely<Schema>, { memberId, orgId, credentialId, grantsUntil }: Caller): CompiledQuery<Found> {
+  return sql<Found>`
     select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
     join orgs on orgs.id = api_keys.org_id
     where api_keys.org_id = ${orgId} and api_keys.member_id = ${memberId} and api_keys.id = ${credentialId}
       and (api_keys.expire_time is null or api_keys.expire_time > clock_timestamp()) and ${isActiveMember}
-      and (api_keys.grants_until is null or api_keys.grants_until = ${grantsUntil}::uuid)`.execute(db);
-  return rows[0];
+      and (api_keys.grants_until is null or api_keys.grants_until = ${grantsUntil}::uuid)`.compile(db);
 }
 
-async function findToken(
+function selectToken(
   db: Kysely<Schema>,
   { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, exchangedFrom, expireTime }: AccessToken,
-): Promise<Found | undefined> {
+): CompiledQuery<Found> {
   const endedIds = [
     id,
     sessionId,
     ...exchangedFrom,
     ...(impersonator?.tokenId === undefined ? [] : [impersonator.tokenId]),
   ];
-  const { rows } = await sql<Found>`
+  return sql<Found>`
     select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from members join orgs on orgs.id = members.org_id
     where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
@@ -88,8 +88,7 @@ async function findToken(
       and not exists (
         select from ended_tokens
         where org_id = ${clientOrgId ?? null}::uuid and id = ${clientOrgId === undefined ? null : clientId}::uuid
-      )`.execute(db);
-  return rows[0];
+      )`.compile(db);
 }
 
 function invalid(): ServiceError {

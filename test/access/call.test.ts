@@ -43,7 +43,7 @@ const origin = {
   reason: null,
   onBehalfOf: null,
 };
-const confirm = () => Promise.resolve();
+const confirm = () => Promise.resolve(undefined);
 
 const contextOf = (pattern: PathPattern, references: readonly Reference[], more: Partial<AuthorisedCall> = {}) => {
   const values = createContextValues();

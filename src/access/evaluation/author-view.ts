@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { Author, LockedOrg } from "../../changes/author.ts";
+import type { Author, AuthorHead, LockedOrg } from "../../changes/author.ts";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import type { OrgHeads } from "../snapshots/org-heads.ts";
@@ -19,6 +19,8 @@ export interface AuthorCall {
   readonly author: Holder;
   /** The org that the change has locked, if any. */
   readonly org?: LockedOrg;
+  /** The author's org, if it was read under that lock. */
+  readonly authorHead?: AuthorHead | undefined;
 }
 
 /**
@@ -30,13 +32,13 @@ export interface AuthorCall {
 export type ViewAuthor = (call: AuthorCall, memberships: Memberships) => Promise<DecisionView | undefined>;
 
 export function createViewAuthor(snapshots: Snapshots, heads: OrgHeads): ViewAuthor {
-  return async ({ db, author, org }, memberships) => {
+  return async ({ db, author, org, authorHead }, memberships) => {
     const { actorId, actorOrgId, grantsUntil, narrowing, origin } = author;
     if (actorId === null || actorOrgId === null) return undefined;
     const head =
       actorOrgId === org?.id
         ? { revision: org.revision, readAt: performance.now(), now: org.lockTime.getTime() }
-        : required(await heads([{ by: "id", value: actorOrgId }]));
+        : (authorHead ?? required(await heads([{ by: "id", value: actorOrgId }])));
     const snapshot = await snapshots.at(actorOrgId, head);
     const key = { orgId: actorOrgId, memberId: actorId, credentialId: origin.credentialId, grantsUntil };
     const counted = await readCounted(db, snapshot, key, memberships);

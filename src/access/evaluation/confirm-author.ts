@@ -1,6 +1,7 @@
-import type { Author } from "../../changes/author.ts";
+import type { AuthorHead, ConfirmAuthor } from "../../changes/author.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { refreshCaller } from "../../identity/refresh-caller.ts";
+import { refreshCaller, selectCaller } from "../../identity/refresh-caller.ts";
 import { impersonatePermission, impersonatorOf, pathOfMember } from "../tokens/impersonation.ts";
 import type { Authorise, Requirement } from "./authorise.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -21,23 +22,25 @@ export interface ItemDecision extends Decision {
 const requiredToImpersonate: Requirement = { permission: impersonatePermission, listVisibility: "never" };
 
 /** Creates the function that makes the decisions about a call again, by what its caller holds then. */
-export type ConfirmOf = (caller: Caller, decisions: readonly Decision[]) => Author["confirm"];
+export type ConfirmOf = (caller: Caller, decisions: readonly Decision[]) => ConfirmAuthor;
 
 /** @param authorise waits for no other call, because the transaction in which it decides holds locks. */
 export function createConfirmOf(authorise: Authorise): ConfirmOf {
   return (caller, decisions) => createConfirm(authorise, caller, decisions);
 }
 
-function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): Author["confirm"] {
-  let last: { readonly db: unknown; readonly orgId: string } | undefined;
+function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): ConfirmAuthor {
+  let last: { readonly db: unknown; readonly orgId: string; head?: AuthorHead } | undefined;
   let itemsDiffer = false;
-  return async (db, locked, item) => {
+  const confirm: ConfirmAuthor = async (db, locked, item, found) => {
     // Some batches lock the same org for each item.
     const isSame = locked !== undefined && last?.db === db && last.orgId === locked.id;
-    if (isSame && (item === undefined || !itemsDiffer)) return;
+    if (isSame && (item === undefined || !itemsDiffer)) return last?.head;
     last = locked && { db, orgId: locked.id };
     itemsDiffer = false;
-    const now = await refreshCaller(db, caller, locked);
+    const now = await refreshCaller(db, caller, locked, found);
+    const head = { ...now.orgHead, now: now.time };
+    if (last !== undefined) last.head = head;
     const impersonator = impersonatorOf(now);
     if (impersonator !== undefined) await authorise(impersonator, requiredToImpersonate, pathOfMember(now));
     const { decide, mayDifferInside } = await authorise.authoriserOf(now);
@@ -50,5 +53,17 @@ function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly
         if (item === undefined || item === index) await decide(ofItem, at);
       }
     }
+    return head;
   };
+  const isElsewhere = decidesElsewhere(caller, decisions);
+  return Object.assign(confirm, {
+    readWithNext: (db: WriteTransaction) => (isElsewhere ? db.sendWithNext(selectCaller(db, caller)) : undefined),
+  });
+}
+
+/** Whether a call was authorised on what is in another org than the caller's. */
+function decidesElsewhere({ orgId }: Caller, [decision]: readonly Decision[]): boolean {
+  if (decision?.path.pattern[0] !== "orgs") return false;
+  const [org] = decision.path.references;
+  return org?.by === "id" && org.value !== orgId;
 }

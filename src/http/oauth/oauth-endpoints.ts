@@ -122,7 +122,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         grantsUntil: null,
         method: oauthPaths.token.slice(1),
         origin: originOf(request, ""),
-        confirm: () => Promise.resolve(),
+        confirm: () => Promise.resolve(undefined),
       });
       return describeIssued(await redeemCode(wanted, authorOf, (member) => count(member, false)));
     },
@@ -163,7 +163,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         narrowing: impersonation(caller ?? token),
         method: oauthPaths.revoke.slice(1),
         origin: originOf(request, caller?.credentialId ?? token.sessionId),
-        confirm: () => Promise.resolve(),
+        confirm: () => Promise.resolve(undefined),
       });
       await revokeToken(requiredParameter(form, "token"), authorOf, false);
       return {};

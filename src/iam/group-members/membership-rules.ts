@@ -10,11 +10,12 @@ import { memberDefinition } from "../members/definition.ts";
 import type { MemberRow } from "../members/store.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/parse-path.ts";
+import { parseAnyPath } from "../../paths/parse-path.ts";
 import { findParents } from "../../standard-methods/batch/find-parents.ts";
 import { checkTogether, createFirstFault, mapUntilFault } from "../../standard-methods/batch/first-fault.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
-import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
+import { requireSameOrg } from "../../standard-methods/org-reference.ts";
+import { lookUpInOrg } from "../../standard-methods/look-up-in-org.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
@@ -39,14 +40,21 @@ export function createMembershipRules({ readers, escalation }: ResourceDependenc
       kind: "in org",
       async prepare(transaction, parents, messages, atItem) {
         const fault = createFirstFault(messages.length, atItem);
+        const memberPaths = messages.map(({ memberPath }) => memberPath);
+        const findingMembers = lookUpInOrg(transaction, members, patterns.Member, parseMemberPath, memberPaths);
         const found = await findParents(transaction, groups, parents);
+        const memberAt = await findingMembers;
         const given = mapUntilFault(messages, fault, ({ memberPath }, index) => {
-          const path = parseResourcePath(patterns.Member, memberPath, memberPathField);
-          requireSameOrg(transaction, path[0], memberPathField);
+          const { references } = parseMemberPath(memberPath);
+          requireSameOrg(transaction, required(references[0]), memberPathField);
           const group = found[index];
           if (group === undefined) throw notFound("group", formatReferences(patterns.Group, required(parents[index])));
-          return { path, group };
+          return { references, group, member: memberAt.get(memberPath) };
         });
+        const findingExpired = findExpired(
+          transaction,
+          given.flatMap(({ group, member }) => (member === undefined ? [] : [{ group, member }])),
+        );
         await checkTogether(
           given,
           ({ group }) => group.id,
@@ -56,12 +64,7 @@ export function createMembershipRules({ readers, escalation }: ResourceDependenc
             return escalation.requireMayJoin(transaction, groupIds);
           },
         );
-        const rows = await members.all(
-          transaction.db,
-          given.map(({ path }) => [orgReference(transaction), path[1]]),
-        );
-        const drafts = mapUntilFault(given, fault, ({ path: references, group }, index) => {
-          const member = rows[index];
+        const drafts = mapUntilFault(given, fault, ({ references, group, member }, index) => {
           const path = formatReferences(patterns.Member, references);
           if (member === undefined) throw notFound("member", path);
           if (member.delete_time !== null) throw deleted("member", path);
@@ -73,10 +76,8 @@ export function createMembershipRules({ readers, escalation }: ResourceDependenc
           };
         });
         await fault.rejectIfAny();
-        await removeExpired(
-          transaction,
-          drafts.map(({ columns }) => columns),
-        );
+        await transaction.db.sendHeld();
+        await removeExpired(transaction, await findingExpired);
         return drafts;
       },
     },
@@ -119,18 +120,23 @@ function joinedColumns(transaction: OrgTransaction, group: GroupRow, member: Mem
   };
 }
 
-/** Removes expired memberships of these members in these groups, which are replaced as if they had been deleted. */
-async function removeExpired(
-  transaction: OrgTransaction,
-  memberships: readonly Pick<MembershipRow, "group_id" | "member_id">[],
-): Promise<void> {
-  const { db, org } = transaction;
-  const groupIds = memberships.map(({ group_id }) => group_id);
-  const memberIds = memberships.map(({ member_id }) => member_id);
+const parseMemberPath = (text: string) => parseAnyPath([patterns.Member], text, memberPathField);
+
+/** Finds the expired memberships of members in groups, together with the next statement. */
+function findExpired(
+  { db, org }: OrgTransaction,
+  memberships: readonly { readonly group: GroupRow; readonly member: MemberRow }[],
+): Promise<readonly MembershipRow[]> {
+  const groupIds = memberships.map(({ group }) => group.id);
+  const memberIds = memberships.map(({ member }) => member.id);
   const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.expire_time <= statement_timestamp()
     and (group_members.group_id, group_members.member_id) in (select * from unnest(${groupIds}::uuid[], ${memberIds}::uuid[]))`;
-  const expired = await selectKeptMemberships(db).where(isExpired).execute();
+  return db.sendWithNext(selectKeptMemberships(db).where(isExpired).compile());
+}
+
+/** Removes expired memberships, which are replaced as if they had been deleted. */
+async function removeExpired(transaction: OrgTransaction, expired: readonly MembershipRow[]): Promise<void> {
   if (expired.length === 0) return;
-  await removeWhere(db, membershipDefinition, isOneOf(membershipDefinition, expired));
+  await removeWhere(transaction.db, membershipDefinition, isOneOf(membershipDefinition, expired));
   for (const row of expired) recordChange(transaction, membershipDefinition, row, null, row.expire_time);
 }

@@ -1,5 +1,4 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { GrantedRole } from "../../access/escalation/guard-types.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { isSamePattern, otherPatterns, patterns } from "../../paths/patterns.ts";
@@ -8,15 +7,23 @@ import { requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
 import type { LookupInTransaction } from "../../database/path-lookup.ts";
 import type { RoleRow } from "../roles/store.ts";
-import { lookUpInOrg } from "./look-up-in-org.ts";
+import { lookUpInOrg } from "../../standard-methods/look-up-in-org.ts";
+import type { RoleBindingRow } from "./store.ts";
 import { getPredefinedRole } from "../roles/predefined-role-methods.ts";
 import type { PredefinedRole } from "../roles/predefined-roles.ts";
 import type { Scope } from "./scopes.ts";
 
 const field = "role_binding.role_path";
 
+/** The role of a binding. */
+export interface BoundRole {
+  readonly columns: Pick<RoleBindingRow, "predefined_role" | "role_id">;
+  /** What the path of the role needs. */
+  readonly joined: Pick<RoleBindingRow, "role_name">;
+}
+
 /**
- * Finds the roles that new bindings name: predefined roles or, for a binding on an org or project, roles of the org. Returns a
+ * Finds the roles that new bindings name, together with the next statement: predefined roles or, for a binding on an org or project, roles of the org. Returns a
  * function for each that returns the role, or throws.
  *
  * @throws ServiceError (the functions) PATH_INVALID, FIELD_INVALID or RESOURCE_NOT_FOUND.
@@ -27,14 +34,15 @@ export async function findGrantedRoles(
   predefinedRoles: readonly PredefinedRole[],
   { kind }: Scope,
   texts: readonly string[],
-): Promise<(() => GrantedRole)[]> {
+): Promise<(() => BoundRole)[]> {
   const isInOrg = kind === "org" || kind === "project";
   const found = await lookUpInOrg(transaction, roles, patterns.Role, parseRolePath, isInOrg ? texts : []);
   return texts.map((text) => () => {
     const { pattern, references } = parseRolePath(text);
     const [first, role] = [required(references[0]), required(references.at(-1))];
     if (isSamePattern(pattern, otherPatterns.predefinedRole)) {
-      return { predefined: getPredefinedRole(predefinedRoles, role).name };
+      const { name } = getPredefinedRole(predefinedRoles, role);
+      return { columns: { predefined_role: name, role_id: null }, joined: { role_name: null } };
     }
     if (!isInOrg) {
       const description =
@@ -44,7 +52,7 @@ export async function findGrantedRoles(
     requireSameOrg(transaction, first, field);
     const row = found.get(text);
     if (row === undefined) throw notFound("role", formatReferences(patterns.Role, references));
-    return { id: row.id };
+    return { columns: { predefined_role: null, role_id: row.id }, joined: { role_name: row.name } };
   });
 }
 

@@ -6,6 +6,7 @@ import type { GrantScope, GrantedRole } from "../../access/escalation/guard-type
 import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../../access/scope-kinds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { unawaited } from "../../database/write-transaction.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
@@ -13,6 +14,7 @@ import { checkTogether, createFirstFault, mapUntilFault } from "../../standard-m
 import { groupDefinition } from "../groups/definition.ts";
 import { memberDefinition } from "../members/definition.ts";
 import { roleDefinition } from "../roles/definition.ts";
+import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { endsBefore } from "../../standard-methods/write/expire-time.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { isOneOf } from "../../standard-methods/rows/row-key.ts";
@@ -61,28 +63,47 @@ function createInScope(
     creation: {
       kind: "in org",
       async prepare(transaction, parents, messages, atItem, checked) {
-        const places = await atItem(0, () => findPlaces(transaction, parents));
+        const { db, org } = transaction;
         const subjectPaths = messages.map(({ subjectPath }) => subjectPath);
-        const subjects = await findBoundSubjects(transaction, lookups, subjectPaths);
+        const findingSubjects = unawaited(findBoundSubjects(transaction, lookups, subjectPaths));
         const rolePaths = messages.map(({ rolePath }) => rolePath);
-        const roles = await findGrantedRoles(transaction, lookups.roles, predefinedRoles, scope, rolePaths);
+        const findingRoles = unawaited(findGrantedRoles(transaction, lookups.roles, predefinedRoles, scope, rolePaths));
+        const places = await atItem(0, () => findPlaces(transaction, parents));
+        await db.sendHeld();
+        const [subjects, roles] = [await findingSubjects, await findingRoles];
         const fault = createFirstFault(messages.length, atItem);
         const bounds = mapUntilFault(messages, fault, (message, index) => {
-          const place = { scope_type: scopeTypeOf(scope.kind), ...required(places[index])() };
+          const place = required(places[index])();
           const subject = required(subjects[index])();
-          const role = roleColumns(required(roles[index])());
-          const period = readPeriod(message, transaction.org);
+          const role = required(roles[index])();
+          const period = readPeriod(message, org);
           required(checked[index])();
-          const columns = { ...place, ...subject, ...role, ...period, condition: message.condition };
-          return { name: message.name, subjectPath: message.subjectPath, columns };
+          const columns = {
+            scope_type: scopeTypeOf(scope.kind),
+            ...place.columns,
+            ...subject.columns,
+            ...role.columns,
+            ...period,
+            condition: message.condition,
+          };
+          const joined = { ...joinedOrgColumns(transaction), ...place.joined, ...subject.joined, ...role.joined };
+          const { name, subjectPath } = message;
+          return { name, subjectPath, columns, joined, ...(place.parent && { parent: place.parent }) };
         });
-        const inOrg = bounds.map((bound) => ({ ...bound, columns: { ...bound.columns, org_id: transaction.org.id } }));
+        const inOrg = bounds.map((bound) => ({ ...bound, columns: { ...bound.columns, org_id: org.id } }));
+        const findingExpired = findExpired(transaction, inOrg);
         const grants = inOrg.map(({ columns }) => ({ role: grantedRole(columns), scope: grantScope(columns) }));
         await checkTogether(grants, JSON.stringify, fault, (some) => escalation.requireMayGrant(transaction, some));
         await requireFewConditions(transaction, inOrg.slice(0, fault.before()), atItem);
         await fault.rejectIfAny();
-        await removeExpired(transaction, inOrg);
-        return bounds.map(({ columns }) => ({ columns }));
+        await db.sendHeld();
+        await removeExpired(transaction, await findingExpired);
+        // One that expires is read again, because it may have expired meanwhile.
+        return bounds.map(({ columns, joined, parent }) => ({
+          columns,
+          ...(columns.expire_time === null && { joined }),
+          ...(parent && { parent }),
+        }));
       },
     },
 
@@ -125,18 +146,16 @@ function createInScope(
 }
 
 /**
- * Removes expired bindings of these names, which are replaced as if they had been deleted. If one is of another org, the change
- * log of that org has no entry for it, because the write does not hold that org's lock.
+ * Finds the expired bindings of these names, together with the next statement.
  *
  * @param bounds on scopes of one kind.
  */
-async function removeExpired(
-  transaction: OrgTransaction,
+function findExpired(
+  { db, org }: OrgTransaction,
   bounds: readonly (NewBound & { readonly name: string })[],
-): Promise<void> {
-  const { db, org } = transaction;
+): Promise<readonly RoleBindingRow[]> {
   const type = bounds[0]?.columns.scope_type;
-  if (type === undefined) return;
+  if (type === undefined) return Promise.resolve([]);
   // The names of bindings on a customer, a service or the platform are unique across orgs.
   const inOrg = type === "ORG" || type === "PROJECT" ? sql`and role_bindings.org_id = ${org.id}` : sql``;
   const names = bounds.map(({ name }) => name);
@@ -146,8 +165,16 @@ async function removeExpired(
       ? sql`role_bindings.name = any(${names}::text[])`
       : sql`(role_bindings.scope_id, role_bindings.name) in (select * from unnest(${scopeIds}::uuid[], ${names}::text[]))`;
   const isExpired = sql<SqlBool>`scope_type = ${sql.lit(type)} and expire_time <= statement_timestamp() and ${isNamed} ${inOrg}`;
-  const expired = await selectKeptRoleBindings(db).where(isExpired).execute();
+  return db.sendWithNext(selectKeptRoleBindings(db).where(isExpired).compile());
+}
+
+/**
+ * Removes expired bindings, which are replaced as if they had been deleted. If one is of another org, the change log of that org has no
+ * entry for it, because the write does not hold that org's lock.
+ */
+async function removeExpired(transaction: OrgTransaction, expired: readonly RoleBindingRow[]): Promise<void> {
   if (expired.length === 0) return;
+  const { db, org } = transaction;
   await removeWhere(db, roleBindingDefinition, isOneOf(roleBindingDefinition, expired));
   for (const row of expired.filter(({ org_id }) => org_id === org.id)) {
     recordChange(transaction, roleBindingDefinition, row, null, row.expire_time);
@@ -169,12 +196,6 @@ function readCondition({ condition }: RoleBinding): string {
   const problem = condition === "" ? undefined : checkCondition(condition);
   if (problem !== undefined) throw invalidField("role_binding.condition", problem, "condition");
   return condition;
-}
-
-function roleColumns(role: GrantedRole): Pick<RoleBindingRow, "predefined_role" | "role_id"> {
-  return "predefined" in role
-    ? { predefined_role: role.predefined, role_id: null }
-    : { predefined_role: null, role_id: role.id };
 }
 
 function grantedRole({

@@ -14,33 +14,49 @@ import { findParents } from "../../standard-methods/batch/find-parents.ts";
 import { required } from "../../errors/required.ts";
 import { findInPlace, findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies, WriteScope } from "../../standard-methods/rules.ts";
+import type { ProjectRow } from "../projects/store.ts";
 import { roleBindingDefinition } from "./definition.ts";
+import type { RoleBindingRow } from "./store.ts";
 import { type Scope, scopes } from "./scopes.ts";
 import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
 
-/** The columns of a binding that identify its scope. */
-interface PlaceColumns {
-  readonly customer_id: string | null;
-  readonly service_id: string | null;
-  readonly project_id: string | null;
+/** The scope of a binding. */
+interface BoundScope {
+  readonly columns: Pick<RoleBindingRow, "customer_id" | "service_id" | "project_id">;
+  /** What the path of the scope needs. */
+  readonly joined: Pick<
+    RoleBindingRow,
+    "customer_name" | "customer_delete_time" | "service_name" | "project_name" | "project_delete_time"
+  >;
+  /** The project, if the binding is on one. */
+  readonly parent?: ProjectRow;
 }
 
 export interface ScopeRules {
   readonly scope: Scope;
   /**
-   * Finds the scopes of new bindings. Returns a function for each that returns the columns, or throws.
+   * Finds the scopes of new bindings. Returns a function for each that returns the scope, or throws.
    *
    * @throws ServiceError (the functions) RESOURCE_NOT_FOUND
    */
   readonly findPlaces: (
     transaction: OrgTransaction,
     parents: readonly (readonly Reference[])[],
-  ) => Promise<(() => PlaceColumns)[]>;
+  ) => Promise<(() => BoundScope)[]>;
   /** The org that a write locks: the one with which the path begins, or else the one of the subject. */
   readonly writeScope: WriteScope<RoleBinding>;
 }
 
-const nowhereElse: PlaceColumns = { customer_id: null, service_id: null, project_id: null };
+const nowhereElse: BoundScope = {
+  columns: { customer_id: null, service_id: null, project_id: null },
+  joined: {
+    customer_name: null,
+    customer_delete_time: null,
+    service_name: null,
+    project_name: null,
+    project_delete_time: null,
+  },
+};
 
 export const orgRules: ScopeRules = {
   scope: scopes.org,
@@ -60,7 +76,11 @@ export function createProjectRules({ readers }: Pick<ResourceDependencies, "read
       return projects.map((project, index) => () => {
         const parent = required(parents[index]);
         if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
-        return { ...nowhereElse, project_id: project.id };
+        return {
+          columns: { ...nowhereElse.columns, project_id: project.id },
+          joined: { ...nowhereElse.joined, project_name: project.name, project_delete_time: project.delete_time },
+          parent: project,
+        };
       });
     },
   };
@@ -72,7 +92,10 @@ export const customerRules: ScopeRules = {
   findPlaces: inOne(async ({ db }, parent) => {
     const customer = await findRow(db, customerDefinition, parent);
     if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, parent));
-    return { ...nowhereElse, customer_id: customer.id };
+    return {
+      columns: { ...nowhereElse.columns, customer_id: customer.id },
+      joined: { ...nowhereElse.joined, customer_name: customer.name, customer_delete_time: customer.delete_time },
+    };
   }),
 
   writeScope: ofSubject(scopes.customer, (db, [customer], subjectPath) =>
@@ -91,9 +114,12 @@ export function createServiceRules(systemOrgId: string): ScopeRules {
 
     findPlaces: inOne(async ({ db }, parent) => {
       const isNamed = matchesReference(serviceLevel, required(parent[0]));
-      const service = await db.selectFrom("services").select("id").where(isNamed).executeTakeFirst();
+      const service = await db.selectFrom("services").select(["id", "name"]).where(isNamed).executeTakeFirst();
       if (service === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
-      return { ...nowhereElse, service_id: service.id };
+      return {
+        columns: { ...nowhereElse.columns, service_id: service.id },
+        joined: { ...nowhereElse.joined, service_name: service.name },
+      };
     }),
 
     writeScope: ofSubject(scopes.service, (db, _path, subjectPath) => requireSystemOrg(db, systemOrgId, subjectPath)),
@@ -115,7 +141,7 @@ export function createPlatformRules(systemOrgId: string): ScopeRules {
 
 /** Finds the one parent that bindings have in a place whose batches have no others. */
 function inOne(
-  find: (transaction: OrgTransaction, parent: readonly Reference[]) => Promise<PlaceColumns>,
+  find: (transaction: OrgTransaction, parent: readonly Reference[]) => Promise<BoundScope>,
 ): ScopeRules["findPlaces"] {
   return async (transaction, parents) => {
     const place = await find(transaction, required(parents[0]));

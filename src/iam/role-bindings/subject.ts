@@ -11,10 +11,11 @@ import { orgDefinition } from "../orgs/definition.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { isSamePattern, patterns } from "../../paths/patterns.ts";
 import { type Reference, parseAnyPath } from "../../paths/parse-path.ts";
+import { lookUpInOrg } from "../../standard-methods/look-up-in-org.ts";
 import { requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
+import type { RoleBindingRow } from "./store.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
-import { lookUpInOrg } from "./look-up-in-org.ts";
 
 const field = "role_binding.subject_path";
 
@@ -24,14 +25,16 @@ export interface SubjectLookups {
   readonly groups: LookupInTransaction<GroupRow>;
 }
 
-/** The columns of a binding that identify its subject. */
-export type SubjectColumns =
-  | { readonly member_id: string; readonly group_id: null }
-  | { readonly member_id: null; readonly group_id: string };
+/** The subject of a binding. */
+export interface BoundSubject {
+  readonly columns: Pick<RoleBindingRow, "member_id" | "group_id">;
+  /** What the path of the subject needs. */
+  readonly joined: Pick<RoleBindingRow, "member_name" | "member_delete_time" | "group_name">;
+}
 
 /**
- * Finds the members and groups that new bindings name, in the org of the write. Returns a function for each that returns the
- * columns, or throws.
+ * Finds the members and groups that new bindings name, in the org of the write, together with the next statement. Returns a function for
+ * each that returns the subject, or throws.
  *
  * @throws ServiceError (the functions) PATH_INVALID, FIELD_INVALID, RESOURCE_NOT_FOUND or STATE_FORBIDS.
  */
@@ -39,14 +42,16 @@ export async function findBoundSubjects(
   transaction: OrgTransaction,
   { members, groups }: SubjectLookups,
   texts: readonly string[],
-): Promise<(() => SubjectColumns)[]> {
-  const groupAt = await lookUpInOrg(transaction, groups, patterns.Group, parseSubjectPath, texts);
-  const memberAt = await lookUpInOrg(transaction, members, patterns.Member, parseSubjectPath, texts);
+): Promise<(() => BoundSubject)[]> {
+  const [groupAt, memberAt] = await Promise.all([
+    lookUpInOrg(transaction, groups, patterns.Group, parseSubjectPath, texts),
+    lookUpInOrg(transaction, members, patterns.Member, parseSubjectPath, texts),
+  ]);
   return texts.map((text) => () => {
     const { pattern, references } = parseSubjectPath(text);
     requireSameOrg(transaction, required(references[0]), field);
     const group = groupAt.get(text);
-    if (group !== undefined) return { member_id: null, group_id: group.id };
+    if (group !== undefined) return ofGroup(group);
     const member = memberAt.get(text);
     if (member === undefined) {
       throw notFound(
@@ -55,8 +60,22 @@ export async function findBoundSubjects(
       );
     }
     if (member.delete_time !== null) throw deleted("member", formatReferences(pattern, references));
-    return { member_id: member.id, group_id: null };
+    return ofMember(member);
   });
+}
+
+function ofGroup({ id, name }: GroupRow): BoundSubject {
+  return {
+    columns: { member_id: null, group_id: id },
+    joined: { member_name: null, member_delete_time: null, group_name: name },
+  };
+}
+
+function ofMember({ id, name, delete_time }: MemberRow): BoundSubject {
+  return {
+    columns: { member_id: id, group_id: null },
+    joined: { member_name: name, member_delete_time: delete_time, group_name: null },
+  };
 }
 
 /**

@@ -214,5 +214,12 @@ async function requireActive({ db }: OrgTransaction, { orgId, memberId, gen }: R
 /** The member itself signs in and out, and ends what can act as it. What signs it in was checked before. */
 export function signInAuthor({ orgId, memberId }: MemberKey, method: string, origin: Origin): Author {
   const unlimited = { credentialExpireTime: null, grantsUntil: null };
-  return { actorId: memberId, actorOrgId: orgId, ...unlimited, method, origin, confirm: () => Promise.resolve() };
+  return {
+    actorId: memberId,
+    actorOrgId: orgId,
+    ...unlimited,
+    method,
+    origin,
+    confirm: () => Promise.resolve(undefined),
+  };
 }

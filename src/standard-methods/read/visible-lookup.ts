@@ -22,5 +22,5 @@ export function createVisibleLookup<Row>(
   };
   const one = (path: readonly Reference[], visible: Visibility): Promise<Row | undefined> =>
     isUnlimited(visible) ? lookup(path) : each([path], visible).then(([row]) => row);
-  return Object.assign(one, { each, all: lookup.all });
+  return Object.assign(one, { each, all: lookup.all, allWithNext: lookup.allWithNext });
 }
