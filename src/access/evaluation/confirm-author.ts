@@ -65,5 +65,6 @@ function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly
 function decidesElsewhere({ orgId }: Caller, [decision]: readonly Decision[]): boolean {
   if (decision?.path.pattern[0] !== "orgs") return false;
   const [org] = decision.path.references;
-  return org?.by === "id" && org.value !== orgId;
+  // The caller's own org would have been found by its name.
+  return org?.by === "name" || (org?.by === "id" && org.value !== orgId);
 }
