@@ -1,6 +1,6 @@
 // The entries of the change log. All of a transaction are inserted in one statement, whose text is the same for any number of them.
-import { type Insertable, type RawBuilder, sql } from "kysely";
-import type { Changes } from "../database/schema.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Entry } from "../database/commits.ts";
 import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
@@ -14,9 +14,6 @@ export interface TimedRevision {
   readonly revision: string;
   readonly time: string;
 }
-
-/** A row of `changes`. What PostgreSQL stores as JSON is an object here. */
-export type Entry = Omit<Insertable<Changes>, "before" | "after"> & Pick<Change, "before" | "after">;
 
 /** With their types. */
 const columnTypes: Readonly<Record<keyof Entry, string>> = {

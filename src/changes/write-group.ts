@@ -3,12 +3,12 @@
 // access is the last of its group.
 import { sql } from "kysely";
 import { limitToDeadline, shortenedLimits, transactionLimits } from "../database/transaction-limits.ts";
+import type { Entry } from "../database/commits.ts";
 import { isRetryable } from "../database/failure.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
 import { mayChangeAccess } from "./access-change.ts";
-import type { Committed } from "./committed.ts";
-import { type Entry, appendEntries, entriesOf } from "./entries.ts";
+import { appendEntries, entriesOf } from "./entries.ts";
 import { createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
@@ -183,14 +183,11 @@ export async function inSavepoint(group: WriteGroup, write: () => Promise<unknow
   }
 }
 
-/**
- * Ends a group: appends the entries of its writes to the change log.
- *
- * @returns what the transaction is about to commit.
- */
-export function endGroup({ db, org, written }: WriteGroup): Committed {
+/** Ends a group: appends the entries of its writes to the change log. */
+export function endGroup({ db, org, written }: WriteGroup): void {
   const { revision, entries } = written;
   const last = entries.at(-1);
-  if (last !== undefined) appendEntries(db, { orgId: org.id, revision, time: last.time }, entries);
-  return { orgId: org.id, before: org.revision, entries, lockedAt: performance.now() };
+  if (last === undefined) return;
+  appendEntries(db, { orgId: org.id, revision, time: last.time }, entries);
+  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
 }

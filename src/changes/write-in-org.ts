@@ -68,7 +68,7 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transact(database.writes, async (db) => {
+      return await transact(database, async (db) => {
         if (call === undefined) return run(db);
         const { lockMs = transactionLimits.lockMs } = call;
         const limits = { ...transactionLimits, lockMs };
@@ -126,7 +126,9 @@ export async function beginWrite(
 export function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): void {
   if (changes.length === 0) return;
   const head = { orgId: org.id, revision, time };
-  appendEntries(db, head, entriesOf(head, author, changes));
+  const entries = entriesOf(head, author, changes);
+  appendEntries(db, head, entries);
+  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
 }
 
 /** Runs a write in an org: begins it, calls `write` and ends it. */
@@ -158,5 +160,7 @@ export async function beginLog(
   author: Author,
   changes: readonly Change[],
 ): Promise<void> {
-  await insertEntries(db, entriesOf(first, author, changes));
+  const entries = entriesOf(first, author, changes);
+  await insertEntries(db, entries);
+  db.noteWritten({ orgId: first.orgId, before: undefined, entries, lockedAt: performance.now() });
 }

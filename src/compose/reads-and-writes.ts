@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
 import type { Installation } from "../identity/installation.ts";
@@ -16,8 +15,7 @@ interface Parts {
   readonly database: Database;
   readonly registry: ResourceRegistry;
   readonly installation: Pick<Installation, "pageTokenKey">;
-  readonly access: Pick<Access, "heads" | "snapshots">;
-  readonly logger: Logger;
+  readonly access: Pick<Access, "heads">;
 }
 
 /** What the standard methods read from, and where writes wait. */
@@ -27,14 +25,11 @@ export type ReadsAndWrites = Pick<
 >;
 
 export function composeReadsAndWrites({ answerMemoryBytes, writeConnections }: Settings, parts: Parts): ReadsAndWrites {
-  const { database, registry, installation, access, logger } = parts;
+  const { database, registry, installation, access } = parts;
   return {
     readers: createRowReaders(database, registry),
     pageTokens: createPageTokens(installation.pageTokenKey),
     revalidatedResponses: createRevalidatedResponses(access.heads, answerMemoryBytes),
-    ...createWriteQueues(database, writeConnections, {
-      onCommit: (committed) => access.snapshots.follow(committed),
-      onCommitFailed: (err) => logger.error({ err }, "failed to follow a commit of this server"),
-    }),
+    ...createWriteQueues(database, writeConnections),
   };
 }

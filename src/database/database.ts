@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { columnTypes } from "./json-types.ts";
+import { type Commits, createCommits } from "./commits.ts";
 import { type KnownStatement, createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
 import { isRefusedByPooler, isStalePlan } from "./failure.ts";
@@ -28,6 +29,8 @@ export interface Database {
   ): Promise<unknown[][]>;
   /** For transactions. They have their own pool, so writers that wait for an org's lock do not block readers. */
   readonly writes: Kysely<Schema>;
+  /** What is told after transactions of `writes` that were run by `transact`. */
+  readonly commits: Commits;
   /**
    * Looks up rows by their keys, with connections of its own, in a prepared statement that each of them parses once. A name must
    * always have the same text.
@@ -155,6 +158,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   return {
     reads,
     writes,
+    commits: createCommits(),
     async readTogether(statements, settingsOfList) {
       try {
         return await listPool.runTogether(statements, settingsOfList);

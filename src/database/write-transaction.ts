@@ -1,6 +1,8 @@
 // Most of the time of a short statement is the way to the server and back. So a transaction can send a statement together with the next
 // one, which may be its COMMIT.
-import type { CompiledQuery, DatabaseConnection, Kysely, Transaction } from "kysely";
+import type { CompiledQuery, DatabaseConnection, Transaction } from "kysely";
+import type { Committed } from "./commits.ts";
+import type { Database } from "./database.ts";
 import type { Schema } from "./schema.ts";
 
 /** A connection that can hold a statement until the next one is sent. */
@@ -20,6 +22,8 @@ export interface WriteTransaction extends Transaction<Schema> {
   readonly sendWithNext: <Row>(statement: CompiledQuery<Row>) => Promise<readonly Row[]>;
   /** Sends, together, what was to be sent with the next statement, if there is anything. Rejects with the error of the first that fails. */
   readonly sendHeld: () => Promise<void>;
+  /** Notes what is told to the subscribers of commits if the transaction is committed. */
+  readonly noteWritten: (written: Committed) => void;
 }
 
 /**
@@ -31,18 +35,22 @@ export function unawaited<Result>(result: Promise<Result>): Promise<Result> {
   return result;
 }
 
-/** Runs a transaction, and commits it. If `run` rejects, it is rolled back. */
-export function transact<Result>(
-  writes: Kysely<Schema>,
+/** Runs a transaction, commits it, and tells what it has written. If `run` rejects, it is rolled back. */
+export async function transact<Result>(
+  { writes, commits }: Pick<Database, "writes" | "commits">,
   run: (db: WriteTransaction) => Promise<Result>,
 ): Promise<Result> {
-  return writes.transaction().execute(async (db) => {
+  const written: Committed[] = [];
+  const result = await writes.transaction().execute(async (db) => {
     const { hold, sendHeld } = await db.getExecutor().provideConnection(async (own) => own as HoldingConnection);
     const sendWithNext = (statement: CompiledQuery): Promise<never> => {
       const rows = Promise.withResolvers<object[]>();
       hold(statement, rows);
       return unawaited(rows.promise as Promise<never>);
     };
-    return run(Object.assign(db, { sendWithNext, sendHeld }));
+    const noteWritten = (each: Committed): void => void written.push(each);
+    return run(Object.assign(db, { sendWithNext, sendHeld, noteWritten }));
   });
+  commits.tell(written);
+  return result;
 }

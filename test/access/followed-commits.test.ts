@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
-import type { Committed } from "../../src/changes/committed.ts";
-import { type Entry, entriesOf } from "../../src/changes/entries.ts";
+import { entriesOf } from "../../src/changes/entries.ts";
 import { beginInGroup, endInGroup } from "../../src/changes/write-group.ts";
+import type { Committed, Entry } from "../../src/database/commits.ts";
 import { createFairQueue } from "../../src/standard-methods/fair-queue.ts";
 import { createWriteGroups } from "../../src/standard-methods/write/write-groups.ts";
 import { addLogged, headOf } from "../changes/logged-writes.ts";
@@ -118,14 +118,17 @@ test("writes that share a transaction tell what they have committed, when they h
   const groups = createWriteGroups({
     database: database(),
     writeQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
-    onCommit: ({ orgId, before: from, entries, lockedAt }) =>
+  });
+  const end = database().commits.subscribe(
+    ({ orgId, before: from, entries, lockedAt }) =>
       events.push({
         orgId,
         from,
         revisions: entries.map(({ revision }) => revision),
         isPast: lockedAt < performance.now(),
       }),
-  });
+    (error) => events.push(error),
+  );
   const signal = () => new AbortController().signal;
   const call = { orgId: org.id, org: { by: "id", value: org.id }, signal, remainingMs: () => undefined } as const;
   const run = (write: "add" | "fail" | "nothing") =>
@@ -143,6 +146,7 @@ test("writes that share a transaction tell what they have committed, when they h
   const revision = await headOf(database(), org);
   await run("fail");
   await run("nothing");
+  end();
   expect(events).toEqual([
     { orgId: org.id, from: before, revisions: [revision], isPast: true },
     "answered",

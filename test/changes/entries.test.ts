@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { serviceAuthor } from "../../src/changes/author.ts";
-import { type Entry, entriesOf, insertEntries } from "../../src/changes/entries.ts";
+import { entriesOf, insertEntries } from "../../src/changes/entries.ts";
+import type { Entry } from "../../src/database/commits.ts";
 import { createPartitions } from "../../src/changes/partitions.ts";
 import type { Change } from "../../src/changes/change.ts";
 import type { Database } from "../../src/database/database.ts";
@@ -54,7 +55,7 @@ const changeOf = (index: number, change: Partial<Change>): Change => ({
 });
 
 async function store(database: Database, entries: readonly Entry[], size: number): Promise<unknown[]> {
-  return transact(database.writes, async (db) => {
+  return transact(database, async (db) => {
     await sql`delete from changes`.execute(db);
     for (let start = 0; start < entries.length; start += size)
       await insertEntries(db, entries.slice(start, start + size));

@@ -41,12 +41,12 @@ describe.each([true, false])(
     /** Runs a transaction, and returns what became of the statement that it sends with the next one. */
     const outcomeIn = async (run: (db: WriteTransaction) => Promise<Promise<unknown>[]>): Promise<unknown[]> => {
       const held: Promise<unknown>[] = [];
-      await transact(database.writes, async (db) => held.push(...(await run(db)))).catch(() => {});
+      await transact(database, async (db) => held.push(...(await run(db)))).catch(() => {});
       return Promise.all(held.map((each) => each.catch((error: unknown) => error)));
     };
 
     test("is seen by the next one", async () => {
-      const seen = await transact(database.writes, async (db) => {
+      const seen = await transact(database, async (db) => {
         void add(db, 1);
         void add(db, 2);
         return ids(db);
@@ -55,7 +55,7 @@ describe.each([true, false])(
     });
 
     test("has its rows when the next one has run", async () => {
-      await transact(database.writes, async (db) => {
+      await transact(database, async (db) => {
         const steps: string[] = [];
         const sums = [1, 2].map(async (number) => {
           const rows = await db.sendWithNext(sql<{ sum: number }>`select ${number}::int + 1 as sum`.compile(db));
@@ -70,7 +70,7 @@ describe.each([true, false])(
     });
 
     test("is committed if there is no other, and has its rows then", async () => {
-      const added = await transact(database.writes, (db) => Promise.resolve({ rows: add(db, 3) }));
+      const added = await transact(database, (db) => Promise.resolve({ rows: add(db, 3) }));
       expect(await ids(database.reads)).toContain(3);
       expect(await added.rows).toEqual([{ id: 3 }]);
     });
@@ -90,7 +90,7 @@ describe.each([true, false])(
     });
 
     test("fails the commit if there is no other", async () => {
-      const failing = transact(database.writes, async (db) => {
+      const failing = transact(database, async (db) => {
         await sql`insert into things values (6)`.execute(db);
         void add(db, 1);
       });
@@ -100,7 +100,7 @@ describe.each([true, false])(
 
     test("is not sent when the transaction is rolled back", async () => {
       let held: Promise<unknown> = Promise.resolve();
-      const failing = transact(database.writes, (db) => {
+      const failing = transact(database, (db) => {
         held = add(db, 7);
         throw new Error("refused");
       });
@@ -110,7 +110,7 @@ describe.each([true, false])(
     });
 
     test("is undone with the savepoint that it is in", async () => {
-      await transact(database.writes, async (db) => {
+      await transact(database, async (db) => {
         void db.sendWithNext(sql`savepoint before`.compile(db));
         void add(db, 8);
         await sql`rollback to savepoint before`.execute(db);
@@ -121,11 +121,11 @@ describe.each([true, false])(
     });
 
     test("is none of the transaction that the connection runs afterwards", async () => {
-      await transact(database.writes, (db) => {
+      await transact(database, (db) => {
         void add(db, 10);
         throw new Error("refused");
       }).catch(() => {});
-      await transact(database.writes, (db) => {
+      await transact(database, (db) => {
         void add(db, 11);
         return ids(db);
       });

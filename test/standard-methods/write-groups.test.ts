@@ -68,8 +68,6 @@ async function runBehind(
     capacity?: number;
     /** How the writes refer to their org. */
     by?: "id" | "name";
-    onCommit?: () => void;
-    onCommitFailed?: (error: unknown) => void;
   } = {},
 ): Promise<(Made | string)[]> {
   const writeQueue = createFairQueue({ capacity, perTarget: capacity });
@@ -355,13 +353,12 @@ describe("writes that wait for the lock of an org", () => {
 
   test("are answered also if their commit cannot be followed, and the others run", async () => {
     const failures: unknown[] = [];
-    const results = await runBehind(["a", "b", "c", "d"].map(add), {
-      maxWrites: 2,
-      onCommit() {
-        throw new Error("not followed");
-      },
-      onCommitFailed: (error) => failures.push(error),
-    });
+    const refuseToFollow = (): void => {
+      throw new Error("not followed");
+    };
+    const end = database().commits.subscribe(refuseToFollow, (error) => failures.push(error));
+    const results = await runBehind(["a", "b", "c", "d"].map(add), { maxWrites: 2 });
+    end();
     expect(revisionsOf(results)).toEqual([2, 3, 4, 5]);
     expect(await namesOf()).toEqual(["a", "b", "c", "d"]);
     expect(failures.map(String)).toEqual(["Error: not followed", "Error: not followed"]);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Committed } from "../../changes/committed.ts";
+import type { Committed } from "../../database/commits.ts";
 import { numberOf } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { type SnapshotChange, applyChange } from "../engine/loading/apply-change.ts";

@@ -4,7 +4,7 @@
 // servers. Whether a revision is older or newer than another one decides nothing: after a failover that loses transactions,
 // the head can be behind a snapshot of the lost history.
 import pLimit from "p-limit";
-import type { Committed } from "../../changes/committed.ts";
+import type { Committed } from "../../database/commits.ts";
 import type { LogHead } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";

@@ -1,7 +1,6 @@
 // Writes that wait for the lock of one org share a transaction (`src/changes/write-group.ts`). Each waits for its own turn in the
 // queue of writes. The one whose turn comes leads a group: when it has the lock, it runs the writes that wait then, in the order of
 // their arrival, until there are none, or the group is large or old. The turn of a write that is already in a group passes.
-import type { Committed } from "../../changes/committed.ts";
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import {
   type LockBefore,
@@ -50,10 +49,6 @@ export interface WriteGroups {
 export interface WriteGroupsOptions {
   readonly database: Database;
   readonly writeQueue: FairQueue;
-  /** Called when a transaction is committed, before its writes are answered. */
-  readonly onCommit?: ((committed: Committed) => void) | undefined;
-  /** Called with what `onCommit` throws: the writes are committed, and their callers must be answered. */
-  readonly onCommitFailed?: ((error: unknown) => void) | undefined;
   /** PostgreSQL keeps up to 64 savepoints of a transaction in memory that others look at. */
   readonly maxWrites?: number;
   /** After this time under the lock, no more writes begin. */
@@ -70,7 +65,7 @@ interface Waiting {
 }
 
 export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: LockBefore): WriteGroups {
-  const { database, writeQueue, onCommit, onCommitFailed, maxWrites = 32, maxMs = 50 } = options;
+  const { database, writeQueue, maxWrites = 32, maxMs = 50 } = options;
   /** By caller's org and target: the writes that are in no group, in the order of their arrival. */
   const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
 
@@ -93,9 +88,8 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
     leaderMs?: CallTime["remainingMs"],
   ): Promise<readonly Waiting[]> => {
     let outcomes: Outcome[] = [];
-    let committed: Committed;
     try {
-      committed = await inTransaction(database, async (db) => {
+      await inTransaction(database, async (db) => {
         outcomes = [];
         const group = await beginGroup(db, org, (taken[0]?.call.remainingMs ?? leaderMs)?.(), lockBefore);
         const hasRoom = (): boolean =>
@@ -110,22 +104,13 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
           group,
           taken.slice(0, outcomes.length).map(({ call }) => call.remainingMs()),
         );
-        return endGroup(group);
+        endGroup(group);
       });
     } catch (error) {
       return handleFailure(error, org, taken, outcomes.length);
     }
-    if (committed.entries.length > 0) announce(committed);
     outcomes.forEach((outcome, index) => settle(required(taken[index]), outcome));
     return taken.slice(outcomes.length);
-  };
-
-  const announce = (committed: Committed): void => {
-    try {
-      onCommit?.(committed);
-    } catch (error) {
-      onCommitFailed?.(error);
-    }
   };
 
   /** @param ran the number of writes that had run when the transaction failed. */

@@ -1,6 +1,6 @@
 import type { Database } from "../../database/database.ts";
 import { type FairQueue, createFairQueue } from "../fair-queue.ts";
-import { type WriteGroups, type WriteGroupsOptions, createWriteGroups } from "./write-groups.ts";
+import { type WriteGroups, createWriteGroups } from "./write-groups.ts";
 
 /** The writes of an org wait for its lock, so more at once than these would only keep connections from others. */
 const writesOfOrg = 3;
@@ -12,13 +12,11 @@ const capacityOf = (connections: number): number => Math.max(1, Math.floor(conne
  * Creates where writes wait for a connection.
  *
  * @param connections the number of database connections for writes.
- * @param on called when writes that share a transaction are committed, and when that throws.
  */
 export function createWriteQueues(
   database: Database,
   connections: number,
-  on: Pick<WriteGroupsOptions, "onCommit" | "onCommitFailed">,
 ): { readonly writeQueue: FairQueue; readonly writeGroups: WriteGroups } {
   const writeQueue = createFairQueue({ capacity: capacityOf(connections), perTarget: writesOfOrg });
-  return { writeQueue, writeGroups: createWriteGroups({ database, writeQueue, ...on }) };
+  return { writeQueue, writeGroups: createWriteGroups({ database, writeQueue }) };
 }

@@ -1,0 +1,52 @@
+// What follows a commit subscribes here: `transact` tells it what the transaction has appended to change logs.
+import type { Insertable } from "kysely";
+import type { Changes } from "./schema.ts";
+
+/** A row of `changes`. What PostgreSQL stores as JSON is an object here. */
+export type Entry = Omit<Insertable<Changes>, "before" | "after"> & {
+  readonly before: object | null;
+  readonly after: object | null;
+};
+
+/** What this server has committed in an org. */
+export interface Committed {
+  readonly orgId: string;
+  /** The revision of the org when it was locked; undefined if the org is new. */
+  readonly before: string | undefined;
+  /** Those of the revisions after that, in order. There is at least one. */
+  readonly entries: readonly Entry[];
+  /** A time before the commit at which the org was locked, by `performance.now()`: nobody else can have written before that. */
+  readonly lockedAt: number;
+}
+
+export interface Commits {
+  /**
+   * Calls a function after each commit, before the writes are answered, for each org that was written, in the order of the writes.
+   *
+   * @param onFailed called with what the function throws: what is committed must be answered.
+   * @returns a function that ends this.
+   */
+  subscribe(follow: (committed: Committed) => void, onFailed: (error: unknown) => void): () => void;
+  /** Tells the subscribers. */
+  tell(committed: readonly Committed[]): void;
+}
+
+export function createCommits(): Commits {
+  const subscribers = new Set<(committed: Committed) => void>();
+  return {
+    subscribe(follow, onFailed) {
+      const tellSafely = (committed: Committed): void => {
+        try {
+          follow(committed);
+        } catch (error) {
+          onFailed(error);
+        }
+      };
+      subscribers.add(tellSafely);
+      return () => void subscribers.delete(tellSafely);
+    },
+    tell(committed) {
+      for (const each of committed) for (const subscriber of subscribers) subscriber(each);
+    },
+  };
+}
