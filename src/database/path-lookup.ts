@@ -103,8 +103,8 @@ export function createPathLookup<Row>(
   const statementOf = (db: Kysely<Schema>, alike: readonly (readonly Reference[])[]): CompiledQuery<Found<Row>> => {
     const [only = []] = alike;
     // Short arrays are planned each time.
-    if (alike.length === 1) return statementOfOne(db, only) as CompiledQuery<Found<Row>>;
-    return CompiledQuery.raw(statementFor(only), valuesOf(alike, levels.length)) as CompiledQuery<Found<Row>>;
+    if (alike.length === 1) return statementOfOne(db, only);
+    return CompiledQuery.raw(statementFor(only), valuesOf(alike, levels.length));
   };
 
   const all: PathLookup<Row>["all"] = (db, paths) =>
