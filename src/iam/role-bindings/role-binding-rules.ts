@@ -22,10 +22,11 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { PlacedRules } from "../../standard-methods/standard-service.ts";
 import type { RoleDependencies } from "../roles/role-dependencies.ts";
 import { roleBindingDefinition } from "./definition.ts";
-import { findGrantedRoles } from "./granted-role.ts";
+import { type BoundRole, findGrantedRoles } from "./granted-role.ts";
 import { roleBindingPath } from "./message.ts";
 import { readPeriod } from "./period.ts";
 import {
+  type BoundScope,
   type ScopeRules,
   createPlatformRules,
   createProjectRules,
@@ -35,7 +36,7 @@ import {
 } from "./scope-rules.ts";
 import { type RoleBindingRow, selectKeptRoleBindings } from "./store.ts";
 import { type NewBound, requireFewConditions } from "./require-few-conditions.ts";
-import { findBoundSubjects } from "./subject.ts";
+import { type BoundSubject, findBoundSubjects } from "./subject.ts";
 
 type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>;
 
@@ -73,22 +74,10 @@ function createInScope(
         const [subjects, roles] = [await findingSubjects, await findingRoles];
         const fault = createFirstFault(messages.length, atItem);
         const bounds = mapUntilFault(messages, fault, (message, index) => {
-          const place = required(places[index])();
-          const subject = required(subjects[index])();
-          const role = required(roles[index])();
-          const period = readPeriod(message, org);
+          const [place, subject] = [required(places[index])(), required(subjects[index])()];
+          const bound = boundOf(transaction, message, place, subject, required(roles[index])());
           required(checked[index])();
-          const columns = {
-            scope_type: scopeTypeOf(scope.kind),
-            ...place.columns,
-            ...subject.columns,
-            ...role.columns,
-            ...period,
-            condition: message.condition,
-          };
-          const joined = { ...joinedOrgColumns(transaction), ...place.joined, ...subject.joined, ...role.joined };
-          const { name, subjectPath } = message;
-          return { name, subjectPath, columns, joined, ...(place.parent && { parent: place.parent }) };
+          return { ...bound, columns: { scope_type: scopeTypeOf(scope.kind), ...bound.columns } };
         });
         const inOrg = bounds.map((bound) => ({ ...bound, columns: { ...bound.columns, org_id: org.id } }));
         const findingExpired = findExpired(transaction, inOrg);
@@ -143,6 +132,26 @@ function createInScope(
     guard: (transaction, _step, write) => keepOwner(transaction, write),
   };
   return { place: scope.place, rules };
+}
+
+/** Returns what a new binding has in its columns, and what its row has of the rows that it names. */
+function boundOf(
+  transaction: OrgTransaction,
+  message: RoleBinding,
+  place: BoundScope,
+  subject: BoundSubject,
+  role: BoundRole,
+) {
+  const { name, subjectPath, condition } = message;
+  const columns = {
+    ...place.columns,
+    ...subject.columns,
+    ...role.columns,
+    ...readPeriod(message, transaction.org),
+    condition,
+  };
+  const joined = { ...joinedOrgColumns(transaction), ...place.joined, ...subject.joined, ...role.joined };
+  return { name, subjectPath, columns, joined, ...(place.parent && { parent: place.parent }) };
 }
 
 /**

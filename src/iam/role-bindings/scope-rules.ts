@@ -20,8 +20,8 @@ import type { RoleBindingRow } from "./store.ts";
 import { type Scope, scopes } from "./scopes.ts";
 import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
 
-/** The scope of a binding. */
-interface BoundScope {
+/** The scope of a new binding. */
+export interface BoundScope {
   readonly columns: Pick<RoleBindingRow, "customer_id" | "service_id" | "project_id">;
   /** What the path of the scope needs. */
   readonly joined: Pick<
