@@ -22,7 +22,7 @@ const layers: readonly (readonly string[])[] = [
   ["filters", "json-schema"],
   ["database"],
   ["paths"],
-  ["timers", "turns"],
+  ["timers", "scheduling"],
   ["errors"],
 ];
 

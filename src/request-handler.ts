@@ -26,12 +26,12 @@ import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import { createRpcHandler } from "./rpc-handler.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
-import { maxAnonymousBytes } from "./rpc/limits/limit-body.ts";
 import { createLimitStreams } from "./rpc/limits/limit-streams.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
 import { contractFiles, errorFiles, packages, services } from "./rpc/services.ts";
+import { bodies } from "./scheduling/settings.ts";
 import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
@@ -72,7 +72,7 @@ export function createRequestHandler(
   const answerDocs = createDocsSite(() => JSON.stringify(openApi), downloadsOf(contractFiles));
   const restOptions = {
     requestGate: guards.gate,
-    beforeMessage: guards.turn,
+    beforeMessage: guards.slice,
     interceptors: [guards.errors, guards.concurrency, guards.call],
     alwaysEmitImplicit: true,
     maxBodyBytes: config.maxBodyBytes,
@@ -106,7 +106,7 @@ export function createRequestHandler(
       draining: health.draining,
       onTooMany: refuseOneTooMany,
     }),
-    maxStreamedBytes: maxAnonymousBytes,
+    maxStreamedBytes: bodies.maxAnonymousBytes,
     maxJsonDepth: config.maxJsonDepth,
     requestTimeoutMs: config.requestTimeoutMs,
     fallback: rest,

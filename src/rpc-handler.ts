@@ -11,7 +11,7 @@ import type { CallHandler } from "./rpc/call-handler.ts";
 import { endGateWithSignal, endWithSignal } from "./rpc/end-with-signal.ts";
 import type { Guards } from "./rpc/guards.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
-import { createTurnInterceptor } from "./rpc/limits/take-turn.ts";
+import { createSliceInterceptor } from "./rpc/limits/take-slice.ts";
 import { createConnectHandler } from "./rpc/serve-with-connect.ts";
 import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
@@ -46,7 +46,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
   const { routes, longLived, maxStreamedBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
   const methods = collectMethods(routes);
   const registry = options.registry ?? createTypeRegistry(methods.map(({ method }) => method));
-  const { gate, turn, body: bodyLimits, errors, concurrency, call, explain } = options.guards;
+  const { gate, slice, body: bodyLimits, errors, concurrency, call, explain } = options.guards;
   // As in REST, an unknown field is an error.
   const jsonOptions = { ignoreUnknownFields: false, registry };
   const readable = new Set(
@@ -68,7 +68,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
       }
     },
     requestGate: endGateWithSignal(gate, explain),
-    interceptors: [errors, endWithSignal, createTurnInterceptor(turn), concurrency, call],
+    interceptors: [errors, endWithSignal, createSliceInterceptor(slice), concurrency, call],
     readMaxBytes: maxStreamedBytes,
     // Compressing files of reflection takes longer than anything else that a client gets without credentials.
     compressMinBytes: mostBytes,
@@ -78,7 +78,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
   const unary = createUnaryHandler({
     routes,
     requestGate: gate,
-    beforeMessage: turn,
+    beforeMessage: slice,
     interceptors: [errors, concurrency, call],
     isReused,
     explain,

@@ -25,10 +25,10 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   resources: 118,
   rest: 72,
   rpc: 8,
+  scheduling: 1,
   scripts: 8,
   "standard-methods": 22,
   support: 8,
   timers: 1,
-  turns: 1,
   unary: 10,
 };

@@ -56,7 +56,7 @@ async function startLanes(): Promise<number> {
     longLived: () => {},
     guards: {
       gate: async () => {},
-      turn: () => undefined,
+      slice: () => undefined,
       body: () => ({ maxBytes: maxBodyBytes }),
       errors,
       concurrency: (next) => next,

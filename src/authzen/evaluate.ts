@@ -13,6 +13,7 @@ import type { CheckAccessRequestSchema } from "../../gen/iam/v1alpha/access_pb.t
 import { isPermission } from "../access/engine/tables/permission-class.ts";
 import { ServiceError, invalidFields } from "../errors/service-error.ts";
 import { readAttributes } from "../iam/access-checks/read-check-request.ts";
+import type { CallSlices } from "../scheduling/call-slices.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
 
 interface Evaluation {
@@ -46,14 +47,10 @@ export function toCheck(evaluation: Evaluation): Check | undefined {
   return isPermission(action.name) ? { subjectPath, permission: action.name, resourcePath, context } : undefined;
 }
 
-/**
- * Answers several evaluations. An invalid one is denied, with the reason in its context.
- *
- * @param renewTurn takes a turn for the next of them; returns undefined if they may be answered at once.
- */
+/** Answers several evaluations. An invalid one is denied, with the reason in its context. */
 export async function evaluateAll(
   checkAll: CheckAll,
-  renewTurn: () => Promise<void> | undefined,
+  slices: CallSlices,
   { evaluations, options, ...defaults }: EvaluateAllRequest,
 ): Promise<EvaluateAllResponse> {
   if (evaluations.length === 0) {
@@ -63,8 +60,8 @@ export async function evaluateAll(
   }
   const asked: (Check | EvaluateResponse)[] = [];
   for (const { subject, action, resource, context } of evaluations) {
-    const turn = renewTurn();
-    if (turn !== undefined) await turn;
+    const slice = slices.next();
+    if (slice !== undefined) await slice;
     const evaluation = {
       subject: subject ?? defaults.subject,
       action: action ?? defaults.action,

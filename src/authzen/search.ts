@@ -35,7 +35,6 @@ import { patterns } from "../paths/patterns.ts";
 import type { InProcess } from "../rpc/call-in-process.ts";
 import { pageSizeOf } from "../standard-methods/read/list-page.ts";
 import type { PageTokens } from "../standard-methods/read/page-token.ts";
-import type { Turns } from "../turns/turns.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
 import { listRolePermissions } from "./store.ts";
 
@@ -43,7 +42,6 @@ export interface AuthzenDependencies {
   readonly inProcess: InProcess;
   readonly evaluator: AccessEvaluator;
   readonly subjectOrgs: SubjectOrgs;
-  readonly turns: Turns;
   readonly pageTokens: PageTokens;
   readonly database: Database;
   readonly installation: Pick<Installation, "systemOrgId">;

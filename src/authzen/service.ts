@@ -2,8 +2,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
-import { callerOf } from "../access/evaluation/call.ts";
-import { renewTurnOf } from "../turns/renew-turn.ts";
+import { slicesOf } from "../access/evaluation/call.ts";
 import { evaluateAll, toCheck } from "./evaluate.ts";
 import {
   type AuthzenDependencies,
@@ -15,7 +14,7 @@ import {
 export function createAuthorizationApiService(
   dependencies: AuthzenDependencies,
 ): ServiceImpl<typeof AuthorizationApiService> {
-  const { inProcess, turns } = dependencies;
+  const { inProcess } = dependencies;
   const { checkAccess, batchCheckAccess } = AccessService.method;
   return {
     async evaluate(request, context) {
@@ -25,12 +24,11 @@ export function createAuthorizationApiService(
       return { decision: allowed };
     },
     evaluateAll(request, context) {
-      const renew = renewTurnOf(turns, callerOf(context), context.signal, "large");
       const checkAll = async (checks: Parameters<Parameters<typeof evaluateAll>[0]>[0]) => {
         const { results } = await inProcess.ofCaller(batchCheckAccess, { checks }, context);
         return results.map(({ allowed }) => allowed);
       };
-      return evaluateAll(checkAll, renew, request);
+      return evaluateAll(checkAll, slicesOf(context), request);
     },
     searchSubjects: createSearchSubjects(dependencies),
     searchResources: createSearchResources(dependencies),

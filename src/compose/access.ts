@@ -19,7 +19,7 @@ import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import { startSnapshots } from "../installation/start-snapshots.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
-import type { Turns } from "../turns/turns.ts";
+import type { TimeSlices } from "../scheduling/time-slices.ts";
 import type { Contract } from "./contract.ts";
 
 type Settings = Pick<Config, "dataDirectory" | "readConnections" | "accessMemoryBytes" | "accessDiskBytes">;
@@ -29,7 +29,7 @@ interface Parts {
   readonly sealer: Sealer;
   readonly installation: Installation;
   readonly contract: Contract;
-  readonly turns: Turns;
+  readonly timeSlices: Pick<TimeSlices, "ofHolders">;
   readonly logger: Logger;
 }
 
@@ -59,7 +59,7 @@ export interface Access {
 }
 
 export function composeAccess(settings: Settings, parts: Parts): Access {
-  const { database, contract, turns, logger } = parts;
+  const { database, contract, timeSlices, logger } = parts;
   const { collections, knownPermissions: permissions, rolesByName: predefinedRoles } = contract;
   const recentOrgs = createRecentOrgs();
   const heads = createOrgHeads(database, recentOrgs);
@@ -74,10 +74,10 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
   const evaluator = createAccessEvaluator({ database, collections });
   const viewCaller = createViewCaller(snapshots, database);
   const viewAuthor = createViewAuthor(snapshots, heads);
-  const authorise = createAuthorise(viewCaller, evaluator, turns);
+  const authorise = createAuthorise(viewCaller, evaluator);
   return {
     authorise,
-    confirmOf: createConfirmOf(createAuthorise(viewCaller, evaluator, turns.ofHolders)),
+    confirmOf: createConfirmOf(authorise, timeSlices.ofHolders),
     snapshots,
     heads,
     recentOrgs,

@@ -7,7 +7,7 @@ import type { Guards } from "../rpc/guards.ts";
 import { createCallInterceptor, createErrorInterceptor } from "../rpc/interceptors.ts";
 import { createConcurrencyInterceptor } from "../rpc/limits/concurrency.ts";
 import { createLimitBody } from "../rpc/limits/limit-body.ts";
-import { createTakeTurn } from "../rpc/limits/take-turn.ts";
+import { createTakeSlice } from "../rpc/limits/take-slice.ts";
 import { createRequestGate } from "../rpc/request-gate.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
@@ -20,7 +20,7 @@ type Settings = Pick<Config, "callsPerCaller" | "callsPerOrg" | "maxBodyBytes">;
 interface Parts {
   readonly database: Database;
   readonly contract: Pick<Contract, "methods">;
-  readonly scheduling: Pick<Scheduling, "countCall" | "turns">;
+  readonly scheduling: Pick<Scheduling, "countCall" | "timeSlices">;
   readonly access: Pick<Access, "authorise" | "confirmOf">;
   readonly identity: Pick<Identity, "authenticate">;
   readonly readsAndWrites: Pick<ReadsAndWrites, "readers">;
@@ -31,16 +31,16 @@ interface Parts {
 export function composeGuards(settings: Settings, parts: Parts): Guards {
   const { database, contract, scheduling, access, identity, readsAndWrites, logger } = parts;
   const { methods } = contract;
-  const { countCall, turns } = scheduling;
+  const { countCall, timeSlices } = scheduling;
   const explain = createExplainError(logger);
   const typePermissions = createTypePermissions(database, readsAndWrites.readers);
   return {
-    gate: createRequestGate(methods, identity.authenticate, countCall, explain, turns),
+    gate: createRequestGate(methods, identity.authenticate, countCall, explain, timeSlices),
     body: createLimitBody(settings.maxBodyBytes, explain),
-    turn: createTakeTurn(methods, turns, explain),
+    slice: createTakeSlice(methods, timeSlices, explain),
     errors: createErrorInterceptor(explain),
     concurrency: createConcurrencyInterceptor(methods, settings),
-    call: createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, turns),
+    call: createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, timeSlices),
     explain,
   };
 }

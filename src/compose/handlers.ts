@@ -27,7 +27,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
   const { database, installation, sealer, contract, scheduling, access, identity, readsAndWrites } = parts;
   const { identityProviderNetworks, limits, requestTimeoutMs, retentionDays } = settings;
   const { registry, knownPermissions, predefinedRoles } = contract;
-  const { turns, listQueue, previewQueue, countRequest } = scheduling;
+  const { listQueue, previewQueue, countRequest } = scheduling;
   const { impersonation, tokenFunctions } = identity;
   return {
     ...access.ofHandlers,
@@ -38,7 +38,6 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     registry,
     knownPermissions,
     predefinedRoles,
-    turns,
     listQueue,
     previewQueue,
     impersonation,

@@ -1,8 +1,9 @@
 import type { Config } from "../config.ts";
 import type { Caller } from "../identity/caller.ts";
 import { type CountCall, createCountCall } from "../rpc/limits/rate-limits.ts";
-import { type FairQueue, createFairQueue } from "../standard-methods/fair-queue.ts";
-import { type Turns, createTurns } from "../turns/turns.ts";
+import { type FairQueue, createFairQueue } from "../scheduling/fair-queue.ts";
+import { queues } from "../scheduling/settings.ts";
+import { type TimeSlices, createTimeSlices } from "../scheduling/time-slices.ts";
 
 type Settings = Pick<
   Config,
@@ -11,7 +12,7 @@ type Settings = Pick<
 
 /** How callers share this server. */
 export interface Scheduling {
-  readonly turns: Turns;
+  readonly timeSlices: TimeSlices;
   /** Where lists, and previews of access, wait for each other. */
   readonly listQueue: FairQueue;
   readonly previewQueue: FairQueue;
@@ -21,17 +22,14 @@ export interface Scheduling {
   readonly countRequest: (member: Pick<Caller, "memberId" | "orgId">, reads: boolean) => Promise<void>;
 }
 
-/** One caller's org, and one org that is written, has one of them at most. */
-const maxPreviews = 2;
-
 /** @param rateWindowMs the window of the rate limits. */
 export function composeScheduling(settings: Settings, rateWindowMs: number): Scheduling {
   const { readConnections } = settings;
   const countCall = createCountCall(settings, rateWindowMs);
   return {
-    turns: createTurns(),
+    timeSlices: createTimeSlices(),
     listQueue: createFairQueue({ capacity: readConnections, perTarget: readConnections }),
-    previewQueue: createFairQueue({ capacity: maxPreviews, perTarget: 1 }),
+    previewQueue: createFairQueue({ capacity: queues.previews, perTarget: 1 }),
     countCall,
     countRequest(member, reads) {
       const refusal = countCall?.(member, reads).refusal;

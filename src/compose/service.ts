@@ -49,7 +49,7 @@ export interface Service {
 export function composeService(config: Config, parts: Parts): Service {
   const contract = composeContract(parts.registry);
   const scheduling = composeScheduling(config, parts.rateWindowMs);
-  const access = composeAccess(config, { ...parts, contract, turns: scheduling.turns });
+  const access = composeAccess(config, { ...parts, contract, timeSlices: scheduling.timeSlices });
   const identity = composeIdentity(config, { ...parts, access });
   const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
   const all = { ...parts, contract, scheduling, access, identity, readsAndWrites };

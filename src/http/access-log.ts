@@ -65,7 +65,7 @@ function isComplete(response: HttpResponse): boolean {
 const idHeader = "x-request-id";
 
 /**
- * Has the head of a response contain its id. Over HTTP/1.1 it is added when the head is written: once a header is set, Node sets all
+ * Adds the id of a request to the head of its response. Over HTTP/1.1 it is added when the head is written: once a header is set, Node sets all
  * others one by one, too, which takes twice as long.
  */
 function addId(response: HttpResponse, requestId: string): void {

@@ -6,10 +6,11 @@ import type { Logger } from "pino";
 import proxyAddress from "proxy-addr";
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
 import { networkOf } from "../identity/address-prefix.ts";
+import { createAnonymousPace } from "../scheduling/anonymous-pace.ts";
+import { createCounts } from "../scheduling/counts.ts";
+import { anonymous } from "../scheduling/settings.ts";
 import { type AnnouncedStreams, createAnnouncedStreams } from "./announced-streams.ts";
-import { createAnonymousPace } from "./anonymous-pace.ts";
 import { connectionOf, createClientAddress } from "./client-address.ts";
-import { createCounts } from "./counts.ts";
 import type { HttpHandler } from "./http-messages.ts";
 import { createHandleAtPace, type HandleAtPace } from "./pace-requests.ts";
 import { answerError } from "./plain-error.ts";
@@ -56,15 +57,12 @@ export interface AddressLimits extends Pick<AnnouncedStreams, "streamsOf" | "onS
 
 const defaultLogIntervalMs = 60_000;
 
-/** What proxies and orchestrators ask, which restart or leave out a server that answers late. */
+/** What proxies and orchestrators ask. They restart a server that answers late, or send it nothing more. */
 const probePaths: ReadonlySet<string> = new Set([
   "/healthz",
   "/readyz",
   `/${Health.typeName}/${Health.method.check.name}`,
 ]);
-
-/** Of one address: enough for its proxies and orchestrators, which may share it with any client. */
-const probeRate = { perSecond: 10, burst: 20 };
 
 export function createAddressLimits(options: AddressLimitOptions): AddressLimits {
   const { trustedProxies, maxConnections, maxRequests, anonymousPerSecond, maxStreams, logger } = options;
@@ -72,7 +70,7 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createCounts(maxConnections);
   const requests = createCounts(maxRequests);
-  const probes = createAnonymousPace(probeRate);
+  const probes = createAnonymousPace(anonymous.probes);
   // Cached, because many requests in a row are of the same client.
   let last = { address: "", network: "" };
   const log = createBoundedLog(logger, options.logIntervalMs ?? defaultLogIntervalMs);

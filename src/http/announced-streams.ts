@@ -1,6 +1,6 @@
-// Each stream of HTTP/2 costs the process some objects before anything can refuse it, and its client may open all that are announced at
-// once. So a session is announced few until it has a known caller, and fewer if its address has other such sessions. A client that opens
-// more is stopped by nghttp2, before there is a stream.
+// How many streams the server allows on each HTTP/2 session (SETTINGS_MAX_CONCURRENT_STREAMS). A client may open all of them at once, and
+// Node makes some objects for each before anything can refuse it. So a session without a known caller is allowed few, and fewer if its
+// address has other such sessions. If a client opens more, nghttp2 resets them before Node makes anything.
 import type { ServerHttp2Session } from "node:http2";
 
 /** The address of a peer. */

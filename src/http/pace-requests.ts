@@ -1,5 +1,6 @@
 import proxyAddress from "proxy-addr";
-import { createAnonymousPace } from "./anonymous-pace.ts";
+import { createAnonymousPace } from "../scheduling/anonymous-pace.ts";
+import { anonymous } from "../scheduling/settings.ts";
 import { connectionOf, peerOf } from "./client-address.ts";
 import { handleLater } from "./handle-later.ts";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
@@ -14,20 +15,17 @@ interface PaceOptions {
 }
 
 /**
- * Handles a request when its place is due.
+ * Handles a request when the pace of its network allows it.
  *
- * @param onCaller called when the caller of the request is known.
+ * @param onKnown called when the caller of the request is known.
  */
 export type HandleAtPace = (
   handler: PacedHandler,
   request: HttpRequest,
   response: HttpResponse,
   network: string,
-  onCaller: () => void,
+  onKnown: () => void,
 ) => void | Promise<void>;
-
-/** As long as clients wait that have two thousand requests in flight. */
-const maxWaitMs = 2_000;
 
 /** Creates a function that lets the anonymous requests of a network wait once there are many of them. */
 export function createHandleAtPace({ trustedProxies, perSecond, onTooMany }: PaceOptions): HandleAtPace {
@@ -41,17 +39,17 @@ export function createHandleAtPace({ trustedProxies, perSecond, onTooMany }: Pac
     return peer === undefined || isTrusted(peer, 0) ? undefined : connectionOf(request);
   };
 
-  return (handler, request, response, network, onCaller) => {
+  return (handler, request, response, network, onKnown) => {
     const { waitMs, end } = pace.begin(network, ownConnectionOf(request));
     let isHandled = false;
     let isKnown = false;
     const own: RequestPace = {
-      // At once: many calls of one client may be in flight.
+      // Before the request ends, because many requests may be in flight on one connection.
       markKnown() {
         if (isKnown) return;
         isKnown = true;
         end("known");
-        onCaller();
+        onKnown();
       },
       take: (count) => pace.take(network, count),
     };
@@ -62,7 +60,7 @@ export function createHandleAtPace({ trustedProxies, perSecond, onTooMany }: Pac
       isHandled = true;
       return handler(request, response, own);
     };
-    if (waitMs > maxWaitMs) return onTooMany(network, response);
+    if (waitMs > anonymous.maxWaitMs) return onTooMany(network, response);
     return handleLater(waitMs, response, handle);
   };
 }

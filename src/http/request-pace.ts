@@ -13,7 +13,7 @@ export interface RequestPace {
   readonly take: (count: number) => number;
 }
 
-/** Answers a request of which an address sends no more than its pace allows. */
+/** Answers a request that has waited, if it had to, for the pace of its address. */
 export type PacedHandler = (request: HttpRequest, response: HttpResponse, pace: RequestPace) => void | Promise<void>;
 
 /** Of requests that count for no pace. */

@@ -85,10 +85,10 @@ export function createCallServer(
     const { request, response, lifetime, match } = call;
     const begin = (body: Buffer | undefined): void => {
       try {
-        const turn = beforeMessage?.(call.context, body?.length ?? 0);
-        if (turn === undefined) onMessage(bind(call, body));
+        const ready = beforeMessage?.(call.context, body?.length ?? 0);
+        if (ready === undefined) onMessage(bind(call, body));
         else
-          turn
+          ready
             .then(() => void (lifetime.signal.aborted || onMessage(bind(call, body))))
             .catch((error: unknown) => finish(call, error));
       } catch (error) {

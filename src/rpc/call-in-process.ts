@@ -15,7 +15,7 @@ import { createResponseHeaders } from "../rest/calls/lazy-headers.ts";
 import { collectMethods } from "../rest/routing/collect-methods.ts";
 import { clientAddressKey } from "./call-origin.ts";
 import type { Guards } from "./guards.ts";
-import { createTurnInterceptor } from "./limits/take-turn.ts";
+import { createSliceInterceptor } from "./limits/take-slice.ts";
 import { handOnCaller } from "./request-gate.ts";
 import { requestIdKey } from "./request-id-key.ts";
 
@@ -49,11 +49,11 @@ type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
 /** @param routes registers the services whose methods can be called. */
 export function createInProcess(
   routes: (router: ConnectRouter) => void,
-  { gate, turn, errors, concurrency, call }: Omit<Guards, "body" | "explain">,
+  { gate, slice, errors, concurrency, call }: Omit<Guards, "body" | "explain">,
 ): InProcess {
   const specs = new Map<DescMethod, UnarySpec>();
   for (const spec of collectMethods(routes)) if (spec.kind === "unary") specs.set(spec.method, spec);
-  const ofClient = [errors, createTurnInterceptor(turn), concurrency, call];
+  const ofClient = [errors, createSliceInterceptor(slice), concurrency, call];
   const ofCaller = [errors, call];
 
   const invoke = (context: HandlerContext, message: Message, interceptors: typeof ofCaller): Promise<Message> => {

@@ -1,13 +1,13 @@
 import type { HandlerContext, Interceptor } from "@connectrpc/connect";
 import type { ExplainError } from "./explain-error.ts";
 import type { LimitBody } from "./limits/limit-body.ts";
-import type { TakeTurn } from "./limits/take-turn.ts";
+import type { TakeSlice } from "./limits/take-slice.ts";
 
 /** What every call passes before its handler, in this order. Calls in process have no body. */
 export interface Guards {
   readonly gate: (context: HandlerContext) => Promise<void>;
   readonly body: LimitBody;
-  readonly turn: TakeTurn;
+  readonly slice: TakeSlice;
   readonly errors: Interceptor;
   readonly concurrency: Interceptor;
   /** Authorises and validates. */

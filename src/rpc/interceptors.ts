@@ -11,8 +11,6 @@ import { authoriseParents, isOverParents } from "./authorisation/authorise-paren
 import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import { unlimited } from "../access/evaluation/visibility.ts";
-import { runInTurns } from "../turns/run-in-turns.ts";
-import { renewTurnOf } from "../turns/renew-turn.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
 import { startValidation, validateMessage } from "../standard-methods/write/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
@@ -21,8 +19,8 @@ import { callerWithBody } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { requestIdKey } from "./request-id-key.ts";
-import { runSteps } from "../turns/steps.ts";
-import type { Turns } from "../turns/turns.ts";
+import { runSteps } from "../scheduling/steps.ts";
+import type { TimeSlices } from "../scheduling/time-slices.ts";
 
 /** Converts errors of the call with `explain`. */
 export function createErrorInterceptor(explain: ExplainError): Interceptor {
@@ -41,7 +39,7 @@ export function createCallInterceptor(
   authorise: Authorise,
   confirmOf: ConfirmOf,
   typePermissions: TypePermissions,
-  turns: Turns,
+  timeSlices: TimeSlices,
 ): Interceptor {
   return (next) => async (request) => {
     const rules = table.get(request.method);
@@ -54,13 +52,13 @@ export function createCallInterceptor(
     const caller = await callerWithBody(request.contextValues);
     const message = request.message as unknown as RequestFields;
     const { permission, typedPermission, createPermission, listVisibility, target, itemPatterns, anyPath } = rules;
+    const slices = timeSlices.ofCall({ orgId: caller.orgId, length: rules.length, signal: request.signal });
     const decisions: Decision[] = [];
     const requiresAny = (permission ?? typedPermission) !== undefined;
     const ofItems =
-      itemPatterns !== undefined && requiresAny ? await authorise.authoriserOf(caller, request.signal) : undefined;
+      itemPatterns !== undefined && requiresAny ? await authorise.authoriserOf(caller, slices) : undefined;
     const decide = async (requirement: Requirement, path: AnyPath): Promise<Authorised> => {
-      const decided = await (ofItems?.decide(requirement, path) ??
-        authorise(caller, requirement, path, request.signal));
+      const decided = await (ofItems?.decide(requirement, path) ?? authorise(caller, requirement, path, slices));
       decisions.push({ requirement, path: decided.target });
       return decided;
     };
@@ -77,15 +75,12 @@ export function createCallInterceptor(
     if (permission !== undefined && anyPath !== undefined) {
       const steps = readAnyPaths(anyPath, message);
       // A promise would cost the check of a single path more than its steps do.
-      const paths =
-        anyPath.listName === undefined
-          ? runSteps(steps)
-          : await runInTurns(steps, renewTurnOf(turns, caller, request.signal, "large"));
-      await authorise.all(caller, permission, paths, request.signal);
+      const paths = anyPath.listName === undefined ? runSteps(steps) : await slices.run(steps);
+      await authorise.all(caller, permission, paths, slices);
     } else if (permission !== undefined) {
       const path = readTarget(target, message);
       if (isOverParents(path, message)) {
-        const authoriser = await authorise.authoriserOf(caller, request.signal);
+        const authoriser = await authorise.authoriserOf(caller, slices);
         const onParents = await authoriseParents(authoriser, permission, path, message);
         authorised = onParents.authorised;
         decisions.push(...onParents.decisions);
@@ -94,7 +89,7 @@ export function createCallInterceptor(
         await decideItems(() => [permission], authorised.target);
       }
     } else if (typedPermission !== undefined) {
-      const visibility = (path: AnyPath) => authorise.visibility(caller, path);
+      const visibility = (path: AnyPath) => authorise.visibility(caller, path, slices);
       authorised = await authoriseTyped(typePermissions, { decide, decideItems, visibility }, rules, message);
     } else if (target !== undefined) {
       authorised = { ...untargeted, target: { ...onPlatform, ...readTarget(target, message) } };
@@ -105,10 +100,10 @@ export function createCallInterceptor(
       await decide({ permission: createPermission, listVisibility: "never" }, parentOf(authorised.target));
     }
     const validation = startValidation(request.method.input, request.message);
-    if (validation !== undefined) await runInTurns(validation, renewTurnOf(turns, caller, request.signal, "large"));
+    if (validation !== undefined) await slices.run(validation);
     const confirm = confirmOf(caller, decisions);
     const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
-    setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin });
+    setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin, slices });
     return next(request);
   };
 }

@@ -3,6 +3,7 @@ import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import type { ListVisibility } from "../access/evaluation/authorise.ts";
 import { findAuthorizationProblem, isTyped } from "./authorisation/find-authorization-problem.ts";
 import type { PathPattern } from "../paths/patterns.ts";
+import type { CallLength } from "../scheduling/time-slices.ts";
 import {
   type AnyPathField,
   type TargetField,
@@ -39,11 +40,11 @@ export interface MethodRules {
   readonly deprecation: MethodDeprecation | undefined;
   /** Whether the method changes nothing. Every other method takes `validate_only` (AIP-163). */
   readonly reads: boolean;
-  /** Whether a call is about one resource or one question, which takes a tenth of a millisecond or so. */
-  readonly isShort: boolean;
+  /** How calls share the processor. */
+  readonly length: CallLength;
 }
 
-/** The verbs of methods for one resource or one question, if their requests have no lists. */
+/** The verbs of methods for one resource or one question, if their messages have no lists. */
 const shortVerbs: ReadonlySet<string> = new Set(
   "Get Create Update Delete Undelete Suspend Resume Activate Check Evaluate".split(" "),
 );
@@ -78,8 +79,17 @@ export function readMethodRules(method: DescMethod): MethodRules {
     listVisibility: listVisibilityOf(listsAllOrgs, isPaged && target !== undefined),
     deprecation: readDeprecation(method),
     reads,
-    isShort: shortVerbs.has(verbOf(method)) && !method.input.fields.some(({ fieldKind }) => fieldKind === "list"),
+    length: lengthOf(method),
   };
+}
+
+/**
+ * Returns the length of calls: short if they are about one resource or one question, which takes a tenth of a millisecond or so, and
+ * large if their messages have lists.
+ */
+function lengthOf(method: DescMethod): CallLength {
+  if (method.input.fields.some(({ fieldKind }) => fieldKind === "list")) return "large";
+  return shortVerbs.has(verbOf(method)) ? "short" : "long";
 }
 
 /** Returns the first word of a method's name: `Get` for `GetMember`. */

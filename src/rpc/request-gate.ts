@@ -8,7 +8,7 @@ import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./limits/rate-limits.ts";
 import { requestIdKey } from "./request-id-key.ts";
-import type { Turns } from "../turns/turns.ts";
+import type { TimeSlices } from "../scheduling/time-slices.ts";
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
 
@@ -30,12 +30,12 @@ export function createRequestGate(
   authenticate: Authenticate,
   countCall: CountCall | undefined,
   explain: ExplainError,
-  turns: Turns,
+  slices: TimeSlices,
 ): (context: HandlerContext) => Promise<void> {
-  /** Returns the error when it is its turn: it is long to write, and callers whose credentials are not valid belong to no org. */
-  const refusalInTurn = async (values: ContextValues, refusal: unknown): Promise<unknown> => {
+  /** Returns the error when its address has a slice: it is long to write, and callers whose credentials are not valid belong to no org. */
+  const refusalInSlice = async (values: ContextValues, refusal: unknown): Promise<unknown> => {
     try {
-      await turns.take(addressKeyOf(values), "short");
+      await slices.take({ orgId: addressKeyOf(values), length: "short" });
       return refusal;
     } catch (tooMany) {
       return tooMany;
@@ -52,7 +52,7 @@ export function createRequestGate(
     try {
       caller = await authenticateNow();
     } catch (thrown) {
-      throw explained(await refusalInTurn(values, thrown));
+      throw explained(await refusalInSlice(values, thrown));
     }
     values.set(callerKey, caller).set(authenticateAgainKey, authenticateNow);
     if (countCall !== undefined) {

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { authorOf, callerOf, orgOf } from "../access/evaluation/call.ts";
+import { authorOf, callerOf, orgOf, slicesOf } from "../access/evaluation/call.ts";
 import { type WriteRequest, fingerprintOf } from "./write/write-call.ts";
 
 /** A message's fields by local name. */
@@ -20,6 +20,7 @@ export function readWriteRequest(method: DescMethod, request: object, context: H
   return {
     author,
     caller: callerOf(context),
+    slices: slicesOf(context),
     org: orgOf(context),
     signal: () => context.signal,
     remainingMs: () => context.timeoutMs(),

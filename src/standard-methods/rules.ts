@@ -1,4 +1,4 @@
-import type { FairQueue } from "./fair-queue.ts";
+import type { FairQueue } from "../scheduling/fair-queue.ts";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { RawBuilder, SqlBool, Updateable } from "kysely";
@@ -23,7 +23,6 @@ import type {
 } from "./definition/definition.ts";
 import type { Transition } from "./definition/lifecycle.ts";
 import type { Limits } from "./definition/limits.ts";
-import type { Turns } from "../turns/turns.ts";
 import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
 import type { RevalidatedResponses } from "./read/revalidated-responses.ts";
@@ -192,7 +191,6 @@ export interface ResourceDependencies {
   readonly writeGroups: WriteGroups;
   readonly previewQueue: FairQueue;
   readonly listQueue: FairQueue;
-  readonly turns: Turns;
   readonly revalidatedResponses: RevalidatedResponses;
   readonly recentOrgs: RecentOrgs;
   readonly limits: Limits;

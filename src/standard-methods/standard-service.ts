@@ -5,6 +5,7 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   patternOf as calledPattern,
+  slicesOf,
   callerOf,
   targetOf,
   visibleOf,
@@ -239,8 +240,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
           list(parent, request as Fields & ListRequest, shown, context.timeoutMs),
         );
         // A page of 1,000 is long to convert and to write.
-        const turn = dependencies.turns.renew(caller.orgId);
-        if (turn !== undefined) await turn;
+        await slicesOf(context).next();
         const messages = await showRows(
           rules,
           context,
@@ -268,7 +268,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const message = required(request[localName]) as MessageShape<Desc>;
       const write = { ...readWriteRequest(method, request, context), joinsGroups };
       const parent = parentOf(context);
-      const checked = await checkNew(served, [message], write);
+      const checked = await checkNew(served, [message], write.slices);
       return runWrite(
         dependencies,
         write,

@@ -154,9 +154,9 @@ export function createUnaryHandler(options: UnaryHandlerOptions): CallHandler {
           if (!lifetime.signal.aborted) void invoke(codecOf(method, encoding).read(bytes));
         };
         try {
-          const turn = beforeMessage(context, bytes.length);
-          if (turn === undefined) begin();
-          else turn.then(begin).catch(finish);
+          const ready = beforeMessage(context, bytes.length);
+          if (ready === undefined) begin();
+          else ready.then(begin).catch(finish);
         } catch (error) {
           finish(error);
         }

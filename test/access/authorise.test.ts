@@ -11,7 +11,8 @@ import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts
 import type { Database } from "../../src/database/database.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import { patterns } from "../../src/paths/patterns.ts";
-import { createTurns } from "../../src/turns/turns.ts";
+import { type CallSlices, createCallSlices } from "../../src/scheduling/call-slices.ts";
+import { createTimeSlices } from "../../src/scheduling/time-slices.ts";
 import { openOwnDatabase } from "../support/test-database.ts";
 import { names } from "./sample-snapshot.ts";
 import {
@@ -25,6 +26,7 @@ import {
   requirement,
   roles,
   start,
+  alone,
 } from "./deciding.ts";
 import { type GuardPlace } from "./guard-place.ts";
 
@@ -163,8 +165,8 @@ describe("a call on a resource of another org", () => {
       compileCondition: compileWithinBudget,
     });
     const evaluator = createAccessEvaluator({ database, ...names });
-    const { authoriserOf } = createAuthorise(createViewCaller(snapshots, database), evaluator, createTurns());
-    const { decideQuietly } = await authoriserOf(await callerOf(ours));
+    const { authoriserOf } = createAuthorise(createViewCaller(snapshots, database), evaluator);
+    const { decideQuietly } = await authoriserOf(await callerOf(ours), alone);
     const may = async (path: string) =>
       (await decideQuietly(requirement("never", permission), parseTargetPath(path, "path"))) !== undefined;
     const org = `/orgs/${theirs.orgName}`;
@@ -222,7 +224,8 @@ describe("a call on a resource of another org", () => {
     const { authorise } = createDeciding();
     const path = parseTargetPath(`/orgs/${theirs.orgName}/projects/web`, "path");
     const mayNow = async () =>
-      (await (await authorise.authoriserOf(await callerOf(ours))).decideQuietly(requirement(), path)) !== undefined;
+      (await (await authorise.authoriserOf(await callerOf(ours), alone)).decideQuietly(requirement(), path)) !==
+      undefined;
     expect(await mayNow()).toBe(true);
     await label("projects", theirs.web, { restricted: "yes" });
     expect(await mayNow()).toBe(false);
@@ -237,7 +240,7 @@ describe("a call on a resource of another org", () => {
     const org = `/orgs/${theirs.orgName}`;
     const asked = [org, `${org}/projects/web`, `${org}/projects/shop`, `${org}/projects/none`, "/orgs/nowhere"];
     const { authorise } = createDeciding();
-    const { decideQuietly } = await authorise.authoriserOf(await callerOf(ours));
+    const { decideQuietly } = await authorise.authoriserOf(await callerOf(ours), alone);
     const decided = asked.map((path) => decideQuietly(requirement(), parseTargetPath(path, "path")));
     const found = (await Promise.all(decided)).map((answer) => answer !== undefined);
     expect(found).toEqual([false, true, false, false, false]);
@@ -323,6 +326,7 @@ test("several paths are all decided, and the first that is denied is explained",
       await callerOf(ours),
       start,
       paths.map((path) => parseTargetPath(path, "path")),
+      alone,
     );
   await all();
   await give("starter", { on: { kind: "project", id: ours.web } });
@@ -334,13 +338,18 @@ test("several paths are all decided, and the first that is denied is explained",
   await give("lifter", { on: onPlatform });
   await all("/orgs/nowhere");
   expect(
-    await (await authorise.authoriserOf(await callerOf(ours))).decideQuietly(requirement(), parseTargetPath("", "")),
+    await (
+      await authorise.authoriserOf(await callerOf(ours), alone)
+    ).decideQuietly(requirement(), parseTargetPath("", "")),
   ).toBeDefined();
 });
 
 test("an authoriser decides several times about one caller", async () => {
   await give("starter", { on: { kind: "project", id: ours.web } });
-  const { decide: decideOn, decideQuietly } = await createDeciding().authorise.authoriserOf(await callerOf(ours));
+  const { decide: decideOn, decideQuietly } = await createDeciding().authorise.authoriserOf(
+    await callerOf(ours),
+    alone,
+  );
   const [web, shop] = ["web", "shop"].map((name) =>
     parseTargetPath(`/orgs/${ours.orgName}/projects/${name}`, "path"),
   ) as [ReturnType<typeof parseTargetPath>, ReturnType<typeof parseTargetPath>];
@@ -350,15 +359,16 @@ test("an authoriser decides several times about one caller", async () => {
   await expect(decideOn(requirement(), shop)).rejects.toMatchObject(denied);
 });
 
-test("a decision waits for its turn when short calls have taken long", async () => {
+test("a decision waits for its slice when short calls have taken long", async () => {
   await give("starter");
   let ms = 0;
-  const turns = createTurns({ clock: () => (ms += 100) });
-  const { authorise } = createDeciding(turns);
+  const { authorise } = createDeciding();
   const caller = await callerOf(ours);
   const path = parseTargetPath(`/orgs/${ours.orgName}`, "path");
   // From here on, the snapshot is in memory, so that a decision waits for nothing else.
-  await authorise(caller, requirement(), path);
+  await authorise(caller, requirement(), path, alone);
+  const slices = createTimeSlices({ clock: () => (ms += 100) });
+  const ofCall = (): CallSlices => slices.ofCall({ orgId: caller.orgId, length: "short" });
   const order: string[] = [];
   const others = new Promise<void>((resolve) => {
     setImmediate(() => {
@@ -366,8 +376,8 @@ test("a decision waits for its turn when short calls have taken long", async () 
       resolve();
     });
   });
-  void turns.renew(caller.orgId, "short");
-  const decided = authorise(caller, requirement(), path).then(() => order.push("decision"));
+  void ofCall().next();
+  const decided = authorise(caller, requirement(), path, ofCall()).then(() => order.push("decision"));
   await Promise.all([others, decided]);
   expect(order).toEqual(["others", "decision"]);
 });
@@ -376,16 +386,24 @@ test("a denial is explained only while its client waits, so that changes of the 
   await give("explainer");
   for (const member of [ours.alice, ours.bob]) await ours.bind({ role: "binder", to: { member } });
   const leaving = new AbortController();
-  const turns = createTurns();
   let steps = 0;
-  const renew: typeof turns.renew = (orgId, length) => {
-    if (length !== "short" && ++steps === 1) leaving.abort(new Error("the client has left"));
-    return turns.renew(orgId, length);
-  };
-  const { authorise } = createDeciding({ ...turns, renew });
+  const { authorise } = createDeciding();
   const [caller, path] = [await callerOf(ours), parseTargetPath(`/orgs/${ours.orgName}`, "path")];
-  await expect(authorise(caller, requirement(), path, leaving.signal)).rejects.toThrow("the client has left");
+  const timeSlices = createTimeSlices({ clock: () => 0 });
+  const decideIn = (signal: AbortSignal, onStep: () => void) => {
+    const { next } = timeSlices.ofCall({ orgId: caller.orgId, length: "long", signal });
+    const nextOfSteps = () => {
+      onStep();
+      return next();
+    };
+    return authorise(caller, requirement(), path, createCallSlices(next, nextOfSteps));
+  };
+  const leave = (): void => {
+    steps++;
+    leaving.abort(new Error("the client has left"));
+  };
+  await expect(decideIn(leaving.signal, leave)).rejects.toThrow("the client has left");
   expect(steps).toBe(1);
-  await expect(authorise(caller, requirement(), path)).rejects.toMatchObject(denied);
+  await expect(decideIn(new AbortController().signal, () => steps++)).rejects.toMatchObject(denied);
   expect(steps).toBe(3);
 });

@@ -17,6 +17,7 @@ import { onPlatform } from "../../src/access/evaluation/resolved-target.ts";
 import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
+import { createCallSlices } from "../../src/scheduling/call-slices.ts";
 import type { Reference } from "../../src/paths/parse-path.ts";
 
 const caller: Caller = {
@@ -48,7 +49,9 @@ const confirm = () => Promise.resolve(undefined);
 const contextOf = (pattern: PathPattern, references: readonly Reference[], more: Partial<AuthorisedCall> = {}) => {
   const values = createContextValues();
   const target = { ...onPlatform, pattern, references };
-  setCall(values, { caller, method: "S/M", confirm, readOrigin: () => origin, target, visible: unlimited, ...more });
+  const slices = createCallSlices(() => undefined);
+  const call = { caller, method: "S/M", confirm, readOrigin: () => origin, slices, target, visible: unlimited };
+  setCall(values, { ...call, ...more });
   return { values };
 };
 

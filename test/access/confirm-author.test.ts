@@ -8,7 +8,7 @@ import type { Caller } from "../../src/identity/caller.ts";
 import { formatReferences } from "../../src/paths/format-path.ts";
 import { addApiKey, sampleAuthor } from "../database/sample-rows.ts";
 import { openOwnDatabase } from "../support/test-database.ts";
-import { type TwoOrgs, createTwoOrgs, decidingIn, denied, onPlatform, requirement, start } from "./deciding.ts";
+import { type TwoOrgs, createTwoOrgs, decidingIn, denied, onPlatform, requirement, start, alone } from "./deciding.ts";
 import { type GuardPlace } from "./guard-place.ts";
 
 let database: Database;
@@ -34,7 +34,7 @@ test("a write is confirmed while its author holds what it requires, and who impe
   const confirmWith = async (more: Partial<Caller>) => {
     const caller = await callerOf(ours, more);
     const locked = { id: ours.orgId, revision: caller.orgHead.revision, lockTime: new Date() };
-    const confirm = createConfirmOf(createDeciding().authorise)(caller, [{ requirement: requirement(), path }]);
+    const confirm = createConfirmOf(createDeciding().authorise, alone)(caller, [{ requirement: requirement(), path }]);
     return () => database.writes.transaction().execute((db) => confirm(db, locked));
   };
   const confirmed = async (more: Partial<Caller> = {}) => (await confirmWith(more))();
@@ -69,7 +69,7 @@ test("under the lock of one item of a batch, its parent and this item are confir
     };
     const caller = await callerOf(ours, { credentialId });
     const confirming = Object.assign(authorise.bind(undefined), authorise, { authoriserOf });
-    const confirm = createConfirmOf(confirming)(caller, [{ ...decisionAt(""), items }]);
+    const confirm = createConfirmOf(confirming, alone)(caller, [{ ...decisionAt(""), items }]);
     return database.writes.transaction().execute(async (db) => {
       const under: string[][] = [];
       for (const [id, item] of locks) {
@@ -90,11 +90,11 @@ test("under the lock of one item of a batch, its parent and this item are confir
   const onAll = formatReferences([], []);
   await give("starter", { on: onPlatform, condition: 'resource.path != ""' });
   expect(await confirmUnder([[ours.orgId, undefined]])).toEqual([[onAll, one, other, again]]);
-  const alone = [one, other, again].map((path) => [onAll, path]);
-  expect(await confirmUnder(eachAlone)).toEqual(alone);
+  const byItem = [one, other, again].map((path) => [onAll, path]);
+  expect(await confirmUnder(eachAlone)).toEqual(byItem);
   await give("starter", { on: onPlatform });
   // What is suspended in it is as it is for single requests.
-  expect(await confirmUnder(eachAlone)).toEqual(alone);
+  expect(await confirmUnder(eachAlone)).toEqual(byItem);
   await give("orgLifter", { on: onPlatform });
   expect(await confirmUnder(eachAlone)).toEqual([[onAll], [onAll], []]);
 });

@@ -13,7 +13,7 @@ import type { Database } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
 import { createRecentOrgs } from "../../src/identity/recent-orgs.ts";
 import type { Caller } from "../../src/identity/caller.ts";
-import { createTurns } from "../../src/turns/turns.ts";
+import { createCallSlices } from "../../src/scheduling/call-slices.ts";
 import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-place.ts";
 import { names } from "./sample-snapshot.ts";
 
@@ -49,6 +49,9 @@ export const requirement = (listVisibility: ListVisibility = "never", permission
   listVisibility,
 });
 
+/** The time slices of a call that waits for no other. */
+export const alone = createCallSlices(() => undefined);
+
 export const denied = { reason: "PERMISSION_DENIED" };
 
 /** Returns what changes the orgs and decides, of orgs that are created before the first call. */
@@ -57,7 +60,7 @@ export function decidingIn(orgs: () => TwoOrgs) {
     orgs().ours.bind({ role, to: { member: orgs().ours.alice }, ...more });
 
   /** What the service decides with, anew: it has read nothing yet. */
-  function createDeciding(turns = createTurns()) {
+  function createDeciding() {
     const heads = createOrgHeads(orgs().database, createRecentOrgs());
     const snapshots = createSnapshots({
       database: orgs().database,
@@ -67,7 +70,7 @@ export function decidingIn(orgs: () => TwoOrgs) {
       compileCondition: compileWithinBudget,
     });
     const evaluator = createAccessEvaluator({ database: orgs().database, ...names });
-    const authorise = createAuthorise(createViewCaller(snapshots, orgs().database), evaluator, turns);
+    const authorise = createAuthorise(createViewCaller(snapshots, orgs().database), evaluator);
     return { heads, authorise, authorHolds: createAuthorHolds(createViewAuthor(snapshots, heads), evaluator) };
   }
 
@@ -94,7 +97,7 @@ export function decidingIn(orgs: () => TwoOrgs) {
   }
 
   const decide = async (path: string, more: Partial<Caller> = {}) =>
-    createDeciding().authorise(await callerOf(orgs().ours, more), requirement(), parseTargetPath(path, "path"));
+    createDeciding().authorise(await callerOf(orgs().ours, more), requirement(), parseTargetPath(path, "path"), alone);
   const allowed = (path: string, more: Partial<Caller> = {}): Promise<boolean> =>
     decide(path, more).then(
       () => true,

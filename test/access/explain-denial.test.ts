@@ -4,7 +4,7 @@ import { explainDenial } from "../../src/access/evaluation/explain-denial.ts";
 import { resolveInSnapshot } from "../../src/access/evaluation/resolve-in-snapshot.ts";
 import { onPlatform } from "../../src/access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../src/access/evaluation/target-path.ts";
-import { runSteps } from "../../src/turns/steps.ts";
+import { runSteps } from "../../src/scheduling/steps.ts";
 import {
   type SampleBinding,
   bob,

@@ -5,7 +5,7 @@ import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts
 import { entriesOf } from "../../src/changes/entries.ts";
 import { beginInGroup, endInGroup } from "../../src/changes/write-group.ts";
 import type { Committed, Entry } from "../../src/database/commits.ts";
-import { createFairQueue } from "../../src/standard-methods/fair-queue.ts";
+import { createFairQueue } from "../../src/scheduling/fair-queue.ts";
 import { createWriteGroups } from "../../src/standard-methods/write/write-groups.ts";
 import { addLogged, headOf } from "../changes/logged-writes.ts";
 import { addOrg, sampleAuthor } from "../database/sample-rows.ts";

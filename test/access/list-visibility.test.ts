@@ -7,7 +7,16 @@ import type { Caller } from "../../src/identity/caller.ts";
 import type { Reference } from "../../src/paths/parse-path.ts";
 import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
 import { openOwnDatabase } from "../support/test-database.ts";
-import { type TwoOrgs, createTwoOrgs, customerOf, decidingIn, denied, onPlatform, requirement } from "./deciding.ts";
+import {
+  type TwoOrgs,
+  createTwoOrgs,
+  customerOf,
+  decidingIn,
+  denied,
+  onPlatform,
+  requirement,
+  alone,
+} from "./deciding.ts";
 import { type GuardPlace } from "./guard-place.ts";
 
 let database: Database;
@@ -38,10 +47,12 @@ describe("a list across all orgs", () => {
     permission = "iam.members.list",
     more: Partial<Caller> = {},
   ) =>
-    createDeciding().authorise(await callerOf(ours, more), requirement(listVisibility, permission), {
-      pattern,
-      references,
-    });
+    createDeciding().authorise(
+      await callerOf(ours, more),
+      requirement(listVisibility, permission),
+      { pattern, references },
+      alone,
+    );
 
   test("shows the own org, and the orgs of customers, where the caller holds the permission", async () => {
     const inAll = () => list(patterns.Member, [any], "any org");

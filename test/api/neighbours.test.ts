@@ -66,7 +66,7 @@ test("an org whose writes wait for each other leaves connections to others", asy
   expect(await Promise.all(waiting)).toHaveLength(60);
 });
 
-test("an org whose previews wait leaves a turn to those of others", async () => {
+test("an org whose previews wait leaves room to those of others", async () => {
   const operator = createApi("REST", server.url, server.operatorKey);
   const [busy, quiet] = [await createOwned(operator), await createOwned(operator)];
   const client = new pg.Client({ connectionString: server.databaseUrl });
@@ -86,7 +86,7 @@ test("an org whose previews wait leaves a turn to those of others", async () => 
   expect(await Promise.all(waiting)).toEqual(Array(3).fill(expect.anything()));
 });
 
-test("previews of two orgs that wait for the lock of one leave their turns to those of others", async () => {
+test("previews of two orgs that wait for the lock of one leave their room to those of others", async () => {
   const operator = createApi("REST", server.url, server.operatorKey);
   const [busy, quiet] = [await createOwned(operator), await createOwned(operator)];
   const { customerPath } = await operator.orgs.getOrg({ path: busy.path });
@@ -240,7 +240,7 @@ test.each(Object.entries(loads))(
     const read = async () => (await fetch(`${server.url}/iam/v1alpha${busy.path}`, { headers })).arrayBuffer();
     await Promise.all(Array.from({ length: calls }, read));
     const counts = [await countBefore()];
-    // The database may have kept the call waiting, when others have the processor. Without turns, all calls come before it.
+    // The database may have kept the call waiting, when others have the processor. Without time slices, all calls come before it.
     while (Math.min(...counts) >= calls / 2 && counts.length < 30) counts.push(await countBefore());
     expect(Math.min(...counts)).toBeLessThan(calls / 2);
   },

@@ -46,7 +46,7 @@ const rpc = createRpcHandler({
   },
   guards: {
     gate: async () => {},
-    turn: () => undefined,
+    slice: () => undefined,
     body: () => ({ maxBytes }),
     errors: createErrorInterceptor(explain),
     concurrency: (next) => next,

@@ -7,7 +7,7 @@ import { createExplainError } from "../../src/rpc/explain-error.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { createRequestGate } from "../../src/rpc/request-gate.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
-import { createTurns } from "../../src/turns/turns.ts";
+import { createTimeSlices } from "../../src/scheduling/time-slices.ts";
 import { paceKey, unpaced } from "../../src/http/request-pace.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 
@@ -25,13 +25,13 @@ function createCall(contextValues = createContextValues()) {
 test("of many calls at once that are refused, those for which no turn is left may be tried again", async () => {
   const authenticate = () => Promise.reject(new ServiceError("TOKEN_MISSING", "the request has no credentials"));
   const explain = createExplainError(pino({ enabled: false }));
-  const turns = createTurns({ maxShortMs: 0, maxWaiting: 1 });
+  const slices = createTimeSlices({ shortMs: 0, maxWaiting: 1 });
   const gate = createRequestGate(
     createMethodTable([...services, ...standardServices]),
     authenticate,
     undefined,
     explain,
-    turns,
+    slices,
   );
   const call = async (): Promise<Code> => {
     const context = createCall();
@@ -51,7 +51,7 @@ test("the caller of a call is known if it passes the gate, and not if it exceeds
       () => Promise.resolve({ orgId: "org" } as Caller),
       () => ({ refusal, fields: [] }),
       createExplainError(pino({ enabled: false })),
-      createTurns(),
+      createTimeSlices(),
     );
     const pace = { ...unpaced, markKnown: () => void marked.push(name) };
     const context = createCall(createContextValues().set(paceKey, pace));

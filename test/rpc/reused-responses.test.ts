@@ -104,7 +104,7 @@ async function serve({ getBook, call = (next) => next, rest = { isReused } }: Se
     longLived() {},
     guards: {
       gate: async () => {},
-      turn: () => undefined,
+      slice: () => undefined,
       body: () => ({ maxBytes: 10_000 }),
       errors: (next) => next,
       concurrency: (next) => next,

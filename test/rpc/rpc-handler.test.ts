@@ -38,7 +38,7 @@ beforeAll(async () => {
     longLived() {},
     guards: {
       gate: async () => {},
-      turn: () => undefined,
+      slice: () => undefined,
       body: () => ({ maxBytes: maxBodyBytes }),
       errors: (next) => next,
       concurrency: (next) => next,

@@ -3,18 +3,18 @@ import { expect, test } from "vitest";
 import { ServiceError, invalidField } from "../../src/errors/service-error.ts";
 import type { Outcome, ServedResource } from "../../src/standard-methods/rules.ts";
 import { checkNew } from "../../src/standard-methods/write/check-new.ts";
-import type { WriteRequest } from "../../src/standard-methods/write/write-call.ts";
-import { createTurns } from "../../src/turns/turns.ts";
+import type { CallSlices } from "../../src/scheduling/call-slices.ts";
+import { createTimeSlices } from "../../src/scheduling/time-slices.ts";
 
 type Served = ServedResource<"role_bindings", never, DescMessage>;
 
 const messages = ["first", "second", "third"].map((name) => ({ $typeName: "test", name }));
 
-/** Checks the messages in turns, and returns what was found and what ran in which order. Each check takes 5 ms of a clock. */
+/** Checks the messages in time slices, and returns what was found and what ran in which order. Each check takes 5 ms of a clock. */
 async function runChecks(check: (name: string) => string) {
   const order: string[] = [];
   let nowMs = 0;
-  const turns = createTurns({ clock: () => nowMs });
+  const slices = createTimeSlices({ clock: () => nowMs });
   const startCheck = () => (message: object) => {
     const { name } = message as { name: string };
     order.push(name);
@@ -27,11 +27,10 @@ async function runChecks(check: (name: string) => string) {
     if (!isOver) setImmediate(others);
   };
   setImmediate(others);
-  const request = { caller: { orgId: "a" }, signal: () => new AbortController().signal };
   const outcomes = await checkNew(
-    { rules: { startCheck }, dependencies: { turns } } as unknown as Served,
+    { rules: { startCheck } } as unknown as Served,
     messages as never,
-    request as unknown as WriteRequest,
+    slices.ofCall({ orgId: "a", length: "large" }),
   );
   isOver = true;
   return { order, outcomes: outcomes as readonly Outcome<string>[] };
@@ -54,7 +53,7 @@ test("what is wrong ends the checks, and is told when the resource is created", 
   for (let times = 0; times < 2; times++) expect(outcomes[1]).toThrow(ServiceError);
 });
 
-test("a resource whose rules have nothing to check takes no turn", async () => {
-  const found = await checkNew({ rules: {} } as unknown as Served, messages as never, {} as unknown as WriteRequest);
+test("a resource whose rules have nothing to check takes no slice", async () => {
+  const found = await checkNew({ rules: {} } as unknown as Served, messages as never, {} as unknown as CallSlices);
   expect(found).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { numberOf } from "../../src/changes/revision.ts";
 import type { Schema } from "../../src/database/schema.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import type { OrgRow } from "../../src/iam/orgs/store.ts";
-import { createFairQueue } from "../../src/standard-methods/fair-queue.ts";
+import { createFairQueue } from "../../src/scheduling/fair-queue.ts";
 import { createWriteGroups } from "../../src/standard-methods/write/write-groups.ts";
 import { addLogged, changesOf, createGate, revisionOf } from "../changes/logged-writes.ts";
 import { addOrg, sampleAuthor } from "../database/sample-rows.ts";

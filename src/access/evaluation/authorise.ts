@@ -3,7 +3,7 @@ import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type PathPattern, patterns } from "../../paths/patterns.ts";
-import type { Renewals } from "../../turns/turns.ts";
+import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { allows, allowsEverywhere, lifting } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
@@ -11,8 +11,7 @@ import { explainDenial } from "./explain-denial.ts";
 import type { DecisionView, ViewCaller } from "./caller-view.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { readInSteps } from "./read-in-steps.ts";
-import { renewTurnOf } from "../../turns/renew-turn.ts";
-import { whenReady } from "../../turns/when-ready.ts";
+import { whenReady } from "../../scheduling/when-ready.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, contentsOf, everywhere, hasPath, withoutPath } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -80,45 +79,39 @@ export interface Authorise {
    * Resolves a path if the caller holds a permission on it. Does not check whether the resource itself exists: callers without
    * access must not learn that (AIP-211).
    *
-   * @param signal of the call: the function throws its reason when nobody waits for the answer any more.
+   * @param slices of the call. A decision can be long, because of conditions, and so can the explanation of a denial.
    * @throws ServiceError PERMISSION_DENIED
    */
-  (caller: Caller, requirement: Requirement, path: TargetPath, signal?: AbortSignal): Promise<Authorised>;
-  readonly authoriserOf: (caller: Caller, signal?: AbortSignal) => Promise<CallerAuthoriser>;
+  (caller: Caller, requirement: Requirement, path: TargetPath, slices: CallSlices): Promise<Authorised>;
+  readonly authoriserOf: (caller: Caller, slices: CallSlices) => Promise<CallerAuthoriser>;
   /** Returns what the caller sees through a path, if it holds the permission to read there. A promise only for a path with `-`. */
-  readonly visibility: (caller: Caller, path: TargetPath) => Visibility | Promise<Visibility>;
+  readonly visibility: (caller: Caller, path: TargetPath, slices: CallSlices) => Visibility | Promise<Visibility>;
   /**
    * Checks that the caller holds a permission on each of several paths.
    *
    * @throws ServiceError PERMISSION_DENIED
    */
-  readonly all: (
-    caller: Caller,
-    permission: string,
-    paths: readonly TargetPath[],
-    signal?: AbortSignal,
-  ) => Promise<void>;
+  readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[], slices: CallSlices) => Promise<void>;
 }
 
-export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator, turns: Renewals): Authorise {
-  /** Conditions can make a decision long, and several calls come here in one turn of the event loop. */
-  const viewInTurn = (caller: Caller): DecisionView | Promise<DecisionView> =>
+export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator): Authorise {
+  /** Several calls come here in one turn of the event loop. */
+  const viewInSlice = (caller: Caller, { next }: CallSlices): DecisionView | Promise<DecisionView> =>
     whenReady(viewCaller(caller), (view) => {
-      const turn = turns.renew(caller.orgId, "short");
-      return turn === undefined ? view : turn.then(() => viewCaller(caller));
+      const slice = next();
+      return slice === undefined ? view : slice.then(() => viewCaller(caller));
     });
 
   const deny = async (
-    caller: Caller,
     snapshot: OrgSnapshot,
     check: CheckRequest,
     permission: string,
     path: TargetPath,
-    signal?: AbortSignal,
+    slices: CallSlices,
   ): Promise<never> => {
     const target = await evaluator.resolve(snapshot, path);
     const explain = () => explainDenial(snapshot, check, permission, target);
-    const { message, metadata } = await readInSteps(snapshot, explain, renewTurnOf(turns, caller, signal));
+    const { message, metadata } = await readInSteps(snapshot, explain, slices);
     throw new ServiceError("PERMISSION_DENIED", message, { metadata });
   };
 
@@ -139,27 +132,25 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     });
 
   const decide = (
-    caller: Caller,
     view: DecisionView,
     requirement: Requirement,
     path: TargetPath,
-    signal?: AbortSignal,
+    slices: CallSlices,
   ): Authorised | Promise<Authorised> =>
     whenReady(
       decideQuietly(view, requirement, path),
-      (authorised) => authorised ?? deny(caller, view.snapshot, view.check, requirement.permission, path, signal),
+      (authorised) => authorised ?? deny(view.snapshot, view.check, requirement.permission, path, slices),
     );
 
-  const authoriserOf: Authorise["authoriserOf"] = async (caller, signal) => {
-    const view = await viewInTurn(caller);
-    const renew = renewTurnOf(turns, caller, signal);
+  const authoriserOf: Authorise["authoriserOf"] = async (caller, slices) => {
+    const view = await viewInSlice(caller, slices);
     return {
       async decide(requirement, path) {
-        await renew();
-        return decide(caller, view, requirement, path, signal);
+        await slices.next();
+        return decide(view, requirement, path, slices);
       },
       async decideQuietly(requirement, path) {
-        await renew();
+        await slices.next();
         return decideQuietly(view, requirement, path);
       },
       mayDifferInside(permission, target, child) {
@@ -175,27 +166,26 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     caller: Caller,
     requirement: Requirement,
     path: TargetPath,
-    signal?: AbortSignal,
-  ): Promise<Authorised> => whenReady(viewInTurn(caller), (view) => decide(caller, view, requirement, path, signal));
+    slices: CallSlices,
+  ): Promise<Authorised> => whenReady(viewInSlice(caller, slices), (view) => decide(view, requirement, path, slices));
 
-  const visibility: Authorise["visibility"] = (caller, path) =>
-    path.references.some(({ by }) => by === "any") ? visibilityThrough(caller, path) : unlimited;
+  const visibility: Authorise["visibility"] = (caller, path, slices) =>
+    path.references.some(({ by }) => by === "any") ? visibilityThrough(caller, path, slices) : unlimited;
 
-  const visibilityThrough = async (caller: Caller, path: TargetPath): Promise<Visibility> => {
-    const { snapshot, check } = await viewInTurn(caller);
+  const visibilityThrough = async (caller: Caller, path: TargetPath, slices: CallSlices): Promise<Visibility> => {
+    const { snapshot, check } = await viewInSlice(caller, slices);
     const target = await evaluator.resolve(snapshot, path);
     return target === undefined ? nothing : visibilityOf(snapshot, check, target);
   };
 
-  const all: Authorise["all"] = async (caller, permission, paths, signal) => {
-    const { snapshot, check } = await viewInTurn(caller);
+  const all: Authorise["all"] = async (caller, permission, paths, slices) => {
+    const { snapshot, check } = await viewInSlice(caller, slices);
     if (allowsEverywhere(snapshot, check, permission, "in orgs")) return;
-    const renew = renewTurnOf(turns, caller, signal);
     for (const path of paths) {
-      const turn = renew();
-      if (turn !== undefined) await turn;
+      const slice = slices.next();
+      if (slice !== undefined) await slice;
       const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
-      if (target === undefined) await deny(caller, snapshot, check, permission, path, signal);
+      if (target === undefined) await deny(snapshot, check, permission, path, slices);
     }
   };
 

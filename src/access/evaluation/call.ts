@@ -3,6 +3,7 @@ import type { Author, Origin } from "../../changes/author.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { type PathPattern, isSamePattern, patterns } from "../../paths/patterns.ts";
 import type { OneReference, References } from "../../paths/parse-path.ts";
+import type { CallSlices } from "../../scheduling/call-slices.ts";
 import { narrowingOf } from "./caller-view.ts";
 import type { Holder } from "./author-view.ts";
 import type { Authorised, ItemParent } from "./authorise.ts";
@@ -17,6 +18,7 @@ export interface AuthorisedCall extends Authorised {
   readonly confirm: Author["confirm"];
   /** Reads where the call comes from. @throws ServiceError FIELD_INVALID */
   readonly readOrigin: () => Origin;
+  readonly slices: CallSlices;
 }
 
 const callKey = createContextKey<AuthorisedCall | undefined>(undefined, { description: "the authorised call" });
@@ -70,6 +72,11 @@ export function itemParentsOf(context: HasValues): readonly (ItemParent | undefi
 
 export function callerOf(context: HasValues): Caller {
   return callOf(context).caller;
+}
+
+/** Returns the time slices of a call, for handlers that take the processor for long. */
+export function slicesOf(context: HasValues): CallSlices {
+  return callOf(context).slices;
 }
 
 /** Returns the function that makes the decisions about a call again, for one that has waited. */

@@ -1,6 +1,6 @@
 import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { whenReady } from "../../turns/when-ready.ts";
+import { whenReady } from "../../scheduling/when-ready.ts";
 import type { Narrowing } from "../engine/decisions/narrowing.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";

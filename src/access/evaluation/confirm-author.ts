@@ -3,6 +3,7 @@ import type { WriteTransaction } from "../../database/write-transaction.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { refreshCaller, selectCaller } from "../../identity/refresh-caller.ts";
 import { impersonatePermission, impersonatorOf, pathOfMember } from "../tokens/impersonation.ts";
+import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { Authorise, Requirement } from "./authorise.ts";
 import type { TargetPath } from "./target-path.ts";
 
@@ -24,12 +25,17 @@ const requiredToImpersonate: Requirement = { permission: impersonatePermission, 
 /** Creates the function that makes the decisions about a call again, by what its caller holds then. */
 export type ConfirmOf = (caller: Caller, decisions: readonly Decision[]) => ConfirmAuthor;
 
-/** @param authorise waits for no other call, because the transaction in which it decides holds locks. */
-export function createConfirmOf(authorise: Authorise): ConfirmOf {
-  return (caller, decisions) => createConfirm(authorise, caller, decisions);
+/** @param slices those of calls that hold what others wait for: the transaction in which a call is confirmed has locks. */
+export function createConfirmOf(authorise: Authorise, slices: CallSlices): ConfirmOf {
+  return (caller, decisions) => createConfirm(authorise, slices, caller, decisions);
 }
 
-function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): ConfirmAuthor {
+function createConfirm(
+  authorise: Authorise,
+  slices: CallSlices,
+  caller: Caller,
+  decisions: readonly Decision[],
+): ConfirmAuthor {
   let last: { readonly db: unknown; readonly orgId: string; head?: AuthorHead } | undefined;
   let itemsDiffer = false;
   const confirm: ConfirmAuthor = async (db, locked, item, found) => {
@@ -42,8 +48,10 @@ function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly
     const head = { ...now.orgHead, now: now.time };
     if (last !== undefined) last.head = head;
     const impersonator = impersonatorOf(now);
-    if (impersonator !== undefined) await authorise(impersonator, requiredToImpersonate, pathOfMember(now));
-    const { decide, mayDifferInside } = await authorise.authoriserOf(now);
+    if (impersonator !== undefined) {
+      await authorise(impersonator, requiredToImpersonate, pathOfMember(now), slices);
+    }
+    const { decide, mayDifferInside } = await authorise.authoriserOf(now, slices);
     for (const { requirement, path, items = [] } of decisions) {
       const { target } = await decide(requirement, path);
       const [first] = items;

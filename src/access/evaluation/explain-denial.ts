@@ -1,5 +1,5 @@
 import { type LeftOut, findLeftOut } from "../engine/decisions/narrowing.ts";
-import type { Steps } from "../../turns/steps.ts";
+import type { Steps } from "../../scheduling/steps.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { memberPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
 import { allows, findDenying } from "./allows.ts";

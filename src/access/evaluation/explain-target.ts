@@ -1,6 +1,6 @@
 import { type Explanation, explainInSteps } from "../engine/decisions/explain-decision.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { Steps } from "../../turns/steps.ts";
+import type { Steps } from "../../scheduling/steps.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { type ConditionInput, conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const intervalMs = 2_000;
 
 export interface StatusChanges<Status> {
-  /** Returns the next status that is another one, or any when draining begins; undefined when the signal is aborted first. */
+  /** Waits until the status is not `known` any more, or draining begins, and returns it; undefined if the signal is aborted first. */
   next(known: Status, signal: AbortSignal): Promise<Status | undefined>;
 }
 

@@ -31,7 +31,7 @@ export function createHeadCheck(): HeadCheck {
 }
 
 /**
- * Checks whether a request has several lines of a header. Node passes the first one on, and a proxy may have read another.
+ * Checks whether a request has several lines of a header. Node uses the first one, while a proxy before it may have used another.
  *
  * @param header in lower case.
  */

@@ -1,6 +1,6 @@
-// What is not served on an HTTP/1.1 connection must not hide the answers to the requests before it, which may have changed something. So
-// the connection takes nothing more, is answered in the order of its requests (RFC 9112, 9.3.2), and ends then, with an error if what
-// follows is no request.
+// A request that the server refuses to read may follow others on its HTTP/1.1 connection. Their clients need their answers, since those
+// requests may have changed something. So the server reads nothing more from the connection, answers its requests in their order (RFC
+// 9112, 9.3.2), and then ends it, with an error if what follows the last request is none.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { PlainError } from "../plain-error.ts";
@@ -24,7 +24,7 @@ interface EndInOrder {
 export function createEndInOrder(onceEnded: (response: ServerResponse, run: () => void) => void): EndInOrder {
   const ending = new WeakSet<Socket>();
 
-  /** Ends a connection whose responses are complete, but for that to the incomplete request. */
+  /** Ends a connection. All its responses are complete, except that to a request of which a part is missing. */
   const end = (socket: Socket, incomplete: ServerResponse | undefined, error: PlainError | undefined): void => {
     if (socket.destroyed || socket.writableEnded) return;
     if (incomplete?.headersSent === true) {

@@ -21,7 +21,7 @@ interface Http2Handlers {
   readonly refusalOfStream?: RefusalOfStream | undefined;
 }
 
-/** Returns a function that returns the server whose sessions are announced a number of streams: Node sets it for a server. */
+/** Creates a server for each number of streams that sessions are announced, since Node sets it for a server. Returns the one for a number. */
 export function createHttp2Servers(limits: ListenerLimits, handlers: Http2Handlers): (streams: number) => Http2Server {
   const servers = new Map<number, Http2Server>();
 

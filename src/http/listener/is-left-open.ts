@@ -6,7 +6,7 @@ import { constants, type ServerHttp2Stream } from "node:http2";
  *
  * - that the rest of the response is sent, after the client has reset the stream with NO_ERROR. Clients of Go do that with a response
  *   that precedes the end of their body;
- * - that the body is read which the handler has begun to read, and does not need any more.
+ * - that the rest of the body is read, after the handler has begun to read it and has stopped.
  */
 export function isLeftOpen({ closed, writableEnded, session, state }: ServerHttp2Stream): boolean {
   if (!closed || !writableEnded) return false;

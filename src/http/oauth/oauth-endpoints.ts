@@ -170,12 +170,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     },
   };
 
-  const answer = async (
-    endpoint: Endpoint,
-    request: HttpRequest,
-    response: HttpResponse,
-    pace: RequestPace,
-  ): Promise<void> => {
+  const answer = async (endpoint: Endpoint, ...[request, response, pace]: Parameters<AnswerOAuth>): Promise<void> => {
     closeAfterEarlyAnswer(request, response);
     try {
       requireMethod(request, ["POST"]);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type DescFile, type DescService, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter, type ServiceImpl } from "@connectrpc/connect";
+import { anonymous } from "../../scheduling/settings.ts";
 import { paceKey } from "../request-pace.ts";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import {
@@ -53,15 +54,13 @@ export function registerReflection(
   router.service(ServerReflectionV1Alpha as unknown as typeof ServerReflection, implementation, { interceptors: [] });
 }
 
-const bytesOfRequest = 16_384;
-
 /** Returns as how many anonymous requests an answer counts, which repeats its question. */
 function weightOf(request: ServerReflectionRequest, answered: Answer): number {
   const files = answered.case === "fileDescriptorResponse" ? (answered.value.fileDescriptorProto ?? []) : [];
   const { value = "" } = request.messageRequest;
   const repeated = typeof value === "string" ? value : value.containingType;
   const bytes = files.reduce((sum, file) => sum + file.length, request.host.length + repeated.length);
-  return 1 + Math.floor(bytes / bytesOfRequest);
+  return 1 + Math.floor(bytes / anonymous.bytesOfRequest);
 }
 
 /** Creates a function that serialises each file once. */

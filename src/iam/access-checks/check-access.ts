@@ -1,25 +1,34 @@
 import { type JsonObject, create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
 import {
   type CheckAccessRequest,
   type CheckAccessResponse,
   CheckAccessResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { type RequestConditions, createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { renewTurnOf } from "../../turns/renew-turn.ts";
+import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { type NamedSubject, findNow, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
 
-export type CheckAccess = (caller: Caller, request: CheckAccessRequest) => Promise<CheckAccessResponse>;
+/** A call that asks. */
+export interface Asking {
+  readonly caller: Caller;
+  readonly slices: CallSlices;
+}
 
-/** Returns the answers in the order of the requests. Stops when the signal is aborted. */
+export const askingOf = (context: HandlerContext): Asking => ({ caller: callerOf(context), slices: slicesOf(context) });
+
+export type CheckAccess = (asking: Asking, request: CheckAccessRequest) => Promise<CheckAccessResponse>;
+
+/** Returns the answers in the order of the requests. Stops when nobody waits for them any more. */
 export type CheckAccessOfAll = (
-  caller: Caller,
+  asking: Asking,
   requests: readonly CheckAccessRequest[],
-  signal: AbortSignal,
 ) => Promise<CheckAccessResponse[]>;
 
 /** A parsed request. */
@@ -48,13 +57,12 @@ type CheckResponse = CheckAccessResponse | Promise<CheckAccessResponse>;
 /** Creates the method that checks whether a subject has a permission on a resource. */
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
   const { confirm, checkRevision, answer } = createSteps(dependencies);
-  const { turns } = dependencies;
-  return async (caller, request) => {
+  return async ({ caller, slices }, request) => {
     const asked = readCheck(request, "", readParts);
     const confirmed = await confirm(caller, asked);
     if (asked.revision !== "") await checkRevision(asked, confirmed);
-    const turn = turns.renew(caller.orgId, "short");
-    if (turn !== undefined) await turn;
+    const slice = slices.next();
+    if (slice !== undefined) await slice;
     return answer(asked, confirmed, createRequestConditions());
   };
 }
@@ -62,18 +70,16 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
 /** Creates the method that checks many requests. It parses each path once, confirms each org once, and awaits few answers. */
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
   const { confirm, checkRevision, answer } = createSteps(dependencies);
-  const { turns } = dependencies;
-  return async (caller, requests, signal) => {
+  return async ({ caller, slices }, requests) => {
     const read = {
       subject: onceForEach(readSubject),
       path: onceForEach(parseTargetPath),
       attributes: attributesOnce(),
     };
-    const renew = renewTurnOf(turns, caller, signal, "large");
     const all: Asked[] = [];
     for (const [index, request] of requests.entries()) {
-      const turn = renew();
-      if (turn !== undefined) await turn;
+      const slice = slices.next();
+      if (slice !== undefined) await slice;
       all.push(readCheck(request, `checks[${index}].`, read));
     }
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
@@ -83,8 +89,8 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     const conditions = createRequestConditions();
     const answers: CheckResponse[] = [];
     for (const asked of all) {
-      const turn = renew();
-      if (turn !== undefined) await turn;
+      const slice = slices.next();
+      if (slice !== undefined) await slice;
       answers.push(answer(asked, confirmed.get(confirmKey(asked)), conditions));
     }
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));

@@ -3,7 +3,6 @@ import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
 import type { Database } from "../../database/database.ts";
 import type { Installation } from "../../identity/installation.ts";
 import type { PageTokens } from "../../standard-methods/read/page-token.ts";
-import type { Turns } from "../../turns/turns.ts";
 import type { RequireReached } from "./require-reached.ts";
 import type { SubjectOrgs } from "./subject-orgs.ts";
 
@@ -12,7 +11,6 @@ export interface AccessDependencies {
   readonly viewCaller: ViewCaller;
   readonly evaluator: AccessEvaluator;
   readonly subjectOrgs: SubjectOrgs;
-  readonly turns: Turns;
   readonly requireReached: RequireReached;
   readonly pageTokens: PageTokens;
   readonly database: Database;

@@ -5,7 +5,7 @@ import {
   type ExplainAccessResponse,
   ExplainAccessResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
-import { callerOf } from "../../access/evaluation/call.ts";
+import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
 import type { Allowed, Denied } from "../../access/engine/decisions/explain-decision.ts";
 import { type LeftOut, findLeftOut } from "../../access/engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../../access/engine/decisions/find-grant.ts";
@@ -16,7 +16,6 @@ import { allows, findDenying } from "../../access/evaluation/allows.ts";
 import { type CheckRequest, subjectById } from "../../access/evaluation/check-request.ts";
 import { explainTarget } from "../../access/evaluation/explain-target.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
-import { renewTurnOf } from "../../turns/renew-turn.ts";
 import type { ResolvedTarget, Suspension } from "../../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
@@ -34,7 +33,7 @@ const maxAnswers = 10;
 
 /** Creates the method that explains why a subject has a permission, or what is missing. */
 export function createExplainAccess(dependencies: AccessDependencies) {
-  const { database, evaluator, subjectOrgs, requireReached, turns } = dependencies;
+  const { database, evaluator, subjectOrgs, requireReached } = dependencies;
   const rows = selectRoleBindings(database.reads);
   const levels = [{ alias: "role_bindings", keepsDeleted: false }];
   const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
@@ -59,7 +58,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const explained = await readInSteps(
       snapshot,
       () => explainSteps(snapshot, caller, check, permission, target),
-      renewTurnOf(turns, caller, context.signal),
+      slicesOf(context),
     );
     const { bindingId, grant, ...answer } = explained;
     if (grant === undefined) return create(ExplainAccessResponseSchema, answer);

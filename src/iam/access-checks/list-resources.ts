@@ -5,17 +5,16 @@ import {
   type ListResourcesResponse,
   ListResourcesResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
-import { callerOf } from "../../access/evaluation/call.ts";
+import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
 import { type PageOptions, createIdPage } from "../../access/engine/decisions/id-page.ts";
 import { listResourcesInSteps, offerAll } from "../../access/engine/decisions/list-resources.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { TargetScope } from "../../access/engine/decisions/target-scope.ts";
-import type { Steps } from "../../turns/steps.ts";
+import type { Steps } from "../../scheduling/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
-import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
@@ -29,7 +28,7 @@ import { findSubject, readAttributes, readStaleness, readSubject } from "./read-
 
 /** Creates the method that lists the projects of an org on which a subject has a permission. */
 export function createListResources(dependencies: AccessDependencies) {
-  const { subjectOrgs, requireReached, pageTokens, turns } = dependencies;
+  const { subjectOrgs, requireReached, pageTokens } = dependencies;
   return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
     const { permission, subjectPath, parentPath } = request;
     const caller = callerOf(context);
@@ -69,7 +68,7 @@ export function createListResources(dependencies: AccessDependencies) {
       const resourcePaths = ids.map((id) => projectPathIn(within.snapshot, id));
       return create(ListResourcesResponseSchema, { resourcePaths, nextPageToken, revision });
     };
-    return readInSteps(within.snapshot, list, renewTurnOf(turns, caller, context.signal));
+    return readInSteps(within.snapshot, list, slicesOf(context));
   };
 }
 

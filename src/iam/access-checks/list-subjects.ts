@@ -5,14 +5,13 @@ import {
   type ListSubjectsResponse,
   ListSubjectsResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
-import { callerOf } from "../../access/evaluation/call.ts";
+import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
 import { listSubjectsInSteps } from "../../access/engine/decisions/list-subjects.ts";
-import type { Steps } from "../../turns/steps.ts";
+import type { Steps } from "../../scheduling/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
-import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
@@ -31,7 +30,6 @@ export function createListSubjects({
   subjectOrgs,
   requireReached,
   pageTokens,
-  turns,
 }: AccessDependencies) {
   return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
     const { permission, resourcePath } = request;
@@ -77,6 +75,6 @@ export function createListSubjects({
       const subjectPaths = ids.map((id) => memberPathIn(snapshot, id));
       return create(ListSubjectsResponseSchema, { subjectPaths, nextPageToken, revision: snapshot.revision });
     };
-    return readInSteps(snapshot, list, renewTurnOf(turns, caller, context.signal));
+    return readInSteps(snapshot, list, slicesOf(context));
   };
 }

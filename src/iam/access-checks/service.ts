@@ -10,7 +10,7 @@ import { callerOf } from "../../access/evaluation/call.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { everywhere } from "../../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
-import { createCheckAccess, createCheckAccessOfAll } from "./check-access.ts";
+import { askingOf, createCheckAccess, createCheckAccessOfAll } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { createExplainAccess } from "./explain-access.ts";
 import { createListResources } from "./list-resources.ts";
@@ -23,10 +23,10 @@ export function createAccessService(dependencies: AccessDependencies): ServiceIm
   const checkAccessOfAll = createCheckAccessOfAll(dependencies);
 
   return {
-    checkAccess: (request, context) => checkAccess(callerOf(context), request),
+    checkAccess: (request, context) => checkAccess(askingOf(context), request),
 
     async batchCheckAccess({ checks }, context) {
-      const results = await checkAccessOfAll(callerOf(context), checks, context.signal);
+      const results = await checkAccessOfAll(askingOf(context), checks);
       return create(BatchCheckAccessResponseSchema, { results });
     },
 

@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { type Operation, OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import type { Holds } from "../../access/evaluation/author-holds.ts";
-import { callerOf, confirmOf, holderOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
+import { callerOf, confirmOf, holderOf, slicesOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
@@ -32,7 +32,7 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
     creation: { kind: "with another" },
     revokes: "nothing",
     async show(context, rows, messages) {
-      const { decideQuietly } = await authoriserOf(callerOf(context), context.signal);
+      const { decideQuietly } = await authoriserOf(callerOf(context), slicesOf(context));
       const holds: Holds = async (permission, path) =>
         (await decideQuietly({ permission, listVisibility: "never" }, path)) !== undefined;
       return showOperations(holds, rows, messages);

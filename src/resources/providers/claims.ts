@@ -4,8 +4,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { type QueuedCall, createFairQueue } from "../../standard-methods/fair-queue.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
+import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
 
 /** How often an operation is attempted at most. */
 export const maxAttempts = 10;

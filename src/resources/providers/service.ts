@@ -21,7 +21,7 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
-import type { QueuedCall } from "../../standard-methods/fair-queue.ts";
+import type { QueuedCall } from "../../scheduling/fair-queue.ts";
 import { lookUpByKeys, readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { operationDefinition } from "../operations/definition.ts";

@@ -111,7 +111,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
         joinsGroups: true,
       };
       const resource = required(request.resource);
-      const checked = await checkNew(served, [resource], write);
+      const checked = await checkNew(served, [resource], write.slices);
       const answer = await runWrite(grouping, write, async (call) => {
         const [operation] = await create(call, parent, [resource], checked, alone);
         return required(operation);
@@ -124,7 +124,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const parent = targetOf(context, patterns.Project);
       const write = readWriteRequest(ResourcesService.method.batchCreateResources, request, context);
       const messages = requests.map(({ resource }) => required(resource));
-      const checked = await checkNew(served, messages, write);
+      const checked = await checkNew(served, messages, write.slices);
       const answer = await runWrite(dependencies, write, async (call) => {
         await checkRequests(served, parent, requests);
         const operations = await create(call, parent, messages, checked, atItemOf("requests"));

@@ -8,7 +8,7 @@ import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
 import type { PermissionType, TypePermissions } from "../../resources/type-permissions.ts";
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
-import { whenReady } from "../../turns/when-ready.ts";
+import { whenReady } from "../../scheduling/when-ready.ts";
 import type { MethodRules } from "../method-rules.ts";
 import type { PermissionsOfItem } from "./authorise-items.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";

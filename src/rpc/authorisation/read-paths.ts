@@ -1,7 +1,7 @@
 // Reads the paths in a request on which its caller is authorised.
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { type AnyPath, parseAnyPath } from "../../paths/parse-path.ts";
-import type { Steps } from "../../turns/steps.ts";
+import type { Steps } from "../../scheduling/steps.ts";
 import type { AnyPathField, TargetField } from "./path-fields.ts";
 
 /** The fields of a request by local name. */

@@ -2,6 +2,8 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { impersonatorOf } from "../../access/tokens/impersonation.ts";
 import { ServiceError } from "../../errors/service-error.ts";
+import { createCounts } from "../../scheduling/counts.ts";
+import { retryAfterMs } from "../../scheduling/settings.ts";
 import { callerAtGate } from "../request-gate.ts";
 import type { MethodTable } from "../method-table.ts";
 
@@ -11,45 +13,29 @@ export interface ConcurrencyLimits {
   readonly callsPerOrg: number;
 }
 
-const retryAfterMs = 1_000;
-
 /**
  * Counts calls, from when their bodies are read until they end, also those whose callers have left. Refuses further ones with
  * RATE_LIMITED.
  */
 export function createConcurrencyInterceptor(table: MethodTable, limits: ConcurrencyLimits): Interceptor {
-  const ofCallers = createCount("caller", "a member, with all its API keys,", limits.callsPerCaller);
-  const ofOrgs = createCount("org", "the members of an org together", limits.callsPerOrg);
+  const { callsPerCaller, callsPerOrg } = limits;
+  const ofCallers = createCounts(callsPerCaller || Infinity);
+  const ofOrgs = createCounts(callsPerOrg || Infinity);
   return (next) => async (request) => {
     if (table.get(request.method)?.unauthenticated !== false) return next(request);
     const caller = callerAtGate(request.contextValues);
     // What an impersonator does counts as its own calls.
     const { memberId, orgId } = impersonatorOf(caller) ?? caller;
-    ofCallers.require(memberId);
-    ofOrgs.require(orgId);
-    ofCallers.change(memberId, 1);
-    ofOrgs.change(orgId, 1);
+    if (ofCallers.isFull(memberId)) throw tooMany("caller", "a member, with all its API keys,", callsPerCaller);
+    if (ofOrgs.isFull(orgId)) throw tooMany("org", "the members of an org together", callsPerOrg);
+    ofCallers.add(memberId);
+    ofOrgs.add(orgId);
     try {
       return await next(request);
     } finally {
-      ofCallers.change(memberId, -1);
-      ofOrgs.change(orgId, -1);
+      ofCallers.remove(memberId);
+      ofOrgs.remove(orgId);
     }
-  };
-}
-
-function createCount(subject: "caller" | "org", whose: string, limit: number) {
-  const counts = new Map<string, number>();
-  return {
-    /** @throws ServiceError RATE_LIMITED when as many calls as may run at once do. */
-    require(key: string): void {
-      if (limit > 0 && (counts.get(key) ?? 0) >= limit) throw tooMany(subject, whose, limit);
-    },
-    change(key: string, difference: 1 | -1): void {
-      const count = (counts.get(key) ?? 0) + difference;
-      if (count === 0) counts.delete(key);
-      else counts.set(key, count);
-    },
   };
 }
 

@@ -3,7 +3,8 @@ import type { ExplainError } from "../explain-error.ts";
 import { findCallerAtGate } from "../request-gate.ts";
 import { addressKeyOf } from "../call-origin.ts";
 import { requestIdKey } from "../request-id-key.ts";
-import { createBodyPlaces, leaveBodyPlace } from "./body-places.ts";
+import { createBodySlots, leaveBodySlot } from "../../scheduling/body-slots.ts";
+import { bodies } from "../../scheduling/settings.ts";
 
 /** What the body of a call that passed the gate may take. */
 interface BodyLimits {
@@ -15,30 +16,24 @@ interface BodyLimits {
 
 export type LimitBody = (context: Pick<HandlerContext, "method" | "signal" | "values">) => BodyLimits;
 
-/** Callers without credentials send tokens, which are shorter. */
-export const maxAnonymousBytes = 16_384;
-
-/** Only batches, of some hundred items, are longer. */
-const freeBytes = 65_536;
-
 /** @param maxBytes the maximum size of a body, before and after decompression. */
 export function createLimitBody(maxBytes: number, explain: ExplainError): LimitBody {
-  const ofOrgs = createBodyPlaces();
-  // Of those without credentials, whose bodies wait only to be decompressed. Addresses are many, so they take no place of an org.
-  const ofAddresses = createBodyPlaces();
+  const ofOrgs = createBodySlots();
+  // For bodies without credentials, which need a slot only if they are compressed. They take none of those that all orgs share.
+  const ofAddresses = createBodySlots();
   return ({ method, signal, values }) => {
     const known = findCallerAtGate(values);
     const caller = known ?? { orgId: addressKeyOf(values), memberId: addressKeyOf(values) };
-    const places = known === undefined ? ofAddresses : ofOrgs;
+    const slots = known === undefined ? ofAddresses : ofOrgs;
     const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
     return {
-      maxBytes: known === undefined ? Math.min(maxBytes, maxAnonymousBytes) : maxBytes,
-      freeBytes,
+      maxBytes: known === undefined ? Math.min(maxBytes, bodies.maxAnonymousBytes) : maxBytes,
+      freeBytes: bodies.freeBytes,
       makeRoom: () =>
-        places.take(caller, { signal, values })?.catch((thrown: unknown) => {
+        slots.take(caller, { signal, values })?.catch((thrown: unknown) => {
           throw explained(thrown);
         }),
-      leaveRoom: () => leaveBodyPlace(values),
+      leaveRoom: () => leaveBodySlot(values),
     };
   };
 }

@@ -1,9 +1,10 @@
-import { createCounts } from "../../http/counts.ts";
 import { cutRequest } from "../../http/cut-request.ts";
 import { handleLater } from "../../http/handle-later.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import { paceKey } from "../../http/request-pace.ts";
 import { networkOf } from "../../identity/address-prefix.ts";
+import { createCounts } from "../../scheduling/counts.ts";
+import { anonymous } from "../../scheduling/settings.ts";
 import { clientAddressKey } from "../call-origin.ts";
 import type { CallHandler } from "../call-handler.ts";
 
@@ -16,12 +17,6 @@ interface StreamLimits {
   /** Called instead of the handler. Answers the request. */
   readonly onTooMany: (request: HttpRequest, response: HttpResponse, message: string) => void;
 }
-
-/**
- * How many anonymous requests a stream counts as, besides the one that it is. To open and close it takes ten times as much of the
- * processor as one with a single answer.
- */
-const requestsOfStream = 9;
 
 /**
  * As how many streams one of reflection counts for its address. Clients ask it a few questions and leave. Questions wait in memory if
@@ -57,7 +52,7 @@ export function createLimitStreams({
       ofNetworks.remove(network, amount);
       open.delete(response);
     });
-    const waitMs = values.get(paceKey).take(requestsOfStream);
+    const waitMs = values.get(paceKey).take(anonymous.requestsOfStream);
     return handleLater(waitMs, response, () => handler(request, response, values));
   };
 }

@@ -2,7 +2,7 @@
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { formatPolicies, formatLimitStates } from "./rate-limit-fields.ts";
-import { type SlidingCounter, type SlidingState, createSlidingCounter } from "./sliding-counter.ts";
+import { type SlidingCounter, type SlidingState, createSlidingCounter } from "../../scheduling/sliding-counter.ts";
 
 /** Requests per minute; 0 for no limit. */
 export interface RateLimits {

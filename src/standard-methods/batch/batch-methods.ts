@@ -86,7 +86,7 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
 
     async create(parent, requests, request) {
       const messages = requests.map(({ message }) => message);
-      const checked = await checkNew(served, messages, request);
+      const checked = await checkNew(served, messages, request.slices);
       return runWrite(
         dependencies,
         request,

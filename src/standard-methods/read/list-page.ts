@@ -1,4 +1,4 @@
-import type { Steps } from "../../turns/steps.ts";
+import type { Steps } from "../../scheduling/steps.ts";
 import type { Cursor, PageTokens } from "./page-token.ts";
 
 const defaultPageSize = 50;

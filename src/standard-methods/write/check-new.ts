@@ -1,15 +1,14 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ServiceError } from "../../errors/service-error.ts";
-import { renewTurnOf } from "../../turns/renew-turn.ts";
+import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import type { Draft, Outcome, ServedResource } from "../rules.ts";
-import type { WriteRequest } from "./write-call.ts";
 
 /**
  * Checks new resources as far as that needs no lock and may take long. Others run between two of them. The creation tells what is
  * wrong, in its order; so a repeated request gets its first answer.
  *
- * @param request whose turn others take; undefined under a lock, where it is kept.
+ * @param slices of the call; undefined under a lock, where nobody runs in between.
  * @returns an outcome for each, up to the first one that is at fault; none if there is nothing to check.
  */
 export async function checkNew<
@@ -19,18 +18,16 @@ export async function checkNew<
   NewRow extends Draft<Table, Row>,
   Checked,
 >(
-  { rules, dependencies }: ServedResource<Table, Row, Desc, NewRow, Checked>,
+  { rules }: Pick<ServedResource<Table, Row, Desc, NewRow, Checked>, "rules">,
   messages: readonly MessageShape<Desc>[],
-  request?: Pick<WriteRequest, "caller" | "signal">,
+  slices?: CallSlices,
 ): Promise<readonly Outcome<Checked>[]> {
   const check = await rules.startCheck?.(messages);
   if (check === undefined) return [];
-  const size = messages.length > 1 ? "large" : "long";
-  const renew = request && renewTurnOf(dependencies.turns, request.caller, request.signal(), size);
   const outcomes: Outcome<Checked>[] = [];
   for (const message of messages) {
-    const turn = renew?.();
-    if (turn !== undefined) await turn;
+    const slice = slices?.next();
+    if (slice !== undefined) await slice;
     try {
       const found = check(message);
       outcomes.push(() => found);

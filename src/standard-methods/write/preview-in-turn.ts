@@ -1,7 +1,7 @@
 import { isLockTimeout } from "../../database/failure.ts";
 import { transactionLimits, limitsWithin } from "../../database/transaction-limits.ts";
 import type { CallTime } from "../../changes/write-in-org.ts";
-import type { FairQueue, QueuedCall } from "../fair-queue.ts";
+import type { FairQueue, QueuedCall } from "../../scheduling/fair-queue.ts";
 
 /** How long a preview waits for a lock in its first turn, and in a later one at most, in milliseconds. */
 const firstLockMs = 250;

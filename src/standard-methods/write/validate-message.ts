@@ -9,7 +9,7 @@ import {
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import { type Violation, createValidator } from "@bufbuild/protovalidate";
 import { file_iam_v1alpha_constraints } from "../../../gen/iam/v1alpha/constraints_pb.ts";
-import type { Steps } from "../../turns/steps.ts";
+import type { Steps } from "../../scheduling/steps.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { obviouslyKeepsConstraints } from "./accept-message.ts";
 import { isRequired } from "./field-behavior.ts";

@@ -9,7 +9,8 @@ import type { WriteGroup } from "../../changes/write-group.ts";
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
-import type { FairQueue } from "../fair-queue.ts";
+import type { CallSlices } from "../../scheduling/call-slices.ts";
+import type { FairQueue } from "../../scheduling/fair-queue.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { previewInTurn } from "./preview-in-turn.ts";
@@ -20,6 +21,7 @@ import type { WriteTransaction } from "../../database/write-transaction.ts";
 export interface WriteRequest extends CallTime {
   readonly author: Author;
   readonly caller: Caller;
+  readonly slices: CallSlices;
   /** The org that the write locks; undefined if it locks another, or none. */
   readonly org: OneReference | undefined;
   /** Empty if the caller sent none (AIP-155). */

@@ -16,7 +16,7 @@ import type { Database } from "../../database/database.ts";
 import { isDatabaseUnavailable, isRetryable, isTimeLimit } from "../../database/failure.ts";
 import { required } from "../../errors/required.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
-import type { FairQueue } from "../fair-queue.ts";
+import type { FairQueue } from "../../scheduling/fair-queue.ts";
 
 interface GroupedCall extends CallTime {
   /** The org of the caller. Its writes are in groups of their own, so that it alone waits for them. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { type SnapshotChange, applyChange } from "../../../src/access/engine/loading/apply-change.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
-import { runSteps } from "../../../src/turns/steps.ts";
+import { runSteps } from "../../../src/scheduling/steps.ts";
 import { listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { applyChange } from "../../../src/access/engine/loading/apply-change.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
-import { runSteps } from "../../../src/turns/steps.ts";
+import { runSteps } from "../../../src/scheduling/steps.ts";
 import { listResources } from "../../../src/access/engine/decisions/list-resources.ts";
 import { listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";

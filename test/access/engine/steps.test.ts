@@ -3,7 +3,8 @@ import { beforeEach, expect, test } from "vitest";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
 import { listResourcesInSteps } from "../../../src/access/engine/decisions/list-resources.ts";
 import { listSubjectsInSteps } from "../../../src/access/engine/decisions/list-subjects.ts";
-import type { Steps } from "../../../src/turns/steps.ts";
+import { createCallSlices } from "../../../src/scheduling/call-slices.ts";
+import type { Steps } from "../../../src/scheduling/steps.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
 import { readInSteps } from "../../../src/access/evaluation/read-in-steps.ts";
@@ -101,7 +102,7 @@ test("a change waits until nobody holds the snapshot", async () => {
 test("a change waits for the reads that go on, and is made before the next one", async () => {
   const events: string[] = [];
   let goOn = (): void => undefined;
-  const renew = (): Promise<void> => new Promise((resolve) => (goOn = resolve));
+  const next = (): Promise<void> => new Promise((resolve) => (goOn = resolve));
   const read = (name: string) =>
     readInSteps(
       snapshot,
@@ -110,7 +111,7 @@ test("a change waits for the reads that go on, and is made before the next one",
         yield;
         events.push(`${name} ends at ${snapshot.revision}`);
       },
-      renew,
+      createCallSlices(next),
     );
   const first = read("first");
   await Promise.resolve();
@@ -135,7 +136,7 @@ test("a change is made at once when nobody reads, also after a read has failed",
     function* () {
       throw new Error("failed");
     },
-    () => undefined,
+    createCallSlices(() => undefined),
   );
   await expect(failing).rejects.toThrow("failed");
   expect(snapshot.readHold.change(() => "made")).toBe("made");

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { CheckAccessRequestSchema } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { createCheckAccessOfAll } from "../../../src/iam/access-checks/check-access.ts";
 import type { AccessDependencies } from "../../../src/iam/access-checks/dependencies.ts";
+import { createCallSlices } from "../../../src/scheduling/call-slices.ts";
 
 const requests = Array.from({ length: 100 }, (_, index) =>
   create(CheckAccessRequestSchema, {
@@ -12,20 +13,20 @@ const requests = Array.from({ length: 100 }, (_, index) =>
   }),
 );
 
-test("a batch of checks can wait for a turn between any two of them, to read them and to decide", async () => {
-  let turns = 0;
-  let turnsToRead: number | undefined;
+test("a batch of checks can wait for a time slice between any two of them, to read them and to decide", async () => {
+  let asked = 0;
+  let askedToRead: number | undefined;
+  const slices = createCallSlices(() => (++asked % 10 === 0 ? Promise.resolve() : undefined));
   const dependencies = {
-    turns: { renew: () => (++turns % 10 === 0 ? Promise.resolve() : undefined) },
     subjectOrgs: {
       confirm: () => {
-        turnsToRead = turns;
+        askedToRead = asked;
         return Promise.resolve(undefined);
       },
     },
   } as unknown as AccessDependencies;
   const check = createCheckAccessOfAll(dependencies);
-  const answers = await check({ orgId: "org" } as never, requests, new AbortController().signal);
+  const answers = await check({ caller: { orgId: "org" } as never, slices }, requests);
   expect(answers.map(({ allowed }) => allowed)).toEqual(requests.map(() => false));
-  expect([turnsToRead, turns]).toEqual([100, 200]);
+  expect([askedToRead, asked]).toEqual([100, 200]);
 });

@@ -12,7 +12,7 @@ import type { OrgTransaction } from "../../../src/changes/write-in-org.ts";
 import type { Database } from "../../../src/database/database.ts";
 import { registry } from "../../../src/catalog.ts";
 import { projectDefinition } from "../../../src/iam/projects/definition.ts";
-import { createFairQueue } from "../../../src/standard-methods/fair-queue.ts";
+import { createFairQueue } from "../../../src/scheduling/fair-queue.ts";
 import { createWriteGroups } from "../../../src/standard-methods/write/write-groups.ts";
 import { createPageTokens } from "../../../src/standard-methods/read/page-token.ts";
 import { required } from "../../../src/errors/required.ts";
@@ -36,7 +36,6 @@ import { roleDefinition } from "../../../src/iam/roles/definition.ts";
 import { createPredefinedRoles } from "../../../src/iam/roles/predefined-roles.ts";
 import { createRoleRules } from "../../../src/iam/roles/role-rules.ts";
 import { serviceDefinition } from "../../../src/resources/services/definition.ts";
-import { createTurns } from "../../../src/turns/turns.ts";
 import { addMember, addOrg, insertOne, named, write } from "../../database/sample-rows.ts";
 import { openTestDatabase } from "../../support/test-database.ts";
 
@@ -95,7 +94,6 @@ const dependencies = () => ({
   writeGroups: createWriteGroups({ database, writeQueue }),
   previewQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
-  turns: createTurns(),
   revalidatedResponses: createRevalidatedResponses(() => Promise.resolve(undefined), 0),
   recentOrgs: createRecentOrgs(),
   predefinedRoles: createPredefinedRoles([], []),

@@ -4,7 +4,7 @@ import type { EntityState } from "../tables/entity-table.ts";
 import { activeSubject } from "./find-grant.ts";
 import { bindableAt, listGrantorsInSteps } from "./list-grantors.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
-import type { Steps } from "../../../turns/steps.ts";
+import type { Steps } from "../../../scheduling/steps.ts";
 import { type TargetScope, scopesOf } from "./target-scope.ts";
 import type { RoleIdentity } from "../tables/role-table.ts";
 import type { ScopeIdentity } from "../tables/scope-table.ts";

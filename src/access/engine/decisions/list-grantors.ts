@@ -1,7 +1,7 @@
 import { unconditionalRoles } from "./effective-roles.ts";
 import { listSubjectsInSteps } from "./list-subjects.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
-import type { Steps } from "../../../turns/steps.ts";
+import type { Steps } from "../../../scheduling/steps.ts";
 import type { TargetScope } from "./target-scope.ts";
 
 /** The permission to bind roles on a resource. */

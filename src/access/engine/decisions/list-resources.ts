@@ -3,7 +3,7 @@ import { decide } from "./decide.ts";
 import { type SubjectReference, activeSubject, findGrant } from "./find-grant.ts";
 import { type IdPage, type PageOptions, createIdPage } from "./id-page.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
-import { type Steps, createStepCounter, runSteps } from "../../../turns/steps.ts";
+import { type Steps, createStepCounter, runSteps } from "../../../scheduling/steps.ts";
 import type { TargetScope } from "./target-scope.ts";
 import type { Subject } from "../tables/subject.ts";
 

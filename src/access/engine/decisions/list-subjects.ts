@@ -2,7 +2,7 @@ import { groupsWithin } from "../tables/group-closure.ts";
 import { type PageOptions, createIdPage } from "./id-page.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import { type TargetScope, scopesOf } from "./target-scope.ts";
-import { type Steps, createStepCounter, runSteps } from "../../../turns/steps.ts";
+import { type Steps, createStepCounter, runSteps } from "../../../scheduling/steps.ts";
 import { isGroup, recordOf } from "../tables/subject.ts";
 
 export interface SubjectsQuery extends PageOptions {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { type FairQueue, createFairQueue } from "../../src/standard-methods/fair-queue.ts";
+import { type FairQueue, createFairQueue } from "../../src/scheduling/fair-queue.ts";
 
 /** Calls that run until the test ends them. */
 function createCalls(queue: FairQueue) {

@@ -1,19 +1,21 @@
-// Orgs share the database connections. Writes in one org wait for its lock, each on a connection, so that one org could take them
-// all. So calls wait here instead, in memory: those of one org in their order, and orgs in turn.
-import { ServiceError } from "../errors/service-error.ts";
+// Orgs share what the server has few of, such as database connections. Writes in one org wait for its lock, each on a connection, so
+// one org could take all of them. So calls wait here before they take one: those of one org in their order, and orgs one after the
+// other.
+import { queues } from "./settings.ts";
+import { tooMany } from "./too-many.ts";
 
 export interface FairQueueOptions {
   /** How many calls run at once. */
   readonly capacity: number;
   /** How many calls on one target run at once. */
   readonly perTarget: number;
-  /** How many calls of one org run at once. Default: three quarters of the capacity. */
+  /** How many calls of one org run at once. Default: a quarter of the capacity stays free of it. */
   readonly perOrg?: number;
   /** How many calls of one org may wait. */
   readonly maxWaiting?: number;
-  /** What the calls wait for, in the error for too many of them. Default: the database. */
+  /** What the error for too many waiting calls says that they wait for. Default: the database. */
   readonly waitsFor?: string;
-  /** What `orgId` identifies, in the same error: where callers share what their org has, they take the place of orgs. */
+  /** What that error calls the one whose calls they are. A queue that callers of an org share has their ids for `orgId`. */
   readonly of?: "org" | "caller";
 }
 
@@ -27,7 +29,7 @@ export interface QueuedCall {
 
 export interface FairQueue {
   /**
-   * Runs a call when it is its turn.
+   * Runs a call when there is room for it.
    *
    * @throws ServiceError RATE_LIMITED when too many calls of the org wait. Rejects with the reason of the signal if it is aborted
    *   first; then the call does not run.
@@ -40,16 +42,13 @@ interface Waiting {
   readonly start: () => void;
 }
 
-const defaultMaxWaiting = 1_000;
-const retryAfterMs = 1_000;
-
-/** Creates a queue. By default, a quarter of its capacity stays free of each single org. */
+/** Creates a queue. */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const { capacity, perTarget, maxWaiting = defaultMaxWaiting, waitsFor = "the database", of = "org" } = options;
-  const { perOrg = Math.max(1, capacity - Math.ceil(capacity / 4)) } = options;
+  const { capacity, perTarget, maxWaiting = queues.maxWaiting, waitsFor = "the database", of = "org" } = options;
+  const { perOrg = Math.max(1, capacity - Math.ceil(capacity * queues.freeOfOrg)) } = options;
   const ofOrgs = new Map<string, number>();
   const ofTargets = new Map<string, number>();
-  /** By org, in the order of their turns. */
+  /** By org, in the order in which they are next. */
   const waiting = new Map<string, Waiting[]>();
   let running = 0;
 
@@ -81,7 +80,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
   const wait = ({ orgId, target, signal }: QueuedCall): Promise<void> => {
     const calls = waiting.get(orgId) ?? [];
-    if (calls.length >= maxWaiting) throw tooMany(maxWaiting, of, waitsFor);
+    if (calls.length >= maxWaiting) throw tooMany(of, maxWaiting, waitsFor);
     const aborted = signal();
     aborted.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -124,12 +123,4 @@ function add(counts: Map<string, number>, key: string, change: number): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);
   else counts.set(key, count);
-}
-
-function tooMany(limit: number, of: string, waitsFor: string): ServiceError {
-  const description = `more than ${limit} calls of the ${of} wait for ${waitsFor}`;
-  return new ServiceError("RATE_LIMITED", `${description}; try again in ${retryAfterMs / 1_000} s`, {
-    retryAfterMs,
-    quotas: [{ subject: of, description }],
-  });
 }

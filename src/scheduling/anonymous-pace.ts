@@ -1,10 +1,12 @@
-// A request whose caller is not known belongs to no org, whose limits it could keep. A client that repeats one at once gets as many
-// answers as the process can write, whether its credential is not valid, its path does not exist or its deadline has passed. So the
-// anonymous requests of one address come at a pace once there are many. A request of a known caller waits with them if it comes over a
-// new connection, or over one whose last request was anonymous.
+// Requests without a known caller. They count against no rate of a member or an org, and a client that repeats one would get as many
+// answers as the process can write: that its credential is not valid, that its path does not exist, that its deadline has passed. So
+// the server handles those of one address at a pace, once there are many. Whether the caller is known shows only when a request is
+// handled. So each request takes a place at the pace when it begins, and gives it back if its caller turns out to be known. It does not
+// wait if the last request on its connection had a known caller.
+import { anonymous } from "./settings.ts";
 
 interface AnonymousPaceOptions {
-  /** The pace of one address; of one /64 for IPv6. */
+  /** Of one address; of one /64 for IPv6. */
   readonly perSecond: number;
   /** How many requests come at once after a pause. */
   readonly burst?: number;
@@ -12,33 +14,34 @@ interface AnonymousPaceOptions {
   readonly clock?: () => number;
 }
 
-/** A request from its start to its end. */
+/** A request that has begun. */
 interface PacedRequest {
-  /** The time until it may be handled, in milliseconds; 0 for none. */
+  /** The time to wait before it is handled, in milliseconds; 0 for none. */
   readonly waitMs: number;
-  /** Must be called once. */
+  /** Must be called once, when the caller is known or the request has ended. */
   readonly end: (outcome: "known" | "anonymous" | "not handled") => void;
 }
 
 export interface AnonymousPace {
   /**
-   * @param connection over which the client alone sends requests; undefined if it may be that of many clients.
+   * @param network the address of the client; its /64 for IPv6.
+   * @param connection stands for the connection of the request; undefined if a proxy may send those of many clients over it.
    */
   readonly begin: (network: string, connection: object | undefined) => PacedRequest;
+  /** Reports whether a request would not wait. */
   readonly isDue: (network: string) => boolean;
-  /** Takes a place if one is due. Returns whether it has. */
+  /** Counts a request if it would not wait. Returns whether it has. */
   readonly takeDue: (network: string) => boolean;
-  /** Takes places for what a request does after its start. Returns the time until the first is due, in milliseconds; 0 for none. */
-  readonly take: (network: string, places: number) => number;
+  /** Counts what a request does later as so many requests. Returns the time until the first is due, in milliseconds; 0 for none. */
+  readonly take: (network: string, requests: number) => number;
 }
 
-const defaultBurst = 100;
 const sweepMs = 1_000;
 
 export function createAnonymousPace(options: AnonymousPaceOptions): AnonymousPace {
-  const { perSecond, burst = defaultBurst, clock = () => performance.now() } = options;
+  const { perSecond, burst = anonymous.burst, clock = () => performance.now() } = options;
   const intervalMs = 1_000 / perSecond;
-  /** How long ago the first request of a burst was due. */
+  /** How long a network must have paused for a whole burst. */
   const burstMs = (burst - 1) * intervalMs;
   /** When the next anonymous request of a network is due. */
   const dueMs = new Map<string, number>();
@@ -53,12 +56,11 @@ export function createAnonymousPace(options: AnonymousPaceOptions): AnonymousPac
     for (const [network, due] of dueMs) if (due < now - burstMs) dueMs.delete(network);
   };
 
-  /** Takes the next places of a network. Returns the time until the first is due. */
-  const take = (network: string, places: number): number => {
+  const take = (network: string, requests: number): number => {
     const now = clock();
     sweep(now);
     const due = Math.max(dueMs.get(network) ?? -Infinity, now - burstMs);
-    dueMs.set(network, due + places * intervalMs);
+    dueMs.set(network, due + requests * intervalMs);
     return Math.max(0, due - now);
   };
 

@@ -1,8 +1,9 @@
+import { slices } from "./settings.ts";
+
+const { recordsOfStep } = slices;
+
 /** Work that yields now and then, so that others run in between. */
 export type Steps<Answer> = Generator<void, Answer, void>;
-
-/** How many records a step looks at. */
-const recordsOfStep = 128;
 
 /** Returns a function that reports for each record whether its step ends there. */
 export function createStepCounter(): () => boolean {

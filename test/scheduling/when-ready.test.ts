@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { whenReady } from "../../src/turns/when-ready.ts";
+import { whenReady } from "../../src/scheduling/when-ready.ts";
 
 test("goes on at once with a value", () => {
   expect(whenReady(2, (value) => value + 1)).toBe(3);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createAnonymousPace } from "../../src/http/anonymous-pace.ts";
+import { createAnonymousPace } from "../../src/scheduling/anonymous-pace.ts";
 
 /** A pace of ten a second, after three at once, whose time the test sets. */
 function createPace() {

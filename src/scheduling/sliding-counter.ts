@@ -1,5 +1,6 @@
-// Counts requests in sliding windows. For each key there are two counts: of the current window, and of the one before, of which the
-// share counts that is not over yet. That takes two numbers a key, and lets no key have twice its quota where two windows meet.
+// Counts requests in sliding windows. For each key there are two counts: of the current window, and of the one before it. As the current
+// window passes, less and less of the count before is added to it. So no key has twice its quota where two windows meet, and two numbers
+// a key are enough.
 
 /** Counts of one key. The window begins with the first request after a pause. */
 interface Counts {

@@ -1,24 +1,33 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type CallLength, createTurns } from "../../src/turns/turns.ts";
+import { type CallLength, createTimeSlices } from "../../src/scheduling/time-slices.ts";
 
 /** Runs calls that take the processor, by a clock that only they move, and notes their order. */
-function createPlace(options: Pick<Parameters<typeof createTurns>[0] & object, "maxWaiting" | "after"> = {}) {
+function createPlace(options: Pick<Parameters<typeof createTimeSlices>[0] & object, "maxWaiting" | "after"> = {}) {
   let now = 0;
   const ran: string[] = [];
-  const turns = createTurns({ maxMs: 4, maxShortMs: 4, clock: () => now, ...options });
+  const slices = createTimeSlices({
+    sliceMs: 4,
+    shortMs: 4,
+    clock: () => now,
+    ...options,
+  });
+  const take = (orgId: string, length: CallLength = "long", signal?: AbortSignal): Promise<void> | undefined =>
+    slices.take({ orgId, length, signal });
+  const next = (orgId: string, length: CallLength = "long"): Promise<void> | undefined =>
+    slices.ofCall({ orgId, length }).next();
   const run = async (orgId: string, ms: number): Promise<void> => {
-    await turns.take(orgId);
+    await take(orgId);
     now += ms;
     ran.push(orgId);
   };
   const runShort = async (orgId: string, ms: number): Promise<void> => {
-    await turns.take(orgId, "short");
+    await take(orgId, "short");
     now += ms;
     ran.push(orgId);
   };
   const advance = (ms: number): void => void (now += ms);
-  return { turns, ran, run, runShort, advance };
+  return { slices, take, next, ran, run, runShort, advance };
 }
 
 /** Waits longer than any of the calls takes. */
@@ -36,14 +45,14 @@ test("a call of another org waits for one call at most, however many an org has 
 });
 
 test("calls of one org keep their order", async () => {
-  const { turns, run } = createPlace();
+  const { take, run } = createPlace();
   await run("a", 10);
   const order: number[] = [];
-  const take = async (number: number): Promise<void> => {
-    await turns.take("a");
+  const begin = async (number: number): Promise<void> => {
+    await take("a");
     order.push(number);
   };
-  await Promise.all([1, 2, 3].map(take));
+  await Promise.all([1, 2, 3].map(begin));
   expect(order).toEqual([1, 2, 3]);
 });
 
@@ -62,7 +71,7 @@ test("orgs have the same share of the time, however long their calls take", asyn
   expect(shortBefore(4)).toBeGreaterThanOrEqual(30);
 });
 
-test("other work on the event loop runs between turns", async () => {
+test("other work on the event loop runs between slices", async () => {
   const { ran, run } = createPlace();
   const all = Promise.all(Array.from({ length: 3 }, () => run("busy", 10)));
   const seen: number[] = [];
@@ -74,27 +83,27 @@ test("other work on the event loop runs between turns", async () => {
   expect(seen).toContain(2);
 });
 
-test("a call runs at once when none has started, and goes on while its turn is not over", async () => {
-  const { turns, run } = createPlace();
-  expect(turns.take("a")).toBeUndefined();
-  expect(turns.renew("a")).toBeUndefined();
-  const second = turns.take("b");
+test("a call runs at once when none has started, and goes on while its slice is not over", async () => {
+  const { take, next, run } = createPlace();
+  expect(take("a")).toBeUndefined();
+  expect(next("a")).toBeUndefined();
+  const second = take("b");
   expect(second).toBeInstanceOf(Promise);
   await second;
   await settle();
   await run("a", 3);
-  expect(turns.renew("a")).toBeUndefined();
+  expect(next("a")).toBeUndefined();
   await settle();
   await run("a", 4);
-  expect(turns.renew("a")).toBeInstanceOf(Promise);
+  expect(next("a")).toBeInstanceOf(Promise);
 });
 
 test("a long call goes on after those of other orgs", async () => {
-  const { turns, run, ran } = createPlace();
+  const { next, run, ran } = createPlace();
   const long = (async () => {
     for (let step = 0; step < 3; step++) {
       await run("long", 4);
-      await turns.renew("long");
+      await next("long");
     }
   })();
   await Promise.all([long, run("b", 10), run("c", 10)]);
@@ -102,15 +111,15 @@ test("a long call goes on after those of other orgs", async () => {
   expect(ran.indexOf("c")).toBeLessThan(ran.lastIndexOf("long"));
 });
 
-/** Runs a call in steps, each of which uses its turn up, and adds its name for each. */
+/** Runs a call in steps, each of which uses its slice up, and adds its name for each. */
 async function runInSteps(
-  { turns, advance }: ReturnType<typeof createPlace>,
+  { take, next, advance }: ReturnType<typeof createPlace>,
   { name, steps, length }: { readonly name: string; readonly steps: number; readonly length?: CallLength },
   ran: string[],
 ): Promise<void> {
-  await turns.take("org", length);
+  await take("org", length);
   for (let step = 0; step < steps; step++) {
-    if (step > 0) await turns.renew("org", length);
+    if (step > 0) await next("org", length);
     advance(4);
     ran.push(name);
   }
@@ -123,7 +132,7 @@ test("a large call ends before the next one of its org begins", async () => {
   expect(ran).toEqual(["x", "y", "z"].flatMap((name) => Array(30).fill(name)));
 });
 
-test("large calls and the others of their org have every other turn", async () => {
+test("large calls and the others of their org have every other slice", async () => {
   const place = createPlace();
   const ran: string[] = [];
   await Promise.all([
@@ -135,71 +144,71 @@ test("large calls and the others of their org have every other turn", async () =
   expect(ran.slice(0, 9).filter((name) => "ab".includes(name))).toHaveLength(4);
 });
 
-test("a call whose client has left waits no longer, and keeps no other from its turn", async () => {
-  const { turns, run } = createPlace({ maxWaiting: 2 });
+test("a call whose client has left waits no longer, and keeps no other from its slice", async () => {
+  const { take, run } = createPlace({ maxWaiting: 2 });
   await run("busy", 10);
   const left = new AbortController();
-  const wait = async (length: CallLength): Promise<void> => turns.take("busy", length, left.signal);
+  const wait = async (length: CallLength): Promise<void> => take("busy", length, left.signal);
   const waiting = [wait("long"), wait("large")];
-  expect(() => turns.take("busy")).toThrow("more than 2 calls");
+  expect(() => take("busy")).toThrow("more than 2 calls");
   left.abort();
   const order: string[] = [];
-  const take = async (name: string): Promise<void> => {
-    await turns.take("busy");
+  const begin = async (name: string): Promise<void> => {
+    await take("busy");
     order.push(name);
   };
   // At once: as many wait as may, if those that left did not make room.
-  await Promise.all([...["first", "second"].map(take), ...waiting]);
+  await Promise.all([...["first", "second"].map(begin), ...waiting]);
   expect(order).toEqual(["first", "second"]);
 });
 
-test("a call that holds a lock goes on before others of its org, and while the org rests", async () => {
-  const rests: (() => void)[] = [];
-  const { turns, ran, run, runShort, advance } = createPlace({ after: (end) => rests.push(end) });
+test("a call that holds a lock goes on before others of its org, and during the cool-down of the org", async () => {
+  const ends: (() => void)[] = [];
+  const { slices, ran, run, runShort, advance } = createPlace({ after: (end) => ends.push(end) });
   await Promise.all([runShort("quiet", 1), run("busy", 10), run("busy", 10)]);
   await settle();
-  expect(rests).toHaveLength(1);
+  expect(ends).toHaveLength(1);
   const other = run("busy", 1);
   const before = ran.length;
   for (let step = 0; step < 3; step++) {
-    expect(turns.ofHolders.renew("busy")).toBeUndefined();
+    expect(slices.ofHolders.next()).toBeUndefined();
     advance(4);
-    await turns.ofHolders.renew("busy");
+    await slices.ofHolders.next();
   }
   expect(ran).toHaveLength(before);
-  rests[0]?.();
+  ends[0]?.();
   await other;
 });
 
 test("calls of one org beyond a number are refused, and those of others are not", async () => {
-  const { turns, run } = createPlace({ maxWaiting: 2 });
+  const { take, run } = createPlace({ maxWaiting: 2 });
   await run("busy", 10);
   const waiting = [run("busy", 1), run("busy", 1)];
-  expect(() => turns.take("busy")).toThrow("more than 2 calls of the org wait for the processor");
+  expect(() => take("busy")).toThrow("more than 2 calls of the org wait for the processor");
   waiting.push(run("quiet", 1));
   await Promise.all(waiting);
   await settle();
-  expect(turns.take("busy")).toBeUndefined();
+  expect(take("busy")).toBeUndefined();
 });
 
 test("short calls run at once until those of one turn of the event loop have taken long", async () => {
-  const { turns, runShort } = createPlace();
-  expect(turns.take("a", "short")).toBeUndefined();
-  expect(turns.take("a", "short")).toBeUndefined();
+  const { take, next, runShort } = createPlace();
+  expect(take("a", "short")).toBeUndefined();
+  expect(take("a", "short")).toBeUndefined();
   await runShort("a", 4);
   // Further ones of an org that has the process to itself run on.
-  expect(turns.take("a", "short")).toBeUndefined();
-  expect(turns.take("b", "short")).toBeInstanceOf(Promise);
-  expect(turns.renew("a", "short")).toBeInstanceOf(Promise);
-  expect(turns.take("a", "short")).toBeInstanceOf(Promise);
+  expect(take("a", "short")).toBeUndefined();
+  expect(take("b", "short")).toBeInstanceOf(Promise);
+  expect(next("a", "short")).toBeInstanceOf(Promise);
+  expect(take("a", "short")).toBeInstanceOf(Promise);
   await settle();
-  expect(turns.take("a", "short")).toBeUndefined();
+  expect(take("a", "short")).toBeUndefined();
 });
 
 test("short calls of an org alone wait, too, when they take very long", async () => {
-  const { turns, runShort } = createPlace();
+  const { take, runShort } = createPlace();
   await runShort("a", 20);
-  expect(turns.take("a", "short")).toBeInstanceOf(Promise);
+  expect(take("a", "short")).toBeInstanceOf(Promise);
 });
 
 test("a short call of another org waits for few of those that an org has sent before, however long they take", async () => {
@@ -213,7 +222,7 @@ test("a short call of another org waits for few of those that an org has sent be
   expect(ran.indexOf("quiet")).toBeLessThanOrEqual(3);
 });
 
-test("long calls get their turns while short ones come in each turn of the event loop", async () => {
+test("long calls get their slices while short ones come in each turn of the event loop", async () => {
   const { ran, run, runShort } = createPlace();
   await run("long", 10);
   const long = [run("long", 1), run("long", 1)];
@@ -226,23 +235,23 @@ test("long calls get their turns while short ones come in each turn of the event
   expect(ran.lastIndexOf("long")).toBeLessThan(10);
 });
 
-test("an org rests after a turn that is used up if another one calls, and not if it has the process to itself", async () => {
-  const rests: (() => void)[] = [];
-  const { turns, ran, run, runShort } = createPlace({ after: (end) => rests.push(end) });
+test("an org has a cool-down after a slice that is used up if another one calls, and not if it has the process to itself", async () => {
+  const ends: (() => void)[] = [];
+  const { take, ran, run, runShort } = createPlace({ after: (end) => ends.push(end) });
   await Promise.all([run("busy", 4), run("busy", 4)]);
   await settle();
-  expect(rests).toEqual([]);
+  expect(ends).toEqual([]);
   await Promise.all([runShort("quiet", 1), run("busy", 4), run("busy", 4)]);
   await settle();
-  expect(rests).toHaveLength(1);
+  expect(ends).toHaveLength(1);
   const busy = [run("busy", 1), runShort("busy", 1)];
   for (let turn = 0; turn < 5; turn++) {
     await run("quiet", 1);
     await nextTurn();
   }
-  expect(turns.take("quiet", "short")).toBeUndefined();
+  expect(take("quiet", "short")).toBeUndefined();
   expect(ran.slice(-5)).toEqual(Array(5).fill("quiet"));
-  rests[0]?.();
+  ends[0]?.();
   await Promise.all(busy);
   expect(ran.slice(-2)).toEqual(["busy", "busy"]);
 });

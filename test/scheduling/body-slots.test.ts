@@ -1,6 +1,6 @@
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { createBodyPlaces, leaveBodyPlace } from "../../../src/rpc/limits/body-places.ts";
+import { createBodySlots, leaveBodySlot } from "../../src/scheduling/body-slots.ts";
 
 interface Call {
   readonly signal: AbortSignal;
@@ -11,11 +11,10 @@ function createCall(signal = new AbortController().signal): Call {
   return { signal, values: createContextValues() };
 }
 
-/** Places of which an org has four, and a caller two, and the functions that run when the time of those is over, in their order. */
-function createPlaces() {
+/** Slots, and the functions that run when the time of those is over, in their order. Four bodies of an org are read at once, two of a caller. */
+function createSlots() {
   const ends = new Set<() => void>();
-  const places = createBodyPlaces({
-    perOrg: 4,
+  const slots = createBodySlots({
     after: (run) => {
       ends.add(run);
       return () => void ends.delete(run);
@@ -25,47 +24,47 @@ function createPlaces() {
   /** @param name of a body: the org, the caller and a number, as in `a-x-1`. */
   const take = (name: string, call = createCall()): Call => {
     const [orgId = "", memberId = ""] = name.split("-");
-    void places.take({ orgId, memberId: `${orgId}-${memberId}` }, call)?.then(
+    void slots.take({ orgId, memberId: `${orgId}-${memberId}` }, call)?.then(
       () => read.push(name),
       (error: unknown) => read.push(`${name}: ${error instanceof Error ? error.message : String(error)}`),
     );
     return call;
   };
-  return { places, take, ends, read, settled: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+  return { slots, take, ends, read, settled: () => new Promise<void>((resolve) => setImmediate(resolve)) };
 }
 
 /** Bodies of one caller. */
 const bodies = (caller: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${caller}-${index + 1}`);
 
-test("a call that has a place needs no other", async () => {
-  const { places, take, settled } = createPlaces();
+test("a call that has a slot needs no other", async () => {
+  const { slots, take, settled } = createSlots();
   const call = take("a-x-1");
   await settled();
-  expect(places.take({ orgId: "a", memberId: "a-x" }, call)).toBeUndefined();
+  expect(slots.take({ orgId: "a", memberId: "a-x" }, call)).toBeUndefined();
 });
 
 test("long bodies of a caller are read in their order, and wait for no other org", async () => {
-  const { take, read, settled } = createPlaces();
+  const { take, read, settled } = createSlots();
   const [first] = bodies("a-x", 4).map((name) => take(name));
   take("b-x-1");
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "b-x-1"]);
-  leaveBodyPlace(first?.values ?? createContextValues(), 1_000);
+  leaveBodySlot(first?.values ?? createContextValues(), 1_000);
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "b-x-1", "a-x-3"]);
 });
 
-test("the callers of an org share its places, and take turns", async () => {
-  const { take, read, settled } = createPlaces();
+test("the callers of an org share its slots, and have them in turn", async () => {
+  const { take, read, settled } = createSlots();
   const ofFirst = bodies("a-x", 100).map((name) => take(name));
   await settled();
   bodies("a-y", 3).map((name) => take(name));
   take("a-z-1");
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "a-y-1", "a-y-2"]);
-  leaveBodyPlace(ofFirst[0]?.values ?? createContextValues(), 1_000);
-  leaveBodyPlace(ofFirst[1]?.values ?? createContextValues(), 1_000);
+  leaveBodySlot(ofFirst[0]?.values ?? createContextValues(), 1_000);
+  leaveBodySlot(ofFirst[1]?.values ?? createContextValues(), 1_000);
   await settled();
   expect(read.slice(4).toSorted()).toEqual(["a-x-3", "a-z-1"]);
 });
@@ -73,36 +72,36 @@ test("the callers of an org share its places, and take turns", async () => {
 test.each([
   ["of 1 MB", 1_000_000],
   ["of an unknown length", undefined],
-])("nothing is read for a while in the place of a body %s, while its caller has others", async (_title, bytes) => {
-  const { take, read, ends, settled } = createPlaces();
+])("nothing is read for a while in the slot of a body %s, while its caller has others", async (_title, bytes) => {
+  const { take, read, ends, settled } = createSlots();
   const [first] = bodies("a-x", 4).map((name) => take(name));
   await settled();
-  leaveBodyPlace(first?.values ?? createContextValues(), bytes);
+  leaveBodySlot(first?.values ?? createContextValues(), bytes);
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2"]);
   // The one after the time that the second body may take.
-  const [, rested] = ends;
-  rested?.();
+  const [, coolDown] = ends;
+  coolDown?.();
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "a-x-3"]);
 });
 
 test("a body that comes slowly keeps others from being read no longer than some time", async () => {
-  const { take, read, ends, settled } = createPlaces();
+  const { take, read, ends, settled } = createSlots();
   const [slow] = bodies("a-x", 4).map((name) => take(name));
   await settled();
   const [end] = ends;
   end?.();
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "a-x-3"]);
-  // When it has come at last, the place of another one is not free.
-  leaveBodyPlace(slow?.values ?? createContextValues());
+  // When it has come at last, the slot of another one is not free.
+  leaveBodySlot(slow?.values ?? createContextValues());
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "a-x-3"]);
 });
 
 test("of the bodies of an org, 32 are in memory, half of them of one caller", async () => {
-  const { take, read, ends, settled } = createPlaces();
+  const { take, read, ends, settled } = createSlots();
   const endAll = async (): Promise<void> => {
     for (let round = 0; round < 20; round++) {
       await settled();
@@ -117,13 +116,13 @@ test("of the bodies of an org, 32 are in memory, half of them of one caller", as
   bodies("a-z", 100).map((name) => take(name));
   await endAll();
   expect(read).toHaveLength(32);
-  leaveBodyPlace(ofFirst[0]?.values ?? createContextValues());
+  leaveBodySlot(ofFirst[0]?.values ?? createContextValues());
   await endAll();
   expect(read).toHaveLength(33);
 });
 
 test("no more than 500 bodies of a caller wait", async () => {
-  const { take, read, settled } = createPlaces();
+  const { take, read, settled } = createSlots();
   bodies("a-x", 600).map((name) => take(name));
   take("a-y-1");
   await settled();
@@ -134,8 +133,8 @@ test("no more than 500 bodies of a caller wait", async () => {
   expect(read).toContain("a-y-1");
 });
 
-test("a call that ends leaves no place taken, whether its body is being read or waits", async () => {
-  const { take, read, ends, settled } = createPlaces();
+test("a call that ends leaves no slot taken, whether its body is being read or waits", async () => {
+  const { take, read, ends, settled } = createSlots();
   const [waiting, reading] = [new AbortController(), new AbortController()];
   take("a-x-1");
   take("a-x-2", createCall(reading.signal));
@@ -145,17 +144,17 @@ test("a call that ends leaves no place taken, whether its body is being read or 
   waiting.abort(new Error("closed"));
   reading.abort(new Error("closed"));
   await settled();
-  // The place of one that was being read rests.
-  const [, rested = () => {}] = ends;
-  rested();
-  ends.delete(rested);
+  // The slot of one that was being read cools down.
+  const [, coolDown = () => {}] = ends;
+  coolDown();
+  ends.delete(coolDown);
   await settled();
   expect(read.toSorted()).toEqual(["a-x-1", "a-x-2", "a-x-3: closed", "a-x-4"]);
   expect(ends.size).toBe(2);
 });
 
-test("a call that has ended gets no place, and takes none", async () => {
-  const { take, read, settled } = createPlaces();
+test("a call that has ended gets no slot, and takes none", async () => {
+  const { take, read, settled } = createSlots();
   const ended = AbortSignal.abort(new Error("closed"));
   bodies("a-x", 40).map((name) => take(name, createCall(ended)));
   take("a-x-41");

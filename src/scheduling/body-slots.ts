@@ -1,0 +1,93 @@
+// A long body takes memory until it is parsed, and to free much of it stops all calls for long. So an org has some slots for long bodies,
+// which its callers share. A body has a slot from when it is read on until it is parsed, and only a few of those are read at a time. The
+// others stay in the buffers of their connections. The beginning of each body is read without a slot, so a client that sends only the
+// head of a request takes none.
+import { type ContextValues, type HandlerContext, createContextKey } from "@connectrpc/connect";
+import { type FairQueueOptions, createFairQueue } from "./fair-queue.ts";
+import { bodies } from "./settings.ts";
+
+interface BodySlotsOptions {
+  /** Runs a function after some milliseconds, unless the returned function is called. */
+  readonly after?: (run: () => void, ms: number) => () => void;
+}
+
+type WaitingCall = Pick<HandlerContext, "signal" | "values">;
+
+export interface BodySlots {
+  /**
+   * Returns a promise of a slot for a long body; undefined if the call has one.
+   *
+   * It rejects with ServiceError RATE_LIMITED when too many bodies of the caller wait, and when the call ends.
+   */
+  take(caller: { readonly memberId: string; readonly orgId: string }, call: WaitingCall): Promise<void> | undefined;
+}
+
+const leaveKey = createContextKey<((bytes: number) => void) | undefined>(undefined, {
+  description: "leaves the slot of a long body",
+});
+
+export function createBodySlots({ after = runAfter }: BodySlotsOptions = {}): BodySlots {
+  // In these queues, callers are what orgs are in others, and their org is the target that they share.
+  const shared = {
+    of: "caller",
+    waitsFor: "their bodies to be read",
+    maxWaiting: bodies.maxWaiting,
+  } as const satisfies Partial<FairQueueOptions>;
+  const { heldPerOrg, heldAtOnce, readPerOrg, readAtOnce } = bodies;
+  const held = createFairQueue({ ...shared, capacity: heldAtOnce, perTarget: heldPerOrg, perOrg: heldPerOrg / 2 });
+  const reading = createFairQueue({ ...shared, capacity: readAtOnce, perTarget: readPerOrg, perOrg: readPerOrg / 2 });
+
+  return {
+    take({ memberId, orgId }, { signal, values }) {
+      if (values.get(leaveKey) !== undefined) return undefined;
+      // A body that arrives after the end of its call would have its slot for ever.
+      if (signal.aborted) return Promise.reject(signal.reason as Error);
+      const left = new Promise<number>((leave) => values.set(leaveKey, leave));
+      // A client that leaves while nothing is read from its connection is noticed only when reading goes on.
+      signal.addEventListener("abort", () => leaveBodySlot(values), { once: true });
+      const queued = { orgId: memberId, target: orgId, signal: () => signal };
+      return new Promise((resolve, reject) => {
+        const read = async (): Promise<void> => {
+          resolve();
+          const late = new Promise<number>((end) => {
+            const cancel = after(() => end(0), bodies.maxReadMs);
+            void left.then(cancel);
+          });
+          const ms = coolDownMsOf(await Promise.race([left, late]));
+          if (ms >= 1) await new Promise<void>((end) => void after(end, ms));
+        };
+        const hold = async (): Promise<void> => {
+          await reading.run(queued, read);
+          await left;
+        };
+        held.run(queued, hold).catch((error: unknown) => {
+          leaveBodySlot(values);
+          reject(error);
+        });
+      });
+    },
+  };
+}
+
+export function holdsBodySlot(values: ContextValues): boolean {
+  return values.get(leaveKey) !== undefined;
+}
+
+/**
+ * To be called when the body of a call has been read and is about to be parsed, or is refused.
+ *
+ * @param bytes the length of the body; absent if nobody knows how much of it was read.
+ */
+export function leaveBodySlot(values: ContextValues, bytes = Infinity): void {
+  values.get(leaveKey)?.(bytes);
+}
+
+/** Returns for how long nothing is read in place of a body. Clients whose bodies are refused would send them as fast as they are read. */
+function coolDownMsOf(bytes: number): number {
+  return Math.min((bytes / 1_000_000) * bodies.coolDownMsPerMegabyte, bodies.maxCoolDownMs);
+}
+
+function runAfter(run: () => void, ms: number): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}
