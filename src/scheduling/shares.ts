@@ -1,18 +1,5 @@
-/** How long the calls of each org have run. */
-export interface Shares {
-  /** Begins to count an org whose calls wait. */
-  join(orgId: string): void;
-  /** A call of an org begins to run. */
-  start(orgId: string): void;
-  /** The call that began last has run; returns for how long, and an empty `orgId` if none has begun. */
-  stop(): { readonly orgId: string; readonly ms: number };
-  /** Returns the org that has run the shortest, the first of several; an empty text if all are left out. */
-  least(orgIds: Iterable<string>, isLeftOut: (orgId: string) => boolean): string;
-  clear(): void;
-}
-
-/** Counts the time of each org, so that the one that has had the least comes next. */
-export function createShares(clock: () => number): Shares {
+/** Counts the time that the calls of each org take, so that the org that has had the least comes next. */
+export function createShares(clock: () => number) {
   const taken = new Map<string, number>();
   /** What the org whose call began last had taken: an org that has not waited has had as much, and saves nothing up. */
   let base = 0;
@@ -20,12 +7,15 @@ export function createShares(clock: () => number): Shares {
   const takenBy = (orgId: string): number => taken.get(orgId) ?? 0;
 
   return {
-    join: (orgId) => void taken.set(orgId, Math.max(takenBy(orgId), base)),
-    start(orgId) {
+    /** Begins to count an org whose calls wait. */
+    join: (orgId: string): void => void taken.set(orgId, Math.max(takenBy(orgId), base)),
+    /** A call of an org begins to run. */
+    start(orgId: string): void {
       base = Math.max(base, takenBy(orgId));
       running = { orgId, sinceMs: clock() };
     },
-    stop() {
+    /** The call that began last has run; returns for how long, and an empty `orgId` if none has begun. */
+    stop(): { readonly orgId: string; readonly ms: number } {
       if (running === undefined) return { orgId: "", ms: 0 };
       const { orgId, sinceMs } = running;
       const ms = clock() - sinceMs;
@@ -33,14 +23,15 @@ export function createShares(clock: () => number): Shares {
       running = undefined;
       return { orgId, ms };
     },
-    least(orgIds, isLeftOut) {
+    /** Returns the org that has taken the least, the first of several; an empty text if all are left out. */
+    least(orgIds: Iterable<string>, isLeftOut: (orgId: string) => boolean): string {
       let [found, least] = ["", Number.POSITIVE_INFINITY];
       for (const orgId of orgIds) {
         if (takenBy(orgId) < least && !isLeftOut(orgId)) [found, least] = [orgId, takenBy(orgId)];
       }
       return found;
     },
-    clear() {
+    clear(): void {
       taken.clear();
       base = 0;
     },

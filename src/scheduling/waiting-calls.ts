@@ -5,21 +5,14 @@
 export type WaitingKind = "large" | "begun" | "small";
 
 /** The calls of one org that wait for time slices. */
-export interface WaitingCalls {
-  add(kind: WaitingKind, start: () => void): void;
-  /** Removes a call that does not wait any more. */
-  remove(kind: WaitingKind, start: () => void): void;
-  /** Removes and returns the call that has the next slice. */
-  next(): (() => void) | undefined;
-  count(): number;
-}
+export type WaitingCalls = ReturnType<typeof createWaitingCalls>;
 
 /**
  * Creates the queues of an org. Large calls and the others have every other slice, and a large call that has begun ends before the next
  * one begins. If all of them took slices, their parsed messages would be in memory at the same time, and live so long that collecting
  * garbage stops all calls for tens of milliseconds.
  */
-export function createWaitingCalls(): WaitingCalls {
+export function createWaitingCalls() {
   const queues = { large: new Set<() => void>(), begun: new Set<() => void>(), small: new Set<() => void>() };
   let wasLarge = false;
   const shift = (kind: WaitingKind): (() => void) | undefined => {
@@ -28,13 +21,14 @@ export function createWaitingCalls(): WaitingCalls {
     return first;
   };
   return {
-    add: (kind, start) => void queues[kind].add(start),
-    remove: (kind, start) => void queues[kind].delete(start),
-    next() {
+    add: (kind: WaitingKind, start: () => void): void => void queues[kind].add(start),
+    remove: (kind: WaitingKind, start: () => void): void => void queues[kind].delete(start),
+    /** Removes and returns the call that has the next slice. */
+    next(): (() => void) | undefined {
       wasLarge = !wasLarge;
       const nextLarge = () => shift("begun") ?? shift("large");
       return wasLarge ? (nextLarge() ?? shift("small")) : (shift("small") ?? nextLarge());
     },
-    count: () => queues.large.size + queues.begun.size + queues.small.size,
+    count: (): number => queues.large.size + queues.begun.size + queues.small.size,
   };
 }
