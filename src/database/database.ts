@@ -159,22 +159,16 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     reads,
     writes,
     commits: createCommits(),
-    async readTogether(statements, settingsOfList) {
-      try {
-        return await listPool.runTogether(statements, settingsOfList);
-      } catch (error) {
-        if (!isStalePlan(error)) throw error;
-        return listPool.runTogether(statements, settingsOfList);
-      }
-    },
+    readTogether: (statements, settingsOfList) => againIfStale(() => listPool.runTogether(statements, settingsOfList)),
     maintain: (statements, settingsOfAll) => maintenancePool.runTogether(statements, settingsOfAll),
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
       const statement = { text, values };
-      const named = prepareStatements ? { ...statement, name } : statement;
-      const rows = lookupPool.run(named, lookupDeadlineMs).catch((error: unknown) => {
-        if (!isStalePlan(error)) throw error;
-        return lookupPool.run(statement, lookupDeadlineMs);
-      });
+      const rows = lookupPool
+        .run(prepareStatements ? { ...statement, name } : statement, lookupDeadlineMs)
+        .catch((error: unknown) => {
+          if (!isStalePlan(error)) throw error;
+          return lookupPool.run(statement, lookupDeadlineMs);
+        });
       return (await rows) as Row[];
     },
     async requireWritable(withinMs) {
@@ -188,6 +182,16 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
       await watch.close();
     },
   };
+}
+
+/** Runs statements, and runs them again if their plans were out of date: another server had migrated the database. */
+async function againIfStale<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isStalePlan(error)) throw error;
+    return run();
+  }
 }
 
 /** Opens one connection without these limits: a migration may take long, and waits for the migrations of other servers. */

@@ -50,6 +50,10 @@ export function startSnapshots(
     logger,
   });
   const snapshots = createSnapshots({ ...engine, database, readConnections, maxBytes: accessMemoryBytes, files });
+  database.commits.subscribe(
+    (committed) => snapshots.follow(committed),
+    (err) => logger.error({ err }, "failed to follow a commit of this server"),
+  );
   const job = createSnapshotFilesJob({ database, snapshots, files, intervalMs, closeMs, logger });
   return { snapshots, close: () => job.close() };
 }

@@ -74,10 +74,9 @@ export function createInfrastructureRules(readers: RowReaders): InfrastructureRu
           requireChecked(type, required(checked[index])());
           checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
           const wanted = readVariables(kinds, create, resource, variableFields);
-          const id = newId();
-          const columns = { id, project_id: project.id };
+          const columns = { id: newId(), project_id: project.id };
           const held = countedAmounts(type.operations, wanted.quantities);
-          const excesses = reserveWithNext(transaction, placeOf(transaction, columns), id, held);
+          const excesses = reserveWithNext(transaction, placeOf(transaction, columns), columns.id, held);
           return {
             type,
             held,
