@@ -27,7 +27,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   rpc: 8,
   scheduling: 1,
   scripts: 8,
-  "standard-methods": 22,
+  "standard-methods": 30,
   support: 8,
   timers: 1,
   unary: 10,
