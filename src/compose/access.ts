@@ -59,7 +59,7 @@ export interface Access {
 }
 
 export function composeAccess(settings: Settings, parts: Parts): Access {
-  const { database, contract, timeSlices, logger } = parts;
+  const { database, contract, timeSlices } = parts;
   const { collections, knownPermissions: permissions, rolesByName: predefinedRoles } = contract;
   const recentOrgs = createRecentOrgs();
   const heads = createOrgHeads(database, recentOrgs);
@@ -67,10 +67,6 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     predefinedRoles,
     compileCondition: compileWithinBudget,
   });
-  database.commits.subscribe(
-    (committed) => snapshots.follow(committed),
-    (err) => logger.error({ err }, "failed to follow a commit of this server"),
-  );
   const evaluator = createAccessEvaluator({ database, collections });
   const viewCaller = createViewCaller(snapshots, database);
   const viewAuthor = createViewAuthor(snapshots, heads);

@@ -1,6 +1,12 @@
-/** Returns the parameters in the URL of a request. */
+import { readParameters } from "./read-parameters.ts";
+
+/**
+ * Returns the parameters in the URL of a request.
+ *
+ * @throws OAuthError invalid_request if one contains NUL.
+ */
 export function queryOf({ url = "" }: { readonly url?: string | undefined }): URLSearchParams {
-  return new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
+  return readParameters(url.includes("?") ? url.slice(url.indexOf("?")) : "");
 }
 
 /**

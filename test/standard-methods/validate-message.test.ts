@@ -1,4 +1,12 @@
-import { type DescField, type DescMessage, type MessageInitShape, create, getOption } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type Message,
+  type MessageInitShape,
+  ScalarType,
+  create,
+  getOption,
+} from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CreateGroupMemberRequestSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
@@ -183,6 +191,45 @@ describe("a description", () => {
     },
   );
 });
+
+/** Returns messages with NUL in one text each, with the path of that. */
+function withNul(desc: DescMessage, depth = 0): { message: Message; path: string }[] {
+  return desc.fields.flatMap((field) => {
+    const set = (value: unknown): Message => Object.assign(create(desc), { [field.localName]: value });
+    const inner =
+      field.message === undefined || depth === 3 || field.message.file.proto.package === "google.protobuf"
+        ? []
+        : withNul(field.message, depth + 1);
+    if (field.oneof !== undefined) return [];
+    switch (field.fieldKind) {
+      case "scalar":
+        return field.scalar === ScalarType.STRING ? [{ message: set("a\0"), path: field.name }] : [];
+      case "list":
+        return field.scalar === ScalarType.STRING
+          ? [{ message: set(["a\0"]), path: `${field.name}[0]` }]
+          : inner.map(({ message, path }) => ({ message: set([message]), path: `${field.name}[0].${path}` }));
+      case "map":
+        return [{ message: set({ "a\0": field.scalar === ScalarType.STRING ? "" : 1 }), path: field.name }];
+      case "message":
+        if (field.message.typeName === "google.protobuf.Struct") {
+          return [{ message: set({ a: [{ b: "\0" }] }), path: field.name }];
+        }
+        return inner.map(({ message, path }) => ({ message: set(message), path: `${field.name}.${path}` }));
+      default:
+        return [];
+    }
+  });
+}
+
+test.each(services.flatMap(({ methods }) => methods.map(({ input }) => input)))(
+  "no text of a request may contain NUL: $typeName",
+  (desc) => {
+    for (const { message, path } of withNul(desc)) {
+      const fields = outcomeOf(() => validateMessage(desc, message))?.violations.map(({ field }) => field) ?? [];
+      expect({ path, isNamed: fields.some((field) => path.startsWith(field)) }).toEqual({ path, isNamed: true });
+    }
+  },
+);
 
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, ""]));
 

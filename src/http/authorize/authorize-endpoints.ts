@@ -9,6 +9,7 @@ import type { HttpRequest } from "../http-messages.ts";
 import { type OAuthDependencies, oauthPaths } from "../oauth/oauth-endpoints.ts";
 import { OAuthError } from "../oauth/oauth-error.ts";
 import { readForm, requiredParameter } from "../oauth/read-form.ts";
+import { readParameters } from "../read-parameters.ts";
 import { queryOf } from "../request-path.ts";
 import { type Answer, type Endpoint, page, redirect } from "../sign-in/answers.ts";
 import { requireSameOrigin } from "../sign-in/require-same-origin.ts";
@@ -75,7 +76,7 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
       async answer(request) {
         requireSameOrigin(request);
         const form = await readForm(request);
-        const authorization = await read(new URLSearchParams(requiredParameter(form, "request")));
+        const authorization = await read(readParameters(requiredParameter(form, "request")));
         const { client, redirectUri, codeChallenge, scopes, isOffline } = authorization;
         if (requiredParameter(form, "decision") !== "allow") {
           throw new AuthorizationError(authorization, "access_denied", "the person did not allow it");

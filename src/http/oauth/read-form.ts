@@ -1,4 +1,5 @@
 import type { HttpRequest } from "../http-messages.ts";
+import { readParameters } from "../read-parameters.ts";
 import { OAuthError } from "./oauth-error.ts";
 
 /** The parameters of a request. Each is given once. */
@@ -15,7 +16,7 @@ const firstBytes = 512;
 export async function readForm(request: HttpRequest): Promise<Form> {
   const body = await readBody(request, "application/x-www-form-urlencoded");
   const form = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(body.toString())) {
+  for (const [name, value] of readParameters(body.toString())) {
     if (form.has(name)) throw invalid(`the parameter ${JSON.stringify(name.slice(0, 64))} is given twice`);
     // A parameter without a value counts as absent.
     if (value !== "") form.set(name, value);

@@ -102,7 +102,9 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
             idTokenExpected: true,
           });
           const subject = tokens.claims()?.sub;
-          if (subject === undefined || subject === "") throw new ProviderError("the ID token names no subject");
+          if (subject === undefined || subject === "" || subject.includes("\0")) {
+            throw new ProviderError("the ID token names no subject");
+          }
           return subject;
         } catch (error) {
           throw explain(error);

@@ -1,4 +1,12 @@
-import { type DescField, type DescMessage, type Message, getOption, hasOption, isFieldSet } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type Message,
+  ScalarType,
+  getOption,
+  hasOption,
+  isFieldSet,
+} from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import {
   type FieldRules,
@@ -8,6 +16,7 @@ import {
   oneof as oneofRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { type Accept, compileRules } from "./accept-rules.ts";
+import { hasNoNul, hasNoNulInside, isJson } from "./find-nul.ts";
 import { valueOf } from "./value-of.ts";
 
 /** Checks that a message obviously keeps its constraints. */
@@ -43,7 +52,9 @@ function compileMessage(desc: DescMessage): AcceptMessage {
 function compileField(field: DescField): AcceptMessage | undefined {
   const rules = hasOption(field, fieldRules) ? getOption(field, fieldRules) : undefined;
   if (rules?.ignore === Ignore.ALWAYS) return undefined;
-  const checks = [compileOwn(rules, field), ...compileParts(field, rules)].filter((check) => check !== undefined);
+  const checks = [compileOwn(rules, field), ...compileParts(field, rules), ...compileTexts(field)].filter(
+    (check) => check !== undefined,
+  );
   const isRequired = rules?.required === true;
   if (checks.length === 0 && !isRequired) return undefined;
   // The zero value of a field without presence must keep the rules too, unless they are ignored for it.
@@ -63,6 +74,26 @@ function compileOwn(rules: FieldRules | undefined, field: DescField): Accept | u
   if (rules === undefined) return undefined;
   if (rules.cel.length > 0 || rules.celExpression.length > 0) return never;
   return rules.type.case === undefined ? undefined : (compileRules(rules, field) ?? never);
+}
+
+/** Returns the rule for the texts in a value that are in no message. */
+function compileTexts(field: DescField): Accept[] {
+  const isText = field.scalar === ScalarType.STRING;
+  switch (field.fieldKind) {
+    case "scalar":
+      return isText ? [hasNoNul] : [];
+    case "list":
+      return isText ? [(items) => (items as unknown[]).every(hasNoNul)] : [];
+    case "map":
+      return [
+        (entries) => Object.keys(entries as object).every(hasNoNul),
+        ...(isText ? [(entries: unknown) => Object.values(entries as object).every(hasNoNul)] : []),
+      ];
+    case "message":
+      return isJson(field.message) ? [hasNoNulInside] : [];
+    default:
+      return [];
+  }
 }
 
 /** Compiles the rules for what is in a value: its items, its keys and values, or the fields of its message. */

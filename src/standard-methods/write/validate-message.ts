@@ -13,6 +13,7 @@ import type { Steps } from "../../scheduling/steps.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { obviouslyKeepsConstraints } from "./accept-message.ts";
 import { isRequired } from "./field-behavior.ts";
+import { findNul } from "./find-nul.ts";
 import { findOversized } from "./find-oversized.ts";
 import { valueOf } from "./value-of.ts";
 
@@ -125,18 +126,14 @@ export function brokenConstraints<Desc extends DescMessage>(
 ): FieldViolation[] {
   if (obviouslyKeepsConstraints(schema, message)) return [];
   const result = validator.validate(schema, message);
-  switch (result.kind) {
-    case "valid":
-      return [];
-    case "invalid":
-      return result.violations.map((violation) => ({
-        field: prefix + pathToString(violation.field),
-        description: describeViolation(violation),
-        rule: violation.ruleId,
-      }));
-    case "error":
-      throw result.error;
-  }
+  if (result.kind === "error") throw result.error;
+  const broken = (result.violations ?? []).map((violation) => ({
+    field: prefix + pathToString(violation.field),
+    description: describeViolation(violation),
+    rule: violation.ruleId,
+  }));
+  const texts = findNul(schema, message, prefix);
+  return [...broken, ...texts.filter((text) => !broken.some(({ field }) => text.field.startsWith(field)))];
 }
 
 /** Returns the message of a violation. That of an undefined value of an enum does not say which there are. */
