@@ -10,7 +10,7 @@
 // org, so each call reads the caller's key and the head of the org that it asks about.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { registry } from "../src/catalog.ts";
+import { registry } from "../src/resource-registry.ts";
 import { advanceSnapshot } from "../src/access/snapshots/advance-snapshot.ts";
 import { compileCondition } from "../src/access/conditions/compile-condition.ts";
 import { decide } from "../src/access/engine/decisions/decide.ts";

@@ -1,4 +1,4 @@
-import { registry } from "../src/catalog.ts";
+import { registry } from "../src/resource-registry.ts";
 import { inTransaction } from "../src/changes/write-in-org.ts";
 import { openDatabase } from "../src/database/database.ts";
 import { rebuildDerivedRows } from "../src/standard-methods/rows/rebuild-counts-and-labels.ts";

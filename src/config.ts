@@ -1,7 +1,7 @@
 // The settings of the service: their environment variables, validation, defaults and help texts. Only this file reads the
 // environment.
 import { type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
-import { registry } from "./catalog.ts";
+import { registry } from "./resource-registry.ts";
 import { databaseUrl, file, integer, issuer, oneOf, origins, prefixes, rate, subnets, text } from "./setting-types.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 

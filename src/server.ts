@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
-import { registry } from "./catalog.ts";
+import { registry } from "./resource-registry.ts";
 import { composeHealth } from "./compose/health.ts";
 import { composeJobs } from "./compose/jobs.ts";
 import { composeService } from "./compose/service.ts";

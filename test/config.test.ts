@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { registry } from "../src/catalog.ts";
+import { registry } from "../src/resource-registry.ts";
 import { ConfigError, describeSettings, readClientConfig, readConfig } from "../src/config.ts";
 
 /** The resources with a limit. */

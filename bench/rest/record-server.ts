@@ -13,7 +13,7 @@ import { readConfig } from "../../src/config.ts";
 import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { createListener } from "../../src/http/listener/listener.ts";
 import { createRestHandler } from "../../src/rest/rest-handler.ts";
-import { createRpcHandler } from "../../src/rpc-handler.ts";
+import { createRpcHandler } from "../../src/rpc/rpc-handler.ts";
 import { createExplainError } from "../../src/rpc/explain-error.ts";
 import { createErrorInterceptor } from "../../src/rpc/interceptors.ts";
 import { ready, recordRoutes, rpcGet } from "./records.ts";

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
-import type { OAuthDependencies } from "../http/oauth/oauth-endpoints.ts";
-import type { WellKnown } from "../http/oauth/well-known.ts";
-import type { SignInDependencies } from "../http/sign-in/sign-in-endpoints.ts";
+import type { OAuthDependencies } from "../sign-in/oauth/oauth-endpoints.ts";
+import type { WellKnown } from "../sign-in/oauth/well-known.ts";
+import type { SignInDependencies } from "../sign-in/browser/sign-in-endpoints.ts";
 import { createAccount } from "../iam/account/account.ts";
 import { createBrowserSignIn } from "../iam/sign-in/browser-sign-in.ts";
 import { createProviderSignIn } from "../iam/sign-in/provider-sign-in.ts";

@@ -1,12 +1,6 @@
-import { readParameters } from "./read-parameters.ts";
-
-/**
- * Returns the parameters in the URL of a request.
- *
- * @throws OAuthError invalid_request if one contains NUL.
- */
+/** Returns the parameters in the URL of a request. */
 export function queryOf({ url = "" }: { readonly url?: string | undefined }): URLSearchParams {
-  return readParameters(url.includes("?") ? url.slice(url.indexOf("?")) : "");
+  return new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../database/schema.ts";
 import { mapEntry } from "../errors/map-entry.ts";
 import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
-import { maxViolations } from "../standard-methods/write/validate-message.ts";
+import { maxViolations } from "../validation/validate-message.ts";
 import { lockKinds } from "./kinds.ts";
 
 /**

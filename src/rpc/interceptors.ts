@@ -12,7 +12,7 @@ import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import { unlimited } from "../access/evaluation/visibility.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
-import { startValidation, validateMessage } from "../standard-methods/write/validate-message.ts";
+import { startValidation, validateMessage } from "../validation/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { readOrigin } from "./call-origin.ts";
 import { callerWithBody } from "./request-gate.ts";

@@ -17,12 +17,12 @@ import type { TokenFunctions } from "../iam/tokens/functions.ts";
 import type { CountRefresh } from "../iam/tokens/refresh-token.ts";
 import { createTokensService } from "../iam/tokens/service.ts";
 import { clientAddressKey } from "./call-origin.ts";
-import { type CatalogDependencies, catalog } from "../catalog.ts";
+import { type ResourceServiceDependencies, registeredResources } from "../resource-registry.ts";
 import { createProviderService } from "../resources/providers/service.ts";
 
 /** All services of the API. */
 export const services: readonly DescService[] = [
-  ...catalog.map(({ definitions: [{ service }] }) => service),
+  ...registeredResources.map(({ definitions: [{ service }] }) => service),
   QuotasService,
   AccessService,
   TokensService,
@@ -50,12 +50,12 @@ export const contractFiles: readonly DescFile[] = [
 ];
 
 /** The dependencies of all handlers. */
-export type ServiceDependencies = CatalogDependencies &
+export type ServiceDependencies = ResourceServiceDependencies &
   AccessDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
 
 /** Registers the handlers of all services, which REST and RPC share. */
 export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
-  const made = catalog.map(({ definitions: [{ service }], createService }) => ({
+  const made = registeredResources.map(({ definitions: [{ service }], createService }) => ({
     service,
     handlers: createService(dependencies),
   }));

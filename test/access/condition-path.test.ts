@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { conditionCollectionsOf } from "../../src/standard-methods/definition/condition-collections.ts";
 import {
   type ConditionNames,

@@ -1,7 +1,7 @@
 // What each kind of credential is good for: a row for each method, in credentials.golden.txt. `access:testPermissions` decides all
 // permissions for one credential in one call, as the methods themselves do.
 import { beforeAll, describe, expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { createRoleTable } from "../../src/access/engine/tables/role-table.ts";
 import { createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";

@@ -1,7 +1,7 @@
 // Checks that the escalation guard, which holds the lock of the org, reads only the relevant bindings of a large org.
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { findGrantedRoles, heldBy } from "../../src/access/escalation/store.ts";

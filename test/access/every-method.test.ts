@@ -251,7 +251,7 @@ describe("over every protocol", () => {
     async ({ method, rules }) => {
       const present = callsOf(method, rules, paths).find(({ about }) => about === "present");
       const missing = callsOf(method, rules, paths).find(({ about }) => about === "missing");
-      // How each protocol encodes errors does not depend on the method: test/unary.
+      // How each protocol encodes errors does not depend on the method: test/rpc/unary.
       const asked = [
         { call: present, over: protocols },
         { call: missing, over: rounds<readonly Protocol[]>(["gRPC", "REST"], protocols) },

@@ -1,7 +1,7 @@
 // Prints what an empty snapshot counts and what it takes, in bytes, as JSON. Runs with `node --expose-gc`, in a process of its
 // own, because the heap of a worker that runs other tests changes meanwhile.
 import { type OrgSnapshot, createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
 import { createMethodTable, permissionsOfMethods } from "../../src/rpc/method-table.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";

@@ -1,7 +1,7 @@
 // Inserts an org as rows, because creating it with calls would take long.
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import type { Database } from "../../src/database/database.ts";
 import { rebuildDerivedRows } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
 import { sampleRevision } from "../support/revisions.ts";

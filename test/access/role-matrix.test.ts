@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type DescService, getOption } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { createRoleTable } from "../../src/access/engine/tables/role-table.ts";
 import type { PathPattern } from "../../src/paths/patterns.ts";
 import {

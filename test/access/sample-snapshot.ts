@@ -7,7 +7,7 @@ import type { PredefinedRoles } from "../../src/access/engine/tables/role-table.
 import type { CheckRequest } from "../../src/access/evaluation/check-request.ts";
 import { compileWithinBudget } from "../../src/access/evaluation/condition-input.ts";
 import { createRequestConditions } from "../../src/access/evaluation/condition-budget.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { conditionCollectionsOf } from "../../src/standard-methods/definition/condition-collections.ts";
 
 export const idOf = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;

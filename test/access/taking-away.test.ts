@@ -1,7 +1,7 @@
 // Nobody takes from others what they do not hold themselves, unless they hold the permission to do so.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { required } from "../../src/errors/required.ts";
 import { createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
 import { createMethodTable, permissionsOfMethods } from "../../src/rpc/method-table.ts";

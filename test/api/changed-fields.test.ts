@@ -2,7 +2,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/paths/patterns.ts";
-import { isImmutable, isOutputOnly } from "../../src/standard-methods/write/field-behavior.ts";
+import { isImmutable, isOutputOnly } from "../../src/validation/field-behavior.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { openWorkplace } from "../support/workplace.ts";

@@ -2,7 +2,7 @@
 import { QuotaFailureSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import type { Limits } from "../../src/standard-methods/definition/limits.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";

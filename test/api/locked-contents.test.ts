@@ -1,7 +1,7 @@
 // Tests that the contents of an org or a project, at any depth, are read-only while it is suspended or deleted, over REST and
 // gRPC.
 import { beforeAll, describe, expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";

@@ -1,6 +1,6 @@
 // Responses that are reused are never older than their requests: what one server has written, another one returns at once.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import {
   type ResourceDefinition,
   type ResourcePlace,

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { rounds } from "../support/rounds.ts";
 import { startTestServer } from "../support/test-server.ts";

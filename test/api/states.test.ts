@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { keepsDeleted } from "../../src/standard-methods/definition/definition.ts";
 import { services } from "../../src/rpc/services.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { mayChangeAccess } from "../../src/changes/access-change.ts";
 import type { Change } from "../../src/changes/change.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 
 const row = {
   id: "1",

@@ -15,7 +15,7 @@ import { createRestHandler } from "../../src/rest/rest-handler.ts";
 import { createExplainError } from "../../src/rpc/explain-error.ts";
 import { createErrorInterceptor } from "../../src/rpc/interceptors.ts";
 import { requestIdKey } from "../../src/rpc/request-id-key.ts";
-import { createRpcHandler } from "../../src/rpc-handler.ts";
+import { createRpcHandler } from "../../src/rpc/rpc-handler.ts";
 import {
   ServerCompatRequestSchema,
   ServerCompatResponseSchema,

@@ -6,7 +6,7 @@ import { type Migration, Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
 import { type Database } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { checkSchema } from "../../src/standard-methods/definition/check-schema.ts";
 import { numberOf } from "../../src/changes/revision.ts";
 import { sampleRevision } from "../support/revisions.ts";

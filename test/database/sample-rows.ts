@@ -1,7 +1,7 @@
 // Inserts rows for tests of the layers below the services, with the same functions that the services use.
 import { apiKeyDefinition } from "../../src/iam/api-keys/definition.ts";
 import type { ApiKeyRow } from "../../src/iam/api-keys/store.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { serviceAuthor } from "../../src/changes/author.ts";
 import { createIdSource } from "../../src/changes/id-source.ts";
 import { type OrgTransaction, inTransaction, readTime, writeInOrg } from "../../src/changes/write-in-org.ts";

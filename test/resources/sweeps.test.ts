@@ -7,7 +7,7 @@ import { Resource_State, Resource_StateSchema } from "../../gen/resources/v1alph
 import { openDatabase } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
 import { createPurgeJob } from "../../src/jobs/purge/purge-job.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import pino from "pino";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { Member_Type, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { composeHealth } from "../../src/compose/health.ts";
 import { composeService } from "../../src/compose/service.ts";
 import { readConfig } from "../../src/config.ts";

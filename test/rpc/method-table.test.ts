@@ -7,7 +7,7 @@ import { http } from "../../gen/google/api/annotations_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { required } from "../../src/errors/required.ts";
 import { isSingletonType, methodNouns } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";

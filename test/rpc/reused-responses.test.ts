@@ -13,7 +13,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createListener } from "../../src/http/listener/listener.ts";
 import { type RestHandlerOptions, createRestHandler } from "../../src/rest/rest-handler.ts";
 import { createExplainError } from "../../src/rpc/explain-error.ts";
-import { createRpcHandler } from "../../src/rpc-handler.ts";
+import { createRpcHandler } from "../../src/rpc/rpc-handler.ts";
 import { isReused, markReused } from "../../src/standard-methods/read/reused-response.ts";
 import { type Book, BookSchema, LibraryService } from "../rest/gen/rest/test/v1/library_pb.ts";
 

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Listener, createListener } from "../../src/http/listener/listener.ts";
 import { createRestHandler } from "../../src/rest/rest-handler.ts";
-import { createRpcHandler } from "../../src/rpc-handler.ts";
+import { createRpcHandler } from "../../src/rpc/rpc-handler.ts";
 import { createExplainError } from "../../src/rpc/explain-error.ts";
 import { ChatService, LibraryService, StreamingService } from "../rest/gen/rest/test/v1/library_pb.ts";
 

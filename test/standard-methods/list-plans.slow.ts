@@ -5,7 +5,7 @@ import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { type Kysely, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Visibility, unlimited } from "../../src/access/evaluation/visibility.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Database, openDatabase, settingsByKey } from "../../src/database/database.ts";
 import type { Schema } from "../../src/database/schema.ts";

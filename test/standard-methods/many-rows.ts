@@ -1,7 +1,7 @@
 // Inserts so many rows that the planner needs indexes: of each resource a large parent and many small ones. The rows of a
 // resource without a statement here follow from its definition and its table.
 import { sql } from "kysely";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import type { ResourceDefinition, ResourceTable } from "../../src/standard-methods/definition/definition.ts";

@@ -6,7 +6,7 @@ import { type ControlledTransaction, sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
-import { catalog, registry } from "../../src/catalog.ts";
+import { registeredResources, registry } from "../../src/resource-registry.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import type { Schema } from "../../src/database/schema.ts";
 import { required } from "../../src/errors/required.ts";
@@ -183,7 +183,7 @@ describe("a registry refuses", () => {
 });
 
 test("the server does not start with a resource that is in no list of the catalog", () => {
-  const listed = catalog.flatMap(({ definitions }) => definitions);
+  const listed = registeredResources.flatMap(({ definitions }) => definitions);
   for (const left of listed) {
     const rest = listed.filter(
       (definition) => definition !== left && !definition.storage.references.some(({ to }) => to === left.type),

@@ -6,7 +6,7 @@ import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
 import { withUniqueKey } from "../../src/filters/keyset.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { tablesToOrder } from "../../src/database/database.ts";
 import { levelsOf } from "../../src/standard-methods/definition/definition.ts";
 import { roleBindingDefinition } from "../../src/iam/role-bindings/definition.ts";

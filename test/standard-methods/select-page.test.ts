@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { unlimited } from "../../src/access/evaluation/visibility.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { cursorOf, withUniqueKey } from "../../src/filters/keyset.ts";
 import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";

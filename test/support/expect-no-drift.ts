@@ -1,5 +1,5 @@
 import { openDatabase } from "../../src/database/database.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { findDrift } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
 import { findLedgerDrift } from "./find-ledger-drift.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { type Shape, shapeOf } from "./resource-shapes.ts";
 import { type WrittenResource, writtenResource, writtenResources } from "./written-resources.ts";
 

@@ -1,5 +1,5 @@
 // The service catalog: what is stored in the installation's own org and has paths without an org. Every caller may read it.
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { methodNouns } from "../../src/paths/patterns.ts";
 import { type ResourceDefinition, isInOrg } from "../../src/standard-methods/definition/definition.ts";
 

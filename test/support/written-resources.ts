@@ -3,7 +3,7 @@
 import type { DescField, DescService } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { resourceTypes } from "../../gen/resource-types.ts";
-import { registry } from "../../src/catalog.ts";
+import { registry } from "../../src/resource-registry.ts";
 import { type ResourceType, methodNouns } from "../../src/paths/patterns.ts";
 import {
   type ResourceDefinition,
@@ -11,7 +11,7 @@ import {
   isNamed,
 } from "../../src/standard-methods/definition/definition.ts";
 import { required } from "../../src/errors/required.ts";
-import { isImmutable } from "../../src/standard-methods/write/field-behavior.ts";
+import { isImmutable } from "../../src/validation/field-behavior.ts";
 
 interface AnyEntry {
   /** For a resource without a Create: the type whose Create also creates one, with the same name. */

@@ -11,7 +11,7 @@ import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
-import { maxViolations } from "../../standard-methods/write/validate-message.ts";
+import { maxViolations } from "../../validation/validate-message.ts";
 import type { WriteCall } from "../../standard-methods/write/write-call.ts";
 import { type LevelRow, pathAbove } from "../../quotas/levels.ts";
 import { isRaised, mayRaise } from "../quotas/may-raise.ts";

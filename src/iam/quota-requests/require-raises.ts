@@ -3,7 +3,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { mapEntry } from "../../errors/map-entry.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { singletonPath } from "../../paths/patterns.ts";
-import { maxViolations } from "../../standard-methods/write/validate-message.ts";
+import { maxViolations } from "../../validation/validate-message.ts";
 import type { LevelRow } from "../../quotas/levels.ts";
 import { permissionToGetQuotas } from "../../quotas/permission.ts";
 import { mayGetQuota } from "../../quotas/readable-levels.ts";

@@ -3,7 +3,7 @@ import { invalidFields } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
-import { maxViolations } from "../../standard-methods/write/validate-message.ts";
+import { maxViolations } from "../../validation/validate-message.ts";
 import { findUnknownPermission } from "./find-unknown-permission.ts";
 import type { RoleDependencies } from "./role-dependencies.ts";
 import type { RoleRow } from "./store.ts";

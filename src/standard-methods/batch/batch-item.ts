@@ -1,5 +1,5 @@
 import { type FieldViolation, ServiceError, invalidFields } from "../../errors/service-error.ts";
-import { maxViolations } from "../write/validate-message.ts";
+import { maxViolations } from "../../validation/validate-message.ts";
 
 /** The request field that holds the items. */
 export type ItemList = "requests" | "paths";

@@ -5,7 +5,7 @@ import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ResourceType, describePattern, isSamePattern, methodNouns, patternsOf } from "../../paths/patterns.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
-import { isImmutable } from "../write/field-behavior.ts";
+import { isImmutable } from "../../validation/field-behavior.ts";
 import { type ResourceDefinition, isInOrg, isNamed } from "./definition.ts";
 import type { Transition } from "./lifecycle.ts";
 

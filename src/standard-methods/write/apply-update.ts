@@ -12,8 +12,8 @@ import { type ReflectMessage, reflect, scalarZeroValue } from "@bufbuild/protobu
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { type FieldViolation, invalidField, invalidFields } from "../../errors/service-error.ts";
 import { type FieldPath, quoteKey, splitMaskPath } from "../../rest/field-paths.ts";
-import { isImmutable, isOutputOnly } from "./field-behavior.ts";
-import { brokenConstraints, validateMessage } from "./validate-message.ts";
+import { isImmutable, isOutputOnly } from "../../validation/field-behavior.ts";
+import { brokenConstraints, validateMessage } from "../../validation/validate-message.ts";
 
 /** More than the number of fields and labels of any resource. */
 const maxMaskPaths = 100;

@@ -21,7 +21,7 @@ import { updateRow } from "../rows/update-row.ts";
 import type { ServedResource } from "../rules.ts";
 import { invalidExpiry } from "./expire-time.ts";
 import { readByKeys } from "../read/row-reader.ts";
-import { validateMessage } from "./validate-message.ts";
+import { validateMessage } from "../../validation/validate-message.ts";
 import type { WriteCall } from "./write-call.ts";
 import { messageAtPath } from "./at-path.ts";
 import { checkNew } from "./check-new.ts";

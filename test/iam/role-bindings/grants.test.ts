@@ -10,7 +10,7 @@ import { RoleSchema } from "../../../gen/iam/v1alpha/role_pb.ts";
 import type { EscalationGuard } from "../../../src/access/escalation/guard-types.ts";
 import type { OrgTransaction } from "../../../src/changes/write-in-org.ts";
 import type { Database } from "../../../src/database/database.ts";
-import { registry } from "../../../src/catalog.ts";
+import { registry } from "../../../src/resource-registry.ts";
 import { projectDefinition } from "../../../src/iam/projects/definition.ts";
 import { createFairQueue } from "../../../src/scheduling/fair-queue.ts";
 import { createWriteGroups } from "../../../src/standard-methods/write/write-groups.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { registry } from "../../../src/catalog.ts";
+import { registry } from "../../../src/resource-registry.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
 import { ownAreas } from "../../../src/access/engine/tables/permission-class.ts";

@@ -1,7 +1,7 @@
 // Tests what lists show while the job removes, in several transactions, what refers to a deleted resource.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import pino from "pino";
-import { registry } from "../../../src/catalog.ts";
+import { registry } from "../../../src/resource-registry.ts";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
 import { type PurgeJob, createPurgeJob } from "../../../src/jobs/purge/purge-job.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";

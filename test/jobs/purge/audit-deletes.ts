@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { registry } from "../../../src/catalog.ts";
+import { registry } from "../../../src/resource-registry.ts";
 import { orgTablesOf } from "../../../src/jobs/purge/org-tables.ts";
 import type { PurgeFixture } from "./purge-fixture.ts";
 

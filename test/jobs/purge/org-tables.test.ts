@@ -1,7 +1,7 @@
 // Compares the list of tables with the catalog of the database, so that a table missing from the list fails here.
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { registry } from "../../../src/catalog.ts";
+import { registry } from "../../../src/resource-registry.ts";
 import { orgTablesOf } from "../../../src/jobs/purge/org-tables.ts";
 import { useSharedDatabase } from "../../database/shared-database.ts";
 

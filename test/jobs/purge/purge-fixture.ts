@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import pino from "pino";
 import { onTestFinished } from "vitest";
-import { registry } from "../../../src/catalog.ts";
+import { registry } from "../../../src/resource-registry.ts";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
 import { openInstallation } from "../../../src/installation/open-installation.ts";
 import { type PurgeJob, type PurgeJobDependencies, createPurgeJob } from "../../../src/jobs/purge/purge-job.ts";

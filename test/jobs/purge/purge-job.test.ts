@@ -1,7 +1,7 @@
 // Tests what a run removes and keeps, and what it records in the change log.
 import { type RawBuilder, sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { registry } from "../../../src/catalog.ts";
+import { registry } from "../../../src/resource-registry.ts";
 import { orgTablesOf } from "../../../src/jobs/purge/org-tables.ts";
 import { changesOf, headOf, revisionOf } from "../../changes/logged-writes.ts";
 import { addMember, addOrg, rebuild, write } from "../../database/sample-rows.ts";

@@ -7,7 +7,7 @@ import type { HttpResponse } from "../../../src/http/http-messages.ts";
 import { paceKey, unpaced } from "../../../src/http/request-pace.ts";
 import { clientAddressKey } from "../../../src/rpc/call-origin.ts";
 import { createLimitStreams } from "../../../src/rpc/limits/limit-streams.ts";
-import { refuseOneTooMany } from "../../../src/unary/refuse-call.ts";
+import { refuseOneTooMany } from "../../../src/rpc/unary/refuse-call.ts";
 import { callHttp2, openHttp2 } from "../../http/http2-client.ts";
 import { openRaw } from "../../http/raw-client.ts";
 import { beginAnswer, startListener } from "../../http/start-listener.ts";

@@ -1,0 +1,107 @@
+// Serves RPC: unary calls by src/rpc/unary, streams by connect-node, and calls of methods that do not exist with an error.
+import type { Registry } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { closeAfterEarlyAnswer } from "../http/listener/close-after-early-answer.ts";
+import { refuseMethodsBut } from "../http/plain-error.ts";
+import { requestPathOf } from "../http/request-path.ts";
+import { createTypeRegistry } from "../rest/json/type-registry.ts";
+import { collectMethods } from "../rest/routing/collect-methods.ts";
+import { withStrictJson } from "../rest/strict-rpc-json.ts";
+import type { CallHandler } from "./call-handler.ts";
+import { endGateWithSignal, endWithSignal } from "./end-with-signal.ts";
+import type { Guards } from "./guards.ts";
+import { limitCallTime } from "./limits/limit-call-time.ts";
+import { createSliceInterceptor } from "./limits/take-slice.ts";
+import { createConnectHandler } from "./serve-with-connect.ts";
+import { isReused } from "../standard-methods/read/reused-response.ts";
+import { itemLimitOf } from "../validation/find-oversized.ts";
+import { errorDomain } from "./to-connect-error.ts";
+import { isCalledWithGet } from "./unary/connect-get.ts";
+import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
+import { createUnaryHandler } from "./unary/unary-handler.ts";
+
+export interface RpcHandlerOptions {
+  /** Registers the services. */
+  readonly routes: (router: ConnectRouter) => void;
+  /** Registers services whose calls may be open for as long as they like. */
+  readonly longLived: (router: ConnectRouter) => void;
+  readonly guards: Guards;
+  /** Bounds the streams of `longLived`. Default: there is no bound. */
+  readonly limitStreams?: (handler: CallHandler) => CallHandler;
+  /** The maximum size of a message that is left to connect-node, in streams and in gRPC over HTTP/1.1. */
+  readonly maxStreamedBytes: number;
+  readonly maxJsonDepth: number;
+  /** Resolves the types of google.protobuf.Any in JSON. Defaults to the types in the files of `routes`, and what those import. */
+  readonly registry?: Registry;
+  /** The maximum duration of a call of `routes`. */
+  readonly requestTimeoutMs: number;
+  /** Serves requests that are no calls. */
+  readonly fallback: CallHandler;
+}
+
+/** The largest number of bytes that connect-node takes as a limit. */
+const mostBytes = 0xffff_ffff;
+
+export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
+  const { routes, longLived, maxStreamedBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
+  const methods = collectMethods(routes);
+  const registry = options.registry ?? createTypeRegistry(methods.map(({ method }) => method));
+  const { gate, slice, body: bodyLimits, errors, concurrency, call, explain } = options.guards;
+  // As in REST, an unknown field is an error.
+  const jsonOptions = { ignoreUnknownFields: false, registry };
+  const readable = new Set(
+    methods
+      .filter(({ method }) => isCalledWithGet(method))
+      .map(({ method: { parent, name } }) => `/${parent.typeName}/${name}`),
+  );
+  const limited = new Set<string>();
+  const streams = new Set<string>();
+  const served = new Set<string>();
+  const rpc = createConnectHandler({
+    routes(router) {
+      routes(withStrictJson(router, { jsonOptions, maxJsonDepth, errorDomain }));
+      for (const { requestPath } of router.handlers) limited.add(requestPath);
+      longLived(router);
+      for (const { requestPath, method } of router.handlers) {
+        served.add(requestPath);
+        if (method.methodKind !== "unary" && !limited.has(requestPath)) streams.add(requestPath);
+      }
+    },
+    requestGate: endGateWithSignal(gate, explain),
+    interceptors: [errors, endWithSignal, createSliceInterceptor(slice), concurrency, call],
+    readMaxBytes: maxStreamedBytes,
+    // Compressing files of reflection takes longer than anything else that a client gets without credentials.
+    compressMinBytes: mostBytes,
+    jsonOptions,
+  });
+  const rpcStream = options.limitStreams?.(rpc) ?? rpc;
+  const unary = createUnaryHandler({
+    routes,
+    requestGate: gate,
+    beforeMessage: slice,
+    interceptors: [errors, concurrency, call],
+    isReused,
+    explain,
+    bodyLimits,
+    itemLimitOf,
+    maxDepth: maxJsonDepth,
+    registry,
+    timeoutMs: requestTimeoutMs,
+    fallback(request, response, values) {
+      const path = requestPathOf(request.url ?? "");
+      if (!served.has(path))
+        return refuseUnknownMethod(request, response) ? undefined : fallback(request, response, values);
+      closeAfterEarlyAnswer(request, response);
+      if (limited.has(path)) limitCallTime(request, response, requestTimeoutMs);
+      return streams.has(path) ? rpcStream(request, response, values) : rpc(request, response, values);
+    },
+  });
+  return (request, response, values) => {
+    const path = requestPathOf(request.url ?? "");
+    const verbs = readable.has(path) ? ["GET", "POST"] : ["POST"];
+    const isRefused =
+      served.has(path) &&
+      (refuseOtherVerbs(verbs, request, response) || refuseMethodsBut(verbs, request, response, path));
+    return isRefused ? undefined : unary(request, response, values);
+  };
+}

@@ -1,0 +1,55 @@
+import type { Origin } from "../../changes/author.ts";
+import type { SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
+import type { HttpRequest } from "../../http/http-messages.ts";
+import { OAuthError } from "../oauth/oauth-error.ts";
+import { readForm, requiredParameter } from "../oauth/read-form.ts";
+import { readQuery } from "../oauth/read-parameters.ts";
+import { type Answer, type Endpoint, page, redirect } from "./answers.ts";
+import { choicePage, choiceProblemPage } from "./choice-page.ts";
+import { readCookie } from "./cookie.ts";
+import { requireSameOrigin } from "./require-same-origin.ts";
+import { choicePath, requireReturnPath, signInPath } from "./return-path.ts";
+
+interface ChoiceEndpointDependencies {
+  readonly signInChoices: SignInChoices;
+  readonly isSignedIn: (request: HttpRequest) => Promise<boolean>;
+  readonly originOf: (request: HttpRequest) => Origin;
+}
+
+/** Creates the endpoint where a person chooses as which member it is signed in: the page, and the decision that it sends. */
+export function createChoiceEndpoint(dependencies: ChoiceEndpointDependencies): Endpoint {
+  const { signInChoices, isSignedIn, originOf } = dependencies;
+
+  const show = async (request: HttpRequest): Promise<Answer> => {
+    const returnPath = requireReturnPath(readQuery(request).get("return_to"));
+    const cookie = readCookie(request);
+    const choices = cookie === undefined ? [] : await signInChoices.find(cookie);
+    if (choices.length > 0) return page(choicePage(choices, returnPath));
+    return redirect((await isSignedIn(request)) ? returnPath : signInPath(returnPath));
+  };
+
+  const decide = async (request: HttpRequest): Promise<Answer> => {
+    requireSameOrigin(request);
+    const form = await readForm(request);
+    const returnPath = requireReturnPath(form.get("return_to"));
+    const [identity, decision] = [requiredParameter(form, "identity"), requiredParameter(form, "decision")];
+    const cookie = readCookie(request) ?? "";
+    switch (decision) {
+      case "decline":
+        await signInChoices.decline(cookie, identity);
+        return redirect(choicePath(returnPath));
+      case "sign-in":
+      case "accept":
+        await signInChoices.choose(cookie, identity, decision === "accept", originOf(request));
+        return redirect(returnPath);
+      default:
+        throw new OAuthError("invalid_request", "the decision must be sign-in, accept or decline");
+    }
+  };
+
+  return {
+    methods: ["GET", "POST"],
+    answer: (request) => (request.method === "POST" ? decide(request) : show(request)),
+    fail: (error) => ({ ...page(choiceProblemPage(error.message)), status: error.status }),
+  };
+}

@@ -1,0 +1,190 @@
+// The endpoints with which browsers sign in and get tokens. They are the only ones that read the cookie; the API takes bearer
+// credentials only.
+import { readFileSync } from "node:fs";
+import type { Logger } from "pino";
+import type { Origin } from "../../changes/author.ts";
+import type { Database } from "../../database/database.ts";
+import type { Account } from "../../iam/account/account.ts";
+import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
+import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
+import type { SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
+import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
+import { closeAfterEarlyAnswer } from "../../http/listener/close-after-early-answer.ts";
+import { folderWith } from "../../http/folder-with.ts";
+import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
+import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
+import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
+import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
+import { readQuery } from "../oauth/read-parameters.ts";
+import { requireMethod } from "../oauth/require-method.ts";
+import { requestPathOf } from "../../http/request-path.ts";
+import { createAccountEndpoints } from "./account-endpoints.ts";
+import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
+import { createAuthorizeEndpoints } from "../consent/authorize-endpoints.ts";
+import { createChoiceEndpoint } from "./choice-endpoint.ts";
+import { clearCookie, readCookie, setCookie } from "./cookie.ts";
+import { keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
+import { requireSameOrigin } from "./require-same-origin.ts";
+import { choicePath, home, readReturnPath, requireReturnPath, signInPath } from "./return-path.ts";
+import { createSignInForm, failOnPage } from "./sign-in-form.ts";
+import { createSignInSteps } from "./sign-in-steps.ts";
+
+export interface SignInDependencies {
+  readonly database: Database;
+  readonly browserSessions: BrowserSessions;
+  readonly account: Account;
+  readonly providerSignIn: ProviderSignIn;
+  readonly signInChoices: SignInChoices;
+  readonly count: OAuthDependencies["count"];
+  readonly originOf: (request: HttpRequest) => Origin;
+  readonly issuer: () => string;
+  readonly systemOrgId: string;
+  readonly logger: Logger;
+}
+
+/** Answers a request, or returns undefined if it is for another path. */
+type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined;
+
+const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
+
+export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
+  const { database, browserSessions, providerSignIn, signInChoices, count, issuer, systemOrgId, originOf, logger } =
+    dependencies;
+
+  const { find, findChoices, endBefore, enter, signOut } = createSignInSteps(dependencies);
+
+  /** Where a provider sends the browser back. */
+  const callback = (providerId: string): Endpoint => ({
+    methods: ["GET"],
+    async answer(request) {
+      const query = readQuery(request);
+      const person = await providerSignIn.finish(providerId, query, readCookie(request, "start"));
+      if (person.identities.length > 0) return enter(request, person);
+      return { ...page(unlinkedPage(person), { "Set-Cookie": clearCookie("start") }), status: 403 };
+    },
+    fail: (error) => {
+      const answer = failOnPage(error);
+      return { ...answer, headers: { ...answer.headers, "Set-Cookie": clearCookie("start") } };
+    },
+  });
+
+  /** Returns an endpoint with a page for browsers that are signed in. Others are sent to the sign-in, or to choose a member. */
+  const pageOf = (write: (session: BrowserSession, request: HttpRequest) => string | Promise<string>): Endpoint => ({
+    methods: ["GET"],
+    async answer(request) {
+      const session = await find(request);
+      if (session !== undefined) return page(await write(session, request));
+      const returnPath = readReturnPath(request.url ?? "") ?? home;
+      const choices = await findChoices(request);
+      return redirect(choices.length > 0 ? choicePath(returnPath) : signInPath(returnPath));
+    },
+    fail: failOnPage,
+  });
+
+  const endpoints: Readonly<Record<string, Endpoint>> = {
+    ...createAuthorizeEndpoints({ database, issuer, systemOrgId, findSession: find, findChoices, count }),
+
+    "/sign-in/choice": createChoiceEndpoint({
+      signInChoices,
+      isSignedIn: async (request) => (await find(request)) !== undefined,
+      originOf,
+    }),
+
+    "/sign-in": {
+      methods: ["GET"],
+      async answer(request) {
+        const query = readQuery(request);
+        const returnPath = requireReturnPath(query.get("return_to"));
+        const org = query.get("org") ?? undefined;
+        return page(signInPage({ returnPath, org, providers: await providerSignIn.list(org) }));
+      },
+      fail: failOnPage,
+    },
+
+    "/sign-in/start": createSignInForm(providerSignIn, async (form, returnPath) => {
+      const { url, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), returnPath);
+      return redirect(url.href, { "Set-Cookie": setCookie(cookie, "start") });
+    }),
+
+    "/sign-in/code": createSignInForm(providerSignIn, async (form, returnPath, request) => {
+      const member = await redeemSignInLink(database, requiredParameter(form, "code"));
+      await endBefore(request);
+      const cookie = await browserSessions.start(member, originOf(request));
+      return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
+    }),
+
+    "/sign-in/token": {
+      methods: ["POST"],
+      async answer(request) {
+        requireSameOrigin(request);
+        const { member: path } = await readJson(request);
+        const session = await find(request);
+        if (session === undefined) throw new OAuthError("invalid_grant", "the browser is not signed in");
+        const member = session.members.find((each) => each.path === path);
+        if (member === undefined) {
+          const known = session.members.map((each) => each.path).join(", ");
+          throw new OAuthError("invalid_request", `member must be one that the browser is signed in as: ${known}`);
+        }
+        await count(member, false);
+        const { text, token } = await browserSessions.issueToken(session, member);
+        const expiresIn = (token.expireTime - token.issueTime) / 1_000;
+        return json(200, { access_token: text, token_type: "Bearer", expires_in: expiresIn });
+      },
+    },
+
+    "/sign-out": {
+      methods: ["POST"],
+      async answer(request) {
+        requireSameOrigin(request);
+        await readForm(request);
+        return signOut(request);
+      },
+      fail: failOnPage,
+    },
+
+    ...createAccountEndpoints({ ...dependencies, find, findChoices, pageOf, signOut, fail: failOnPage }),
+    "/account/keys": pageOf((session, request) => keysPage(session, readQuery(request).get("member"))),
+    "/account/keys/new": pageOf((session, request) => newKeyPage(session, readQuery(request).get("member"))),
+
+    "/sign-in/account.js": file("account.js", "text/javascript; charset=utf-8"),
+    "/sign-in/account.css": file("account.css", "text/css; charset=utf-8"),
+  };
+
+  const answer = async (endpoint: Endpoint, request: HttpRequest, response: HttpResponse): Promise<void> => {
+    closeAfterEarlyAnswer(request, response);
+    try {
+      requireMethod(request, endpoint.methods);
+      send(response, await endpoint.answer(request));
+    } catch (thrown) {
+      if (response.headersSent) throw thrown;
+      const error = toOAuthError(thrown);
+      if (error.error === "server_error") logger.error({ err: thrown }, "a request of a sign-in failed");
+      const { status, headers, body } = (endpoint.fail ?? failAsJson)(error);
+      send(response, { status, headers: { ...headers, ...error.headers }, body });
+    }
+  };
+
+  return (request, response) => {
+    const path = requestPathOf(request.url ?? "");
+    const [, providerId] = callbackPattern.exec(path) ?? [];
+    if (providerId !== undefined) return answer(callback(providerId), request, response);
+    const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
+    return endpoint && answer(endpoint, request, response);
+  };
+}
+
+function failAsJson(error: OAuthError): Answer {
+  return json(error.status, { error: error.error, error_description: error.message });
+}
+
+/** A file in `docs/browser`, which is read when it is first asked for. */
+function file(name: string, type: string): Endpoint {
+  let body: Buffer | undefined;
+  return {
+    methods: ["GET"],
+    async answer() {
+      body ??= readFileSync(new URL(`docs/browser/${name}`, folderWith("docs/browser")));
+      return { status: 200, headers: { "Content-Type": type }, body };
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// What the endpoints for browsers do with the cookie of a request.
+import type { Logger } from "pino";
+import type { Origin } from "../../changes/author.ts";
+import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
+import type { SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
+import type { SignInChoice, SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
+import type { BrowserSessionKey } from "../../iam/sign-in/store.ts";
+import { waitAtMost } from "../../timers/wait-at-most.ts";
+import type { HttpRequest } from "../../http/http-messages.ts";
+import { type Answer, page, redirect } from "./answers.ts";
+import { clearCookie, readCookie, setCookie } from "./cookie.ts";
+import { signedOutPage } from "./pages.ts";
+import { choicePath } from "./return-path.ts";
+
+interface StepDependencies {
+  readonly browserSessions: BrowserSessions;
+  readonly signInChoices: SignInChoices;
+  readonly originOf: (request: HttpRequest) => Origin;
+  readonly logger: Logger;
+}
+
+interface SignInSteps {
+  /** Returns as whom a browser is signed in; undefined for nobody. */
+  readonly find: (request: HttpRequest) => Promise<BrowserSession | undefined>;
+  /** Returns what a browser may still choose. */
+  readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
+  /**
+   * Ends the sign-in that a browser had before another one: somebody else may know its cookie, which ends at once. The new sign-in does
+   * not wait long for its sessions, because an org can hold up their ends.
+   */
+  readonly endBefore: (request: HttpRequest) => Promise<void>;
+  /**
+   * Lets a person who signed in at a provider choose a member. Who has nothing to choose, but one member and nothing to accept, is
+   * signed in at once.
+   */
+  readonly enter: (request: HttpRequest, person: SignedInPerson) => Promise<Answer>;
+  /**
+   * Signs a browser out. What fails in one org leaves neither the browser nor the sessions of other orgs signed in.
+   *
+   * @param answer what to answer when all has ended; by default, the browser goes to the sign-in.
+   */
+  readonly signOut: (request: HttpRequest, answer?: (headers: Answer["headers"]) => Answer) => Promise<Answer>;
+}
+
+/** How long a new sign-in waits for the orgs of the one that the browser had. */
+const maxWaitMs = 1_000;
+
+export function createSignInSteps(dependencies: StepDependencies): SignInSteps {
+  const { browserSessions, signInChoices, originOf, logger } = dependencies;
+
+  const find = async (request: HttpRequest): Promise<BrowserSession | undefined> => {
+    const cookie = readCookie(request);
+    return cookie === undefined ? undefined : browserSessions.find(cookie);
+  };
+
+  const forget = async (request: HttpRequest): Promise<BrowserSessionKey[]> => {
+    const cookie = readCookie(request);
+    return cookie === undefined ? [] : browserSessions.forget(cookie);
+  };
+
+  const findChoices = async (request: HttpRequest): Promise<readonly SignInChoice[]> => {
+    const cookie = readCookie(request);
+    return cookie === undefined ? [] : signInChoices.find(cookie);
+  };
+
+  const endBefore = async (request: HttpRequest): Promise<void> => {
+    const ending = browserSessions.end(await forget(request), originOf(request)).catch((err: unknown) => {
+      logger.error({ err }, "a session of the sign-in that a browser had before could not be ended");
+    });
+    await waitAtMost(maxWaitMs, ending);
+  };
+
+  const enter = async (request: HttpRequest, { identities, returnPath }: SignedInPerson): Promise<Answer> => {
+    await endBefore(request);
+    const cookie = await signInChoices.offer(identities);
+    const headers = { "Set-Cookie": [setCookie(cookie), clearCookie("start")] };
+    const choices = await signInChoices.find(cookie);
+    const [only, ...others] = choices.filter(({ state }) => state !== "DECLINED");
+    if (only?.state !== "ACCEPTED" || others.length > 0) return redirect(choicePath(returnPath), headers);
+    await signInChoices.choose(cookie, only.id, false, originOf(request));
+    return redirect(returnPath, headers);
+  };
+
+  const signOut: SignInSteps["signOut"] = async (request, answer = (headers) => redirect("/sign-in", headers)) => {
+    const keys = await forget(request);
+    const headers = { "Set-Cookie": clearCookie() };
+    try {
+      await browserSessions.end(keys, originOf(request));
+      return answer(headers);
+    } catch (err) {
+      logger.error({ err }, "a session of a browser that signed out could not be ended");
+      return { ...page(signedOutPage(), headers), status: 503 };
+    }
+  };
+
+  return { find, findChoices, endBefore, enter, signOut };
+}
