@@ -1,8 +1,7 @@
 // Most of the time of a short statement is the way to the server and back. So a transaction can send a statement together with the next
 // one, which may be its COMMIT.
-import type { CompiledQuery, DatabaseConnection, Transaction } from "kysely";
-import type { Committed } from "./commits.ts";
-import type { Database } from "./database.ts";
+import type { CompiledQuery, DatabaseConnection, Kysely, Transaction } from "kysely";
+import type { Committed, Commits } from "./commits.ts";
 import type { Schema } from "./schema.ts";
 
 /** A connection that can hold a statement until the next one is sent. */
@@ -37,7 +36,7 @@ export function unawaited<Result>(result: Promise<Result>): Promise<Result> {
 
 /** Runs a transaction, commits it, and tells what it has written. If `run` rejects, it is rolled back. */
 export async function transact<Result>(
-  { writes, commits }: Pick<Database, "writes" | "commits">,
+  { writes, commits }: { readonly writes: Kysely<Schema>; readonly commits: Pick<Commits, "tell"> },
   run: (db: WriteTransaction) => Promise<Result>,
 ): Promise<Result> {
   const written: Committed[] = [];

@@ -36,7 +36,7 @@ test.each([
     const response = await fetch(server.url + path, {
       method,
       headers: { ...html, ...headers, ...authorization },
-      body: body ?? null,
+      ...(body !== undefined && { body }),
       redirect: "manual",
     });
     expect(response.status).toBeGreaterThanOrEqual(300);
