@@ -15,7 +15,7 @@ import { type NewId, createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, lockOrgWithNext, requireActiveOrg, requireLocked } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, microsecondsOf } from "./revision-time.ts";
-import { type WriteTransaction, transact } from "../database/write-transaction.ts";
+import { type End, type WriteTransaction, transact } from "../database/write-transaction.ts";
 
 /** A transaction that holds an org's lock. */
 export interface OrgTransaction {
@@ -60,23 +60,26 @@ export interface CallTime {
  *
  * @param call the statements end before its deadline, and the transaction is rolled back once its caller no longer waits. Rejects
  *   with the reason of its signal then. By default, nobody waits.
+ * @param end how it ends when `run` has returned a result. By default, it is committed.
  */
 export async function inTransaction<Result>(
   database: Database,
   run: (db: WriteTransaction) => Promise<Result>,
   call?: CallTime,
+  end?: End,
 ): Promise<Result> {
+  const runInTime = async (db: WriteTransaction): Promise<Result> => {
+    if (call === undefined) return run(db);
+    const { lockMs = transactionLimits.lockMs } = call;
+    const limits = { ...transactionLimits, lockMs };
+    limitToDeadline(db, limits, call.remainingMs(), lockMs !== transactionLimits.lockMs);
+    const result = await run(db);
+    call.signal().throwIfAborted();
+    return result;
+  };
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transact(database, async (db) => {
-        if (call === undefined) return run(db);
-        const { lockMs = transactionLimits.lockMs } = call;
-        const limits = { ...transactionLimits, lockMs };
-        limitToDeadline(db, limits, call.remainingMs(), lockMs !== transactionLimits.lockMs);
-        const result = await run(db);
-        call.signal().throwIfAborted();
-        return result;
-      });
+      return await transact(database, runInTime, end);
     } catch (error) {
       if (attempt >= maxAttempts || !isRetryable(error)) throw error;
     }

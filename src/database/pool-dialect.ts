@@ -73,6 +73,7 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
   /** Whether anything of the transaction was sent. Its beginning is the first statement that is held. */
   let isBegun = false;
   let isUsable = true;
+  let isRolledBackAtEnd = false;
 
   const toStatement = ({ sql: text, parameters: values }: CompiledQuery): Statement => {
     return { name: values.length === 0 ? undefined : nameOf(text), text, values };
@@ -105,13 +106,16 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     async sendHeld() {
       if (held.length > 0) await run();
     },
+    rollBackAtEnd: () => void (isRolledBackAtEnd = true),
     begin({ isolationLevel, accessMode }) {
+      isRolledBackAtEnd = false;
       const level = isolationLevel === undefined ? "" : ` isolation level ${isolationLevel}`;
       // In one message, so that the settings cost no time of their own.
       held = [{ text: `begin${level}${accessMode === undefined ? "" : ` ${accessMode}`}${settings}`, values: [] }];
       isBegun = false;
     },
     async commit() {
+      if (isRolledBackAtEnd) return this.rollback();
       if (!isBegun && held.length === 1) return;
       const result = await run({ text: "commit", values: [] });
       if (result?.command === "ROLLBACK") throw new AbortedTransactionError();

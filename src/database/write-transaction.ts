@@ -9,7 +9,12 @@ export interface HoldingConnection extends DatabaseConnection {
   readonly hold: (statement: CompiledQuery, rows: PromiseWithResolvers<object[]>) => void;
   /** Sends what is held, if there is anything. */
   readonly sendHeld: () => Promise<void>;
+  /** Has the transaction rolled back where it would be committed. */
+  readonly rollBackAtEnd: () => void;
 }
+
+/** How a transaction ends that does not fail. One that is rolled back has only tried what it would write. */
+export type End = "commit" | "rollback";
 
 export interface WriteTransaction extends Transaction<Schema> {
   /**
@@ -34,14 +39,18 @@ export function unawaited<Result>(result: Promise<Result>): Promise<Result> {
   return result;
 }
 
-/** Runs a transaction, commits it, and tells what it has written. If `run` rejects, it is rolled back. */
+/** Runs a transaction, commits it, and tells what it has written. If `run` rejects, it is rolled back. By default, it is committed. */
 export async function transact<Result>(
   { writes, commits }: { readonly writes: Kysely<Schema>; readonly commits: Pick<Commits, "tell"> },
   run: (db: WriteTransaction) => Promise<Result>,
+  end: End = "commit",
 ): Promise<Result> {
   const written: Committed[] = [];
   const result = await writes.transaction().execute(async (db) => {
-    const { hold, sendHeld } = await db.getExecutor().provideConnection(async (own) => own as HoldingConnection);
+    const { hold, sendHeld, rollBackAtEnd } = await db
+      .getExecutor()
+      .provideConnection(async (own) => own as HoldingConnection);
+    if (end === "rollback") rollBackAtEnd();
     const sendWithNext = (statement: CompiledQuery): Promise<never> => {
       const rows = Promise.withResolvers<object[]>();
       hold(statement, rows);
@@ -50,6 +59,6 @@ export async function transact<Result>(
     const noteWritten = (each: Committed): void => void written.push(each);
     return run(Object.assign(db, { sendWithNext, sendHeld, noteWritten }));
   });
-  commits.tell(written);
+  if (end === "commit") commits.tell(written);
   return result;
 }

@@ -254,7 +254,7 @@ test("a request id applies to every field that a request can have", async () => 
     const update = (value: string) => ({
       path,
       project: { labels: { [key]: value } },
-      updateMask: { paths: [`labels.${key}`] },
+      updateMask: { paths: [`labels.\`${key}\``] },
       requestId: uuidOf(key),
     });
     const answer = await api.projects.updateProject(update("1"));

@@ -69,6 +69,33 @@ describe.each([true, false])(
       });
     });
 
+    test("is not kept by a transaction that only tries what it would write, of which nobody is told", async () => {
+      const told: unknown[] = [];
+      const end = database.commits.subscribe(
+        (committed) => told.push(committed),
+        () => {},
+      );
+      const note = { orgId: "", before: undefined, entries: [], lockedAt: 0 };
+      const tried = await transact(
+        database,
+        async (db) => {
+          void add(db, 10);
+          db.noteWritten(note);
+          return ids(db);
+        },
+        "rollback",
+      );
+      expect([tried.includes(10), (await ids(database.reads)).includes(10), told]).toEqual([true, false, []]);
+      // The connection is used again.
+      await transact(database, async (db) => {
+        void add(db, 11);
+        db.noteWritten(note);
+      });
+      end();
+      expect([(await ids(database.reads)).includes(11), told]).toEqual([true, [note]]);
+      await sql`delete from things where id = 11`.execute(database.writes);
+    });
+
     test("is committed if there is no other, and has its rows then", async () => {
       const added = await transact(database, (db) => Promise.resolve({ rows: add(db, 3) }));
       expect(await ids(database.reads)).toContain(3);

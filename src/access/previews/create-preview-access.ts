@@ -45,20 +45,6 @@ interface PreviewCall {
   readonly signal: AbortSignal;
 }
 
-/**
- * Thrown when a write needs snapshots that are not in memory. Reading a whole org under its lock would take too long, so the
- * write is run again when the snapshots are in memory.
- */
-class SnapshotMissing extends Error {
-  override readonly name = "SnapshotMissing";
-  readonly orgIds: readonly string[];
-
-  constructor(orgIds: readonly string[]) {
-    super("the orgs of the preview are not in memory");
-    this.orgIds = orgIds;
-  }
-}
-
 /** The preview of an org, and whether the caller may see the API keys in it. */
 interface SeenPreview extends OrgPreview {
   readonly gaining: readonly PreviewedMember[];
@@ -125,24 +111,17 @@ export function createPreviewAccess({
     await snapshots.at(orgId, { revision: "", readAt: performance.now() });
   };
 
-  const requireHeld = (written: readonly Written[]): void => {
-    const orgIds = [...new Set(written.map(({ org }) => org.id))];
-    const missing = orgIds.filter((orgId) => snapshots.held(orgId) === undefined);
-    if (missing.length > 0) throw new SnapshotMissing(missing);
-  };
-
   return async (caller, signal, write) => {
     signal.throwIfAborted();
     const call = { caller, signal };
-    try {
-      return await write(async (written) => {
-        requireHeld(written);
-        return preview(call, written);
-      });
-    } catch (error) {
-      if (!(error instanceof SnapshotMissing)) throw error;
-      for (const orgId of error.orgIds) await readNow(orgId);
-      return await write((written) => preview(call, written));
-    }
+    let missing: readonly string[] = [];
+    const told = await write(async (written) => {
+      const orgIds = [...new Set(written.map(({ org }) => org.id))];
+      missing = orgIds.filter((orgId) => snapshots.held(orgId) === undefined);
+      return missing.length > 0 ? undefined : preview(call, written);
+    });
+    if (told !== undefined) return told;
+    for (const orgId of missing) await readNow(orgId);
+    return required(await write((written) => preview(call, written)));
   };
 }

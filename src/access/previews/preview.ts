@@ -12,18 +12,18 @@ export interface Written {
 
 /**
  * Returns who would gain or lose what by a write, as far as its caller may see that. Must be called while the write holds the
- * locks of its orgs, before it is rolled back.
+ * locks of its orgs, before it is rolled back. Returns undefined if an org has to be read into memory first, which takes too long
+ * under its lock: the write ends with nothing then, and is run again.
  */
-type TellPreview = (written: readonly Written[]) => Promise<AccessPreview>;
+export type TellPreview = (written: readonly Written[]) => Promise<AccessPreview | undefined>;
 
 /**
- * Runs a write that is only validated, and passes it the function that computes the preview. A write may
- * be run more than once.
+ * Runs a write that is only validated, and passes it the function that computes the preview. A write may be run more than once.
  *
  * @param signal cancels the preview.
  */
 export type PreviewAccess = <Answer>(
   caller: Caller,
   signal: AbortSignal,
-  write: (tell: TellPreview) => Promise<Answer>,
+  write: (tell: TellPreview) => Promise<Answer | undefined>,
 ) => Promise<Answer>;

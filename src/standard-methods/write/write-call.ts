@@ -3,7 +3,7 @@ import { type DescField, type DescMessage, type Message, fromBinary, toBinary } 
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { sql } from "kysely";
 import { AccessPreviewSchema } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
-import type { PreviewAccess, Written } from "../../access/previews/preview.ts";
+import type { PreviewAccess, TellPreview, Written } from "../../access/previews/preview.ts";
 import type { Author } from "../../changes/author.ts";
 import type { WriteGroup } from "../../changes/write-group.ts";
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
@@ -15,7 +15,7 @@ import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { previewInTurn } from "./preview-in-turn.ts";
 import { type WriteGroups, queueTargetOf } from "./write-groups.ts";
-import type { WriteTransaction } from "../../database/write-transaction.ts";
+import type { End, WriteTransaction } from "../../database/write-transaction.ts";
 
 /** The common arguments of a write request. */
 export interface WriteRequest extends CallTime {
@@ -63,16 +63,6 @@ export interface WriteRunner {
 
 const oldPerKept = 8;
 
-/** Rolls back the transaction of a request that is only validated. */
-class DryRun extends Error {
-  readonly answer: Message;
-
-  constructor(answer: Message) {
-    super("the request was only validated");
-    this.answer = answer;
-  }
-}
-
 /** A write of a group has the request id of one that is running: to wait for that one, which may wait for the group, takes no lock. */
 class RequestIdInUse extends Error {}
 
@@ -101,26 +91,22 @@ export async function runWrite(
       if (!(error instanceof RequestIdInUse)) throw error;
     }
   }
-  const transactWithin =
-    (lockMs?: number): Transact =>
-    (run) =>
-      writeQueue.run(queued, () => inTransaction(database, run, { signal, remainingMs, lockMs }));
-  const transact = transactWithin();
-  if (!request.validateOnly) return transact((db) => writeOnce({ db, request, written: [] }, write, stored));
+  const transact = <Result>(run: (call: WriteCall) => Promise<Result>, end?: End, lockMs?: number): Promise<Result> =>
+    writeQueue.run(queued, () =>
+      inTransaction(database, (db) => run({ db, request, written: [] }), { signal, remainingMs, lockMs }, end),
+    );
+  if (!request.validateOnly) return transact((call) => writeOnce(call, write, stored));
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
-  if (field === undefined) return dryRun(transact, request, write);
+  if (field === undefined) return transact(write, "rollback");
+  const writeAndTell = async (call: WriteCall, tell: TellPreview): Promise<Message | undefined> => {
+    const answer = await write(call);
+    const preview = await tell(call.written);
+    return preview && Object.assign(answer, { [field.localName]: preview });
+  };
   return previewInTurn(previewQueue, queued, request, (lockMs) =>
-    previewAccess(caller, signal(), (tell) =>
-      dryRun(transactWithin(lockMs), request, async (call) => {
-        const answer = await write(call);
-        return Object.assign(answer, { [field.localName]: await tell(call.written) });
-      }),
-    ),
+    previewAccess(caller, signal(), (tell) => transact((call) => writeAndTell(call, tell), "rollback", lockMs)),
   );
 }
-
-/** Runs a transaction when it is its turn. */
-type Transact = (run: (db: WriteTransaction) => Promise<Message>) => Promise<Message>;
 
 /** @throws RequestIdInUse in a group. */
 async function writeOnce(call: WriteCall, write: Write, stored: (answer: Message) => Message): Promise<Message> {
@@ -145,17 +131,6 @@ async function lockRequestId({ db, group, request: { caller, requestId } }: Writ
   // A group has the lock of its org, for which others may wait that have locked their request ids.
   const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_xact_lock(${key}) as locked`.execute(db);
   if (rows[0]?.locked !== true) throw new RequestIdInUse();
-}
-
-async function dryRun(transact: Transact, request: WriteRequest, write: Write): Promise<Message> {
-  try {
-    return await transact(async (db) => {
-      throw new DryRun(await write({ db, request, written: [] }));
-    });
-  } catch (error) {
-    if (error instanceof DryRun) return error.answer;
-    throw error;
-  }
 }
 
 async function findAnswer({
