@@ -29,6 +29,7 @@ test.each([
   ["POST", "/oauth2/token", form, "grant_type=client_credentials&client_secret=%00"],
   ["POST", "/oauth2/token", form, "grant_type=refresh_token&refresh_token=a%00"],
   ["POST", "/oauth2/token", form, "grant_type=authorization_code&code=a%00&client_id=%00"],
+  ["POST", "/oauth2/token", form, "grant_type=client_credentials&scope=a%00b"],
   ["POST", "/oauth2/revoke", form, "token=%00"],
   ["POST", "/oauth2/introspect", form, "token=%00"],
 ])("%s %s %j %s is no failure of the service", async (method, path, headers, body) => {
