@@ -116,6 +116,8 @@ test("schemas mean what they mean for another implementation", () => {
       // With `prefixItems` beside it, Ajv accepts an empty array for `contains: false`.
       const text = JSON.stringify(drawn);
       fc.pre(!(text.includes('"contains"') && text.includes('"prefixItems"')));
+      // An item that contains what is always true is evaluated (JSON Schema 2020-12, 11.2), which Ajv forgets.
+      fc.pre(!(/"contains":(?:\{\}|true)/.test(text) && text.includes('"unevaluatedItems"')));
       const theirs = new Ajv2020({ strict: false, logger: false, validateSchema: false, meta: false }).compile(
         drawn as object,
       );
