@@ -28,6 +28,7 @@ import { type Encoding, createCodecs } from "./codecs.ts";
 import { connectProtocol } from "./connect.ts";
 import { connectGetProtocol, encodingInUrl, isCalledWithGet } from "./connect-get.ts";
 import { grpcProtocol, grpcWebProtocol } from "./grpc.ts";
+import { toPlainType } from "./plain-type.ts";
 import type { Protocol, UnaryExchange } from "./protocol.ts";
 
 export interface UnaryHandlerOptions {
@@ -186,7 +187,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): CallHandler {
 function wireOf({ method, headers }: HttpRequest): Wire | undefined {
   if (method !== "POST") return undefined;
   const { "content-type": type = "" } = headers;
-  return wires.get(type) ?? wires.get(type.toLowerCase().replace(/\s*;\s*charset="?utf-8"?\s*$/, "; charset=utf-8"));
+  return wires.get(type) ?? wires.get(toPlainType(type));
 }
 
 /** Returns undefined for a method that is not called with GET. */
