@@ -65,8 +65,9 @@ export function readMask(text: string, names: "JSON" | "any" = "any"): string[] 
   if (text === "") return [];
   const paths = splitFieldPaths(text);
   if (typeof paths === "number" || !paths.every(isMaskPath)) return undefined;
-  const misnamed = names === "JSON" ? /_/ : /[A-Z].*_|_.*[A-Z]/;
-  if (paths.flat().some((segment) => isName(segment) && misnamed.test(segment.name))) return undefined;
+  // Two patterns: one for both would take the square of the length of a name.
+  const isMisnamed = (name: string): boolean => name.includes("_") && (names === "JSON" || /[A-Z]/.test(name));
+  if (paths.flat().some((segment) => isName(segment) && isMisnamed(segment.name))) return undefined;
   return paths.map((path) =>
     formatPath(path, (name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
   );
