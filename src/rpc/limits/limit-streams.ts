@@ -1,6 +1,6 @@
 import { cutRequest } from "../../http/cut-request.ts";
 import { handleLater } from "../../http/handle-later.ts";
-import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "../../http/http-messages.ts";
 import { paceKey } from "../../http/request-pace.ts";
 import { networkOf } from "../../identity/address-prefix.ts";
 import { createCounts } from "../../scheduling/counts.ts";
@@ -28,6 +28,9 @@ const reflectionPrefix = "/grpc.reflection.";
 /** How long clients may take to read the end of their streams. */
 const unreadMs = 1_000;
 
+/** For so long a stream goes on when its client sends nothing more. */
+const halfOpenMs = 1_000;
+
 /** Bounds the open streams of clients without credentials: health Watches and reflection. */
 export function createLimitStreams({
   perAddress,
@@ -48,6 +51,7 @@ export function createLimitStreams({
     const amount = request.url?.startsWith(reflectionPrefix) === true ? streamsOfReflection : 1;
     if (!ofNetworks.add(network, amount)) return refuse(`the address of the client has ${perAddress} open streams`);
     open.set(response, request);
+    if (!isHttp2(response)) endWithInput(request, response);
     response.on("close", () => {
       ofNetworks.remove(network, amount);
       open.delete(response);
@@ -55,4 +59,22 @@ export function createLimitStreams({
     const waitMs = values.get(paceKey).take(anonymous.requestsOfStream);
     return handleLater(waitMs, response, () => handler(request, response, values));
   };
+}
+
+/**
+ * Ends a stream over HTTP/1.1 soon after its client has ended its side of the connection. One that has gone does that, too, and the
+ * connection shows it only when something is sent. A Watch may have nothing to send for months, and would keep its place.
+ */
+function endWithInput(request: HttpRequest, response: HttpResponse): void {
+  const { socket } = request;
+  let timer: NodeJS.Timeout | undefined;
+  const onEnd = (): void => {
+    timer = setTimeout(cutRequest, halfOpenMs, request, response);
+  };
+  if (socket.readableEnded) onEnd();
+  else socket.once("end", onEnd);
+  response.once("close", () => {
+    socket.off("end", onEnd);
+    clearTimeout(timer);
+  });
 }

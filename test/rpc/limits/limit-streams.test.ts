@@ -152,6 +152,20 @@ test("a stream whose client leaves before it is opened takes no room", async () 
   expect(server.open.size).toBe(1);
 });
 
+test("a stream over HTTP/1.1 ends when its client has gone, which only ends its side of the connection", async () => {
+  await using server = await start();
+  const head = "POST / HTTP/1.1\r\nHost: a\r\nX-Address: 192.0.2.1\r\nContent-Length: 0\r\n\r\n";
+  const gone = await openRaw(server.port);
+  gone.socket.write(head);
+  const atOnce = await openRaw(server.port);
+  atOnce.socket.end(head);
+  await expect.poll(() => server.open.size).toBe(2);
+  gone.socket.destroy();
+  await expect.poll(() => server.open.size, { timeout: 5_000 }).toBe(0);
+  await atOnce.closed;
+  await openStream(server.session, "192.0.2.1");
+});
+
 test("a stream that does not end when the server drains is cut", async () => {
   await using server = await start();
   const stream = await openStream(server.session, "192.0.2.1");
