@@ -13,10 +13,11 @@ import type {
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { isPermission } from "../access/engine/tables/permission-class.ts";
 import { allows } from "../access/evaluation/allows.ts";
-import { callerOf } from "../access/evaluation/call.ts";
+import { callerOf, slicesOf } from "../access/evaluation/call.ts";
 import type { CheckRequest } from "../access/evaluation/check-request.ts";
 import { createRequestConditions } from "../access/evaluation/condition-budget.ts";
 import type { AccessEvaluator } from "../access/evaluation/evaluator.ts";
+import { readInSteps } from "../access/evaluation/read-in-steps.ts";
 import { parseTargetPath } from "../access/evaluation/target-path.ts";
 import type { Database } from "../database/database.ts";
 import { required } from "../errors/required.ts";
@@ -33,10 +34,11 @@ import type { Installation } from "../identity/installation.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { InProcess } from "../rpc/call-in-process.ts";
-import { pageSizeOf } from "../standard-methods/read/list-page.ts";
+import type { Steps } from "../scheduling/steps.ts";
+import { listPageOfIds } from "../standard-methods/read/list-page.ts";
 import type { PageTokens } from "../standard-methods/read/page-token.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
-import { listRolePermissions } from "./store.ts";
+import { listPermissions } from "./store.ts";
 
 export interface AuthzenDependencies {
   readonly inProcess: InProcess;
@@ -129,23 +131,34 @@ export function createSearchActions({
     const check = findCheck(confirmed, named, attributes);
     if (check === undefined) return nothing;
     const { snapshot } = check;
-    const custom = await listRolePermissions(database.reads, snapshot.org.id);
+    const names = await listPermissions(database.reads, snapshot.org.id, knownPermissions);
     const target = await evaluator.resolve(snapshot, parseTargetPath(resourcePath, "resource.id"));
     if (target === undefined) return nothing;
     const binding = ["SearchActions", subjectPath, resourcePath, JSON.stringify(attributes)];
-    const { pageToken, pageSize } = pageOf(request);
-    const [after = ""] = pageToken === "" ? [] : pageTokens.decode(pageToken, binding);
-    const names = [...new Set([...knownPermissions, ...custom])]
-      .filter((name) => name > after && allows(snapshot, check, name, target))
-      .toSorted();
-    const page = names.slice(0, pageSizeOf({ pageSize }));
-    const last = page.at(-1);
-    const isLastPage = page.length === names.length || last === undefined;
-    return {
-      results: page.map((name) => ({ name })),
-      page: { nextToken: isLastPage ? "" : pageTokens.encode([last], binding) },
-    };
+    const isAllowed = (name: string): boolean => allows(snapshot, check, name, target);
+    const list = () =>
+      listPageOfIds(pageTokens, pageOf(request), binding, (after = "", limit) =>
+        findAllowed(names, after, limit, isAllowed),
+      );
+    const { rows, nextPageToken } = await readInSteps(snapshot, list, slicesOf(context));
+    return { results: rows.map((name) => ({ name })), page: { nextToken: nextPageToken } };
   };
+}
+
+/** Returns the first names after another one that are allowed, one in a step: the roles of an org name as many as their authors like. */
+export function* findAllowed(
+  names: readonly string[],
+  after: string,
+  limit: number,
+  isAllowed: (name: string) => boolean,
+): Steps<string[]> {
+  const found: string[] = [];
+  for (const name of names) {
+    if (found.length === limit) break;
+    if (name > after && isAllowed(name)) found.push(name);
+    yield;
+  }
+  return found;
 }
 
 /** Returns what decides about a subject, and the snapshot for it; undefined if there is none, or if the caller may not ask about it. */
