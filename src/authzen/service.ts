@@ -4,6 +4,7 @@ import type { AuthorizationApiService } from "../../gen/authzen/v1/authorization
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { slicesOf } from "../access/evaluation/call.ts";
 import { evaluateAll, toCheck } from "./evaluate.ts";
+import { namePageFields } from "./name-page-fields.ts";
 import {
   type AuthzenDependencies,
   createSearchActions,
@@ -30,8 +31,8 @@ export function createAuthorizationApiService(
       };
       return evaluateAll(checkAll, slicesOf(context), request);
     },
-    searchSubjects: createSearchSubjects(dependencies),
-    searchResources: createSearchResources(dependencies),
-    searchActions: createSearchActions(dependencies),
+    searchSubjects: namePageFields(createSearchSubjects(dependencies)),
+    searchResources: namePageFields(createSearchResources(dependencies)),
+    searchActions: namePageFields(createSearchActions(dependencies)),
   };
 }

@@ -309,6 +309,15 @@ describe("a search", () => {
     const ofPlatform = { subject: members, action: start, resource: { type: "platform", id: "/" } };
     expect(await refusedFields("search/subject", ofPlatform)).toEqual(["resource.id"]);
   });
+
+  test("with a token of another search is refused, and the error names the field", async () => {
+    const page = { token: "another" };
+    const inProject = { action: start, page, resource: web() };
+    expect(await refusedFields("search/subject", { ...inProject, subject: members })).toEqual(["page.token"]);
+    const projects = { ...inProject, subject: alice(), resource: { type: "project" } };
+    expect(await refusedFields("search/resource", projects)).toEqual(["page.token"]);
+    expect(await refusedFields("search/action", { ...inProject, subject: alice() })).toEqual(["page.token"]);
+  });
 });
 
 describe("a caller", () => {
