@@ -4,7 +4,7 @@
 import { sql } from "kysely";
 import { limitToDeadline, shortenedLimits, transactionLimits } from "../database/transaction-limits.ts";
 import type { Entry } from "../database/commits.ts";
-import { isRetryable } from "../database/failure.ts";
+import { isDatabaseUnavailable, isRetryable } from "../database/failure.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
 import { mayChangeAccess } from "./access-change.ts";
@@ -176,7 +176,12 @@ export async function inSavepoint(group: WriteGroup, write: () => Promise<unknow
     return { result: await write() };
   } catch (error) {
     if (isRetryable(error)) throw error;
-    await sql.raw(`rollback to savepoint write_${number}`).execute(db);
+    try {
+      await sql.raw(`rollback to savepoint write_${number}`).execute(db);
+    } catch (failure) {
+      // A connection that is lost is told by the statement that lost it.
+      throw isDatabaseUnavailable(error) ? error : failure;
+    }
     // The limits are those from before, too.
     Object.assign(group, { written, remainingMs });
     return { error };

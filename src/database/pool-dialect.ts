@@ -43,6 +43,7 @@ interface PooledConnection extends HoldingConnection {
   begin(settings: TransactionSettings): void;
   /** @throws AbortedTransactionError when PostgreSQL has rolled the transaction back, because a statement had failed. */
   commit(): Promise<void>;
+  /** Never rejects: the end of the connection rolls back, too, and the caller is to hear why the transaction has failed. */
   rollback(): Promise<void>;
   release(): void;
 }
@@ -126,9 +127,8 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
       if (!isBegun) return;
       try {
         await run({ text: "rollback", values: [] });
-      } catch (error) {
+      } catch {
         isUsable = false;
-        throw error;
       }
     },
     release: () => client.release(!isUsable),

@@ -147,6 +147,24 @@ describe.each([true, false])(
       expect(await ids(database.writes)).toContain(9);
     });
 
+    test("of a transaction whose connection is lost is not stored, and the reason for its end is told", async () => {
+      const endOwn = (db: WriteTransaction) => sql`select pg_terminate_backend(pg_backend_pid())`.execute(db);
+      const losing = transact(database, (db) => {
+        void add(db, 12);
+        return endOwn(db);
+      });
+      await expect(losing).rejects.toMatchObject({ code: "57P01" });
+      const refused = transact(database, async (db) => {
+        void add(db, 13);
+        await endOwn(db).catch(() => {});
+        throw new Error("refused");
+      });
+      await expect(refused).rejects.toThrow("refused");
+      const stored = await ids(database.writes);
+      expect(stored).not.toContain(12);
+      expect(stored).not.toContain(13);
+    });
+
     test("is none of the transaction that the connection runs afterwards", async () => {
       await transact(database, (db) => {
         void add(db, 10);
