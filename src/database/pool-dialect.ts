@@ -80,12 +80,21 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     return { name: values.length === 0 ? undefined : nameOf(text), text, values };
   };
 
+  /** Sends the first statements of a transaction together, or its beginning alone if another one may write. */
+  const sendFirst = async (all: readonly Statement[]): Promise<readonly pg.QueryResult<object>[]> => {
+    const [beginning, others] = [all.slice(0, 1), all.slice(1)];
+    if (!others.some(mayWrite)) return send(client, all);
+    return [...(await send(client, beginning)), ...(await send(client, others))];
+  };
+
   /** Sends statements with those that are held, and returns the result of the last. */
   const run = async (...statements: readonly Statement[]): Promise<pg.QueryResult<object> | undefined> => {
     const before = held;
+    const all = [...before, ...statements];
+    const sending = isBegun ? send(client, all) : sendFirst(all);
     [held, isBegun] = [[], true];
     try {
-      const results = await send(client, [...before, ...statements]);
+      const results = await sending;
       for (const [index, { rows }] of before.entries()) rows?.resolve(results[index]?.rows ?? []);
       return results.at(-1);
     } catch (error) {
@@ -133,4 +142,15 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     },
     release: () => client.release(!isUsable),
   };
+}
+
+/**
+ * Whether a statement may write, to be on the safe side. Statements that are sent together have their own ends: if the first one does not
+ * begin the transaction, because somebody has cancelled it, each of the others is one of its own, and commits what it writes.
+ */
+function mayWrite({ text }: Statement): boolean {
+  return (
+    !/^\s*(?:begin|commit|rollback|select|with)\b/i.test(text) ||
+    /\b(?:insert\s+into|delete\s+from|update\s+\S+\s+set)\b/i.test(text)
+  );
 }
