@@ -80,18 +80,11 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     return { name: values.length === 0 ? undefined : nameOf(text), text, values };
   };
 
-  /** Sends the first statements of a transaction together, or its beginning alone if another one may write. */
-  const sendFirst = async (all: readonly Statement[]): Promise<readonly pg.QueryResult<object>[]> => {
-    const [beginning, others] = [all.slice(0, 1), all.slice(1)];
-    if (!others.some(mayWrite)) return send(client, all);
-    return [...(await send(client, beginning)), ...(await send(client, others))];
-  };
-
   /** Sends statements with those that are held, and returns the result of the last. */
   const run = async (...statements: readonly Statement[]): Promise<pg.QueryResult<object> | undefined> => {
     const before = held;
     const all = [...before, ...statements];
-    const sending = isBegun ? send(client, all) : sendFirst(all);
+    const sending = isBegun ? send(client, all) : sendFirst(send, client, all);
     [held, isBegun] = [[], true];
     try {
       const results = await sending;
@@ -142,6 +135,17 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     },
     release: () => client.release(!isUsable),
   };
+}
+
+/** Sends the first statements of a transaction together, or its beginning alone if another one may write. */
+async function sendFirst(
+  send: PoolForKysely["send"],
+  client: pg.PoolClient,
+  all: readonly Statement[],
+): Promise<readonly pg.QueryResult<object>[]> {
+  const [beginning, others] = [all.slice(0, 1), all.slice(1)];
+  if (!others.some(mayWrite)) return send(client, all);
+  return [...(await send(client, beginning)), ...(await send(client, others))];
 }
 
 /**
