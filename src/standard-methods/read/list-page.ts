@@ -17,7 +17,7 @@ export interface Page<Row> {
 }
 
 /** Returns the maximum number of items on a page: the requested size, within limits. */
-export function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number {
+function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number {
   return pageSize === 0 ? defaultPageSize : Math.min(pageSize, maxPageSize);
 }
 
