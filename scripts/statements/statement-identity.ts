@@ -12,9 +12,15 @@ export interface SentStatement {
 }
 
 /** They send what others build. */
-const machinery = ["batch", "connection-pool", "connection-watch", "database", "path-lookup", "statement-template"].map(
-  (name) => `src/database/${name}.ts`,
-);
+const machinery = [
+  "batch",
+  "connection-pool",
+  "connection-watch",
+  "database",
+  "path-lookup",
+  "pool-dialect",
+  "statement-template",
+].map((name) => `src/database/${name}.ts`);
 
 /** Names that a pool gives in the order in which statements return (src/database/prepared-statements.ts). */
 const numberedName = /^statement_\d+$/;
