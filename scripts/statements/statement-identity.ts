@@ -34,10 +34,9 @@ const shapeOfPath = /(?:_(?:name|id|any))+(?:_\d+)?$/;
 export function identityOf({ frames, name, text }: SentStatement): string | undefined {
   const place = placeOf(frames);
   if (place !== undefined) return place.startsWith("src/") ? `${place}: ${describeText(text)}` : undefined;
-  if (frames.length === 0) return undefined;
-  return name === undefined || numberedName.test(name)
-    ? `text ${normaliseText(text)}`
-    : `lookup ${name.replace(shapeOfPath, "")}`;
+  // One that had to wait for a connection may have left all frames behind. Only src/ gives names.
+  if (name !== undefined && !numberedName.test(name)) return `lookup ${name.replace(shapeOfPath, "")}`;
+  return frames.length === 0 ? undefined : `text ${normaliseText(text)}`;
 }
 
 function placeOf(frames: readonly string[]): string | undefined {

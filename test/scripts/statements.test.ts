@@ -26,6 +26,10 @@ describe("the identity of a statement", () => {
     expect(identityOf({ frames: [sending, "src/database/batch.ts"], name, text })).toBe(identity);
   });
 
+  test("is its name if the wait for a connection has left everything behind", () => {
+    expect(identityOf({ frames: [], name: "find_revisions", text })).toBe("lookup find_revisions");
+  });
+
   test.each([
     ["a test through the pool of the service", [sending, "test/a.test.ts", "src/b.ts"]],
     ["nothing of this project", []],
