@@ -4,7 +4,8 @@
 
 Ends with an error if a response is a 5xx, or if the service refuses 30 % of the requests or more with INVALID_ARGUMENT: then the
 document does not say what the service accepts. Page tokens are opaque, and filters and lists of response fields are languages of
-their own, which JSON Schema cannot describe: requests do not contain them. A request id, if there is one, is new for each request.
+their own, which JSON Schema cannot describe: requests do not contain them. Nor do they contain NUL, which no text of any request may
+have; the document does not say so for each. A request id, if there is one, is new for each request.
 """
 
 import collections
@@ -27,6 +28,7 @@ def shape(message):
 
 def main(url, key, examples):
     schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
+    schema.config.generation.update(allow_x00=False)
     operations = [result.ok() for result in schema.get_all_operations()]
     statuses, reasons, failures = collections.Counter(), collections.Counter(), []
 
