@@ -9,12 +9,10 @@ import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
 import { mayChangeAccess } from "./access-change.ts";
 import { appendEntries, entriesOf } from "./entries.ts";
-import { createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
-import type { Change } from "./change.ts";
-import type { OrgTransaction } from "./write-in-org.ts";
+import { type OrgTransaction, createOrgTransaction } from "./write-in-org.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** The state of a group after some of its writes. */
@@ -95,22 +93,9 @@ export async function beginInGroup(
   if (accepts === "active") requireActiveOrg(org);
   // The clock may be behind the time of the last revision.
   const time = formatMicroseconds(Math.max(written.nextTime, org.clock + Math.floor(elapsedMs * 1000)));
-  const changes: Change[] = [];
   const revision = nextRevision(written.revision);
   const readOnce = createReadOnce(group, group.calledAt);
-  const newId = createIdSource(time);
-  return {
-    db,
-    org,
-    author,
-    authorHead,
-    revision,
-    time,
-    newId,
-    changes,
-    record: (change) => changes.push(change),
-    readOnce,
-  };
+  return createOrgTransaction({ db, org, author, authorHead, revision, time, readOnce });
 }
 
 /** A write must see what was committed before it was called, so it uses only what was read since. */

@@ -105,21 +105,14 @@ export async function beginWrite(
   const org = requireLocked(reference, await locking);
   const authorHead = await author.confirm(db, org, undefined, await found);
   if (accepts === "active") requireActiveOrg(org);
+  const [revision, time] = [nextRevision(org.revision), formatMicroseconds(org.nextTime)];
+  return createOrgTransaction({ db, org, author, authorHead, revision, time, readOnce: (_key, read) => read() });
+}
+
+/** Creates the transaction of a write that has begun, without entries. */
+export function createOrgTransaction(begun: Omit<OrgTransaction, "newId" | "changes" | "record">): OrgTransaction {
   const changes: Change[] = [];
-  const revision = nextRevision(org.revision);
-  const time = formatMicroseconds(org.nextTime);
-  return {
-    db,
-    org,
-    author,
-    authorHead,
-    revision,
-    time,
-    newId: createIdSource(time),
-    changes,
-    record: (change) => changes.push(change),
-    readOnce: (_key, read) => read(),
-  };
+  return { ...begun, newId: createIdSource(begun.time), changes, record: (change) => changes.push(change) };
 }
 
 /**

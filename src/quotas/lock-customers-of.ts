@@ -6,7 +6,8 @@ import type { Reference } from "../paths/parse-path.ts";
 
 /**
  * Locks the customers of the orgs in which paths begin, before these orgs are locked, for writes that use the ledger:
- * `lockBefore` of the rules of a resource. They are sent with the next statement. The installation's own org is locked before its customer, as by writes to customers.
+ * `lockBefore` of the rules of a resource. They are sent with the next statement. The installation's own org is locked before its
+ * customer, as by writes to customers.
  */
 export function lockCustomersOf(db: WriteTransaction, paths: readonly (readonly Reference[])[]): void {
   const orgs = paths.flatMap(([org]) => org ?? []);

@@ -34,13 +34,13 @@ export function runLedgerWrite(
   });
 }
 
-/** Locks the customer of the org of a path for a write, unless its group has. To be called before the org is locked. */
-export async function lockCustomerFor({ db, group }: WriteCall, path: readonly Reference[]): Promise<void> {
+/** Locks the customer of the org of a path for a write, with the next statement, unless its group has. To be called before the org is locked. */
+export function lockCustomerFor({ db, group }: WriteCall, path: readonly Reference[]): void {
   if (group === undefined) lockCustomersOf(db, [path]);
 }
 
-async function beginLedgerWrite(call: WriteCall, org: OneReference): Promise<OrgTransaction> {
+function beginLedgerWrite(call: WriteCall, org: OneReference): Promise<OrgTransaction> {
   const { db, group, request } = call;
-  await lockCustomerFor(call, [org]);
+  lockCustomerFor(call, [org]);
   return group === undefined ? beginWrite(db, org, request.author, "any") : beginInGroup(group, request.author, "any");
 }

@@ -2,8 +2,9 @@
 //
 // How they interact: a call of another org needs some eight turns of the event loop, and in each of them it may wait for what runs there:
 // calls with slices for `sliceMs`, short ones for `shortMs`, and by how much the last of them exceeds that, since a call is not
-// interrupted. The cool-down makes up for the excess, up to `maxCoolDownMs`. To read bodies takes no slice, so `readPerOrg` and `coolDownMsPerMegabyte` bound how long that takes. Bodies that have
-// been read wait for slices; `heldPerOrg` bounds how many. A body of `maxShortBytes` is parsed in a small part of `sliceMs`.
+// interrupted. The cool-down makes up for the excess, up to `maxCoolDownMs`. To read bodies takes no slice, so `readPerOrg` and
+// `coolDownMsPerMegabyte` bound how long that takes. Bodies that have been read wait for slices; `heldPerOrg` bounds how many. A body of
+// `maxShortBytes` is parsed in a small part of `sliceMs`.
 
 /** Shares of the processor: time-slices.ts. */
 export const slices = {

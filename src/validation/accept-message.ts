@@ -17,7 +17,7 @@ import {
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { type Accept, compileRules } from "./accept-rules.ts";
 import { hasNoNul, hasNoNulInside, isJson } from "./find-nul.ts";
-import { valueOf } from "./value-of.ts";
+import { isWellKnown, valueOf } from "./value-of.ts";
 
 /** Checks that a message obviously keeps its constraints. */
 type AcceptMessage = (message: Message) => boolean;
@@ -42,9 +42,7 @@ function compileMessage(desc: DescMessage): AcceptMessage {
   // A message may contain itself.
   compiled.set(desc, accepts);
   if (hasOption(desc, messageRules) || desc.oneofs.some((oneof) => hasOption(oneof, oneofRules))) checks = [never];
-  // The messages of google.protobuf have no rules, and some are held as plain values.
-  else if (desc.file.proto.package !== "google.protobuf")
-    checks = desc.fields.flatMap((field) => compileField(field) ?? []);
+  else if (!isWellKnown(desc)) checks = desc.fields.flatMap((field) => compileField(field) ?? []);
   return accepts;
 }
 

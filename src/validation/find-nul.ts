@@ -1,7 +1,7 @@
 // PostgreSQL stores no text with NUL. Most texts have constraints of their own that refuse it; this rule is for all.
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import type { FieldViolation } from "../errors/service-error.ts";
-import { valueOf } from "./value-of.ts";
+import { isWellKnown, valueOf } from "./value-of.ts";
 
 /** Whether a text can be stored. */
 export const hasNoNul = (text: unknown): boolean => !(text as string).includes("\0");
@@ -35,17 +35,18 @@ function findInField(field: DescField, value: unknown, path: string): FieldViola
 function findInValue(field: DescField, value: unknown, path: string): FieldViolation[] {
   if (field.message !== undefined) {
     if (isJson(field.message)) return hasNoNulInside(value) ? [] : [violation(path)];
-    return isOurs(field.message) ? findNul(field.message, value as Message, `${path}.`) : [];
+    // Times, durations and field masks have no texts that are stored.
+    return isWellKnown(field.message) ? [] : findNul(field.message, value as Message, `${path}.`);
   }
   return field.scalar === ScalarType.STRING && !hasNoNul(value) ? [violation(path)] : [];
 }
 
-/** Whether a message stands for any JSON. Such messages are held as plain values. */
-export const isJson = ({ typeName }: DescMessage): boolean =>
-  typeName === "google.protobuf.Struct" || typeName === "google.protobuf.Value";
+const jsonTypes: ReadonlySet<string> = new Set(
+  ["Struct", "Value", "ListValue"].map((name) => `google.protobuf.${name}`),
+);
 
-/** Times, durations and field masks have no texts that are stored. */
-const isOurs = (desc: DescMessage): boolean => desc.file.proto.package !== "google.protobuf";
+/** Whether a message stands for any JSON. A Struct is held as a plain value, the others as trees of messages. */
+export const isJson = ({ typeName }: DescMessage): boolean => jsonTypes.has(typeName);
 
 const violation = (field: string): FieldViolation => ({
   field,

@@ -11,7 +11,7 @@ import {
 import { type MapRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { labels } from "../../gen/iam/v1alpha/constraints_pb.ts";
 import type { FieldViolation } from "../errors/service-error.ts";
-import { valueOf } from "./value-of.ts";
+import { isWellKnown, valueOf } from "./value-of.ts";
 
 /** The rule `labels` of maps. */
 const maxLabels = 64;
@@ -85,9 +85,8 @@ function sizesOf(schema: DescMessage): Sizes {
         const limit = itemLimitOf(field);
         return limit === undefined ? [] : [{ ...limit, field }];
       }),
-      // The messages of google.protobuf have no constraints, and some are held as plain values.
       messages: schema.fields.flatMap((field) =>
-        field.message === undefined || field.message.file.proto.package === "google.protobuf" ? [] : [field],
+        field.message === undefined || isWellKnown(field.message) ? [] : [field],
       ),
     };
     sizesOfMessages.set(schema, sizes);

@@ -23,8 +23,8 @@ export interface BoundRole {
 }
 
 /**
- * Finds the roles that new bindings name, together with the next statement: predefined roles or, for a binding on an org or project, roles of the org. Returns a
- * function for each that returns the role, or throws.
+ * Finds the roles that new bindings name, together with the next statement: predefined roles or, for a binding on an org or
+ * project, roles of the org. Returns a function for each that returns the role, or throws.
  *
  * @throws ServiceError (the functions) PATH_INVALID, FIELD_INVALID or RESOURCE_NOT_FOUND.
  */

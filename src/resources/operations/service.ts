@@ -81,7 +81,7 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
       const { cancelOperation } = OperationsService.method;
       const write = { ...readWriteRequest(cancelOperation, request, context), joinsGroups: true };
       return runWrite(grouping, write, async (call) => {
-        await lockCustomerFor(call, path);
+        lockCustomerFor(call, path);
         const transaction = await openScope(served, call, path);
         const found = await requireFound(served, transaction, await reader.find(call.db, path), path, "");
         await requireOpenParents(served, transaction, [found], alone);

@@ -60,7 +60,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     path: readonly Reference[],
     run: (transaction: OrgTransaction) => Promise<Started[]>,
   ): Promise<Operation[]> => {
-    await lockCustomerFor(call, path);
+    lockCustomerFor(call, path);
     const transaction = await openScope(served, call, path);
     const started = await run(transaction);
     closeScope(call, transaction);

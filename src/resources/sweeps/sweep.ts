@@ -1,5 +1,6 @@
 // Brings the resources in an org or a project to its state: they are deleted with it, suspended with it and resumed with it, by
-// operations that their providers carry out. It also has deleted resources purged when their time has come. A sweep looks at the resources in rounds, a bounded number in each transaction,
+// operations that their providers carry out. It also has deleted resources purged when their time has come. A sweep looks at the
+// resources in rounds, a bounded number in each transaction,
 // until a round finds that all have followed.
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";

@@ -1,5 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Authorization } from "../../../gen/iam/v1alpha/authorization_pb.ts";
+import { isPermission } from "../../access/engine/tables/permission-class.ts";
 import { takesField } from "../takes-field.ts";
 
 /** Returns a problem of a method's option, by itself or with its request; undefined if there is none. */
@@ -30,10 +31,6 @@ export function findAuthorizationProblem(method: DescMethod, option: Authorizati
 /** Whether the type of the resource decides about the permission: `{service}.{collection}.get`. */
 export function isTyped(permission: string): boolean {
   return /^\{service\}\.\{collection\}\.(\w+|\{operation\})$/.test(permission);
-}
-
-function isPermission(text: string): boolean {
-  return /^[a-z]+\.[a-zA-Z]+\.[a-zA-Z]+$/.test(text);
 }
 
 function describePermission(text: string): string {
