@@ -108,7 +108,8 @@ export function parseAnyPath(
   wildcards: Wildcards = "nowhere",
 ): AnyPath {
   const [only] = patterns;
-  const pattern = patterns.length === 1 && only !== undefined ? only : patterns.find((each) => fits(each, text));
+  const isOnly = patterns.length === 1 && only !== undefined && only.length > 0;
+  const pattern = isOnly ? only : patterns.find((each) => fits(each, text));
   if (pattern === undefined) {
     const forms = patterns.map((each) => (each.length === 0 ? "empty" : describePattern(each))).join(", ");
     throw pathError(field, `must have one of the forms ${forms}, got ${quote(text)}`);

@@ -7,7 +7,11 @@ import {
   checkCondition,
   compileCondition,
 } from "../../src/access/conditions/compile-condition.ts";
-import { dependenciesOf, readsLabel } from "../../src/access/conditions/condition-dependencies.ts";
+import {
+  type ConditionDependencies,
+  dependenciesOf,
+  readsLabel,
+} from "../../src/access/conditions/condition-dependencies.ts";
 import { fuzzParameters } from "../support/fuzz-parameters.ts";
 
 const { bool: conditions } = fc.letrec<{ text: string; bool: string }>((tie) => ({
@@ -106,4 +110,36 @@ test("a condition that names one label depends on no other", () => {
   for (const condition of [`resource.labels.team == "a"`, `"team" in resource.labels`, `has(resource.labels.team)`]) {
     expect(dependenciesOf(condition)).toEqual({ subject: false, path: false, labels: new Set(["team"]) });
   }
+});
+
+test.each<[condition: string, Partial<ConditionDependencies>]>([
+  ["true", {}],
+  ["request.time == request.time && context.env == 'dev'", {}],
+  ["subject.type == 'member'", { subject: true }],
+  ["subject == subject", { subject: true }],
+  ["context.subject.path == 'x'", {}],
+  ["resource.path == 'x'", { path: true }],
+  ["context.path == 'x' && subject.path == 'x'", { subject: true }],
+  ["resource == resource", { path: true, labels: "any" }],
+  ["resource.labels.env == 'dev'", { labels: new Set(["env"]) }],
+  ["has(resource.labels.env)", { labels: new Set(["env"]) }],
+  ["resource.labels['env'] == resource.labels['a b']", { labels: new Set(["env", "a b"]) }],
+  ["'env' in resource.labels", { labels: new Set(["env"]) }],
+  ["resource.path in resource.labels", { path: true, labels: "any" }],
+  ["resource.labels[subject.path] == ''", { subject: true, labels: "any" }],
+  ["has(resource.labels)", { path: true, labels: "any" }],
+  ["size(resource.labels) == 1", { labels: "any" }],
+  ["context.labels['env'] == '' && 'env' in context.labels", {}],
+  ["[resource.path, subject.path] == context.list", { subject: true, path: true }],
+  ["'a'.startsWith(resource.path) ? true : subject.type == 'group'", { subject: true, path: true }],
+  ["resource.labels.", { subject: true, path: true, labels: "any" }],
+])("%s depends on %o, and on nothing else", (condition, reads) => {
+  const none = { subject: false, path: false, labels: new Set<string>() };
+  expect(dependenciesOf(condition)).toEqual({ ...none, ...reads });
+});
+
+test("a label is read if its key is among the keys, or any may be", () => {
+  const keys = dependenciesOf("resource.labels.env == 'dev'");
+  expect([readsLabel(keys, "env"), readsLabel(keys, "team")]).toEqual([true, false]);
+  expect(readsLabel(dependenciesOf("size(resource.labels) == 1"), "team")).toBe(true);
 });
