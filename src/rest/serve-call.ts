@@ -38,7 +38,7 @@ interface CallOptions {
 
 type UnarySpec = Extract<ServableSpec, { kind: "unary" }>;
 
-/** What a method reads is for its caller, and may be something else at any time: a cache must ask, with the ETag if there is one. */
+/** What a method returns is for its caller only and may change at any time, so a cache must ask each time, with any ETag. */
 const uncached = ["cache-control", "private, no-cache"] as const;
 
 /**

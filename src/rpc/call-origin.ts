@@ -8,8 +8,8 @@ import { requestIdKey } from "./request-id-key.ts";
 export const clientAddressKey = createContextKey<string | null>(null, { description: "client address" });
 
 /**
- * Returns what stands for the org, and for the caller, of calls whose caller is not known: the client's address, or the network of
- * addresses that it may choose from.
+ * Returns the key by which calls without a known caller are counted, in place of an org and of a caller: the client's address or, for
+ * IPv6, the network from which it may choose addresses.
  */
 export function addressKeyOf(values: ContextValues): string {
   const address = values.get(clientAddressKey);

@@ -74,7 +74,7 @@ export function createCallInterceptor(
     let authorised = untargeted;
     if (permission !== undefined && anyPath !== undefined) {
       const steps = readAnyPaths(anyPath, message);
-      // A promise would cost the check of a single path more than its steps do.
+      // The steps of one path take less time than a promise.
       const paths = anyPath.listName === undefined ? runSteps(steps) : await slices.run(steps);
       await authorise.all(caller, permission, paths, slices);
     } else if (permission !== undefined) {
@@ -108,7 +108,7 @@ export function createCallInterceptor(
   };
 }
 
-/** For methods without a path, for access questions, whose handlers act on no path, and for the catalog, which is in no org. */
+/** For methods without a path, for access questions, whose handlers act on no path, and for reads of the catalog, which is in no org. */
 const untargeted: Authorised = { target: onPlatform, visible: unlimited };
 
 /** Returns the parent, by the ids on which the call was authorised: names can be reassigned before the handler runs. */

@@ -1,6 +1,6 @@
-// Counts requests in sliding windows. For each key there are two counts: of the current window, and of the one before it. As the current
-// window passes, less and less of the count before is added to it. So no key has twice its quota where two windows meet, and two numbers
-// a key are enough.
+// Counts requests in sliding windows, with two numbers for each key: the counts of the current window and of the one before. The sum of
+// the current count and the part of the former window that still lies in the last `windowMs` is compared with the quota, so a key cannot
+// use its quota twice around the boundary of two windows.
 
 /** Counts of one key. The window begins with the first request after a pause. */
 interface Counts {
@@ -66,7 +66,7 @@ export function createSlidingCounter(quota: number, windowMs: number, clock: () 
       // Rounded down, so that a quota of few requests is whole once a window has passed.
       const left = Math.max(0, quota - current - Math.floor((before * resetMs) / windowMs));
       if (left > 0) return { left, resetMs, retryMs: 0 };
-      // Until the share of the window before is small enough, or that of this window once it has passed.
+      // Until the part of the former window is small enough or, if this window is full itself, until this one has become the former.
       const isFull = current >= quota;
       const share = isFull ? 1 : (quota - current) / before;
       const retryMs = isFull ? resetMs : resetMs - windowMs * share;

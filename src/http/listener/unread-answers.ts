@@ -5,7 +5,7 @@ import type { Writable } from "node:stream";
 export interface ReadLimits {
   /** How long a complete answer may wait to be read. */
   readonly unreadMs: number;
-  /** How many more milliseconds each kilobyte of it adds: the slowest client that is waited for reads 16 kB a second. */
+  /** How many milliseconds each kilobyte of the answer adds. It sets the least rate at which a client must read. */
   readonly msPerKilobyte: number;
 }
 

@@ -111,7 +111,7 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
   function match(method: string, path: string): RouteMatch<Route> | RouteMiss {
     const missed: Map<string, Entry<Route>>[] = [];
     const withVerb = searchWithVerbs(method, path, missed);
-    // What a rule for another HTTP method reads as a verb is none of a name.
+    // If a rule for another HTTP method reads the end of the path as a verb, it is not read as part of a name.
     const found = withVerb ?? (missed.length > 0 ? undefined : searchUpTo(method, path, path.length, "", missed));
     if (found !== undefined) return found;
     const allow = new Set<string>();

@@ -28,7 +28,7 @@ export function findAuthorizationProblem(method: DescMethod, option: Authorizati
   return undefined;
 }
 
-/** Whether the type of the resource decides about the permission: `{service}.{collection}.get`. */
+/** Whether the type of the resource defines the permission: `{service}.{collection}.get`. */
 export function isTyped(permission: string): boolean {
   return /^\{service\}\.\{collection\}\.(\w+|\{operation\})$/.test(permission);
 }

@@ -1,10 +1,10 @@
 import type { Message } from "@bufbuild/protobuf";
 import { inOwnMemory } from "../../rest/calls/in-own-memory.ts";
 
-/** @param isReused whether the same message will be written for other calls, too, as it is now. */
+/** @param isReused whether later calls get the same message, unchanged. */
 export type WriteResponse = (message: Message, isReused: boolean) => Uint8Array;
 
-/** Returns a function that encodes a message that is reused once. */
+/** Returns a function that encodes a reused message only once. */
 export function keepEncoding(write: (message: Message) => Uint8Array): WriteResponse {
   const kept = new WeakMap<Message, Uint8Array>();
   return (message, isReused) => {

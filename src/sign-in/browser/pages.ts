@@ -128,7 +128,7 @@ export function newKeyPage(session: BrowserSession, member: string | null): stri
   );
 }
 
-/** Nothing is chosen that the person has not chosen: the first of several members may be that of an org that wants to be chosen. */
+/** No member is preselected: an org could otherwise arrange to be the first, and so to be chosen without a thought. */
 function memberChoice({ members }: BrowserSession, chosen: string | null): string {
   const options = members.map(({ path, displayName, orgDisplayName }) => {
     const label = `${displayName} in ${orgDisplayName} (${path})`;

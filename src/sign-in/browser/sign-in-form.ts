@@ -8,8 +8,8 @@ import { requireSameOrigin } from "./require-same-origin.ts";
 import { home, requireReturnPath } from "./return-path.ts";
 
 /**
- * Creates an endpoint for a form of the sign-in page. What it refuses is said on that page, which still has the identity providers and
- * where the browser goes afterwards, so that a mistyped code does not lose the client that sent the person.
+ * Creates an endpoint for a form of the sign-in page. It shows refusals on that page, with the identity providers and the address to
+ * return to, so that a person who mistypes a code still gets back to the client that sent it.
  */
 export function createSignInForm(
   providers: Pick<ProviderSignIn, "list">,
@@ -25,7 +25,7 @@ export function createSignInForm(
         return await signIn(form, returnPath, request);
       } catch (thrown) {
         const error = toOAuthError(thrown);
-        // Its cause is logged where all errors end.
+        // The caller of the endpoint logs the cause.
         if (error.error === "server_error") throw thrown;
         const org = form.get("org");
         const body = signInPage({ returnPath, org, problem: error.message, providers: await providers.list(org) });

@@ -25,13 +25,12 @@ interface SignInSteps {
   /** Returns what a browser may still choose. */
   readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
   /**
-   * Ends the sign-in that a browser had before another one: somebody else may know its cookie, which ends at once. The new sign-in does
-   * not wait long for its sessions, because an org can hold up their ends.
+   * Ends the earlier sign-in of a browser before a new one. Its cookie, which somebody else may know, ends at once. Its sessions end within
+   * a bounded wait, because an org can delay their end.
    */
   readonly endBefore: (request: HttpRequest) => Promise<void>;
   /**
-   * Lets a person who signed in at a provider choose a member. Who has nothing to choose, but one member and nothing to accept, is
-   * signed in at once.
+   * Lets a person who signed in at a provider choose a member. A person with one member and nothing to accept is signed in at once.
    */
   readonly enter: (request: HttpRequest, person: SignedInPerson) => Promise<Answer>;
   /**

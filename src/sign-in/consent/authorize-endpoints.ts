@@ -1,5 +1,5 @@
-// The authorization endpoint (RFC 6749, 3.1): a client sends a browser here, a person allows it to act for it, and the browser
-// brings the client a code. These endpoints read the cookie of the sign-in, as those in `sign-in/browser`.
+// The authorization endpoint (RFC 6749, 3.1): a client sends a browser here, a person allows the client to act for them, and the browser
+// brings the client a code. Like those in `sign-in/browser`, these endpoints read the cookie of the sign-in.
 import type { Database } from "../../database/database.ts";
 import { issueCode } from "../../iam/authorization-codes/issue-code.ts";
 import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";

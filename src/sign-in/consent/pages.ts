@@ -1,4 +1,4 @@
-// The pages on which a person allows a client to act for it. They need no script.
+// The pages on which people allow clients to act for them. They need no script.
 import type { SignedInMember } from "../../iam/sign-in/browser-sessions.ts";
 import { escape, frame, otherMemberLink } from "../browser/pages.ts";
 import { describeScope } from "./describe-scope.ts";
@@ -55,7 +55,7 @@ export function problemPage(problem: string): string {
   );
 }
 
-/** Several members are a choice, in which none is preselected: the first may be that of an org that wants to be chosen. */
+/** Of several members, none is preselected: an org could otherwise arrange to be the first, and so to be chosen without a thought. */
 function memberOptions(members: readonly SignedInMember[]): string {
   const isChoice = members.length > 1;
   const options = members.map(({ path, displayName, orgDisplayName }, index) => {

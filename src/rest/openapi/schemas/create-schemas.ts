@@ -15,10 +15,9 @@ import { nullable, scalarSchema, wellKnownSchema } from "./json-type.ts";
 import { parseExample } from "./parse-example.ts";
 
 /**
- * The variant of a message schema. What a response contains is `whole`. What a request contains is an `input`, without the fields
- * that only the service sets and those that are in the path; other fields are refused. A PATCH is partial, so its body is an
- * `update`: no field is required, and null clears a field. Constraints are on requests only: what the service answers may be more
- * than what it accepts, such as the permission `*` of a predefined role.
+ * The variant of a message schema: `whole` in responses; an `input` in requests, which has neither the fields that only the service sets
+ * nor those in the path, and allows no others; `update` for the body of a PATCH, in which no field is required, and null clears a field.
+ * Only requests have constraints: a response may contain what no request may, such as the permission `*` of a predefined role.
  */
 export type Form = "whole" | "update" | Input;
 
