@@ -10,7 +10,7 @@ export interface CallSlices {
    */
   readonly next: () => Promise<void> | undefined;
   /** Runs steps, with a call of `next` between two of them. Rejects as `next` throws. */
-  readonly run: <Answer>(steps: Steps<Answer>) => Promise<Answer>;
+  readonly run: <Result>(steps: Steps<Result>) => Promise<Result>;
 }
 
 /** @param nextOfSteps is called between two steps. */

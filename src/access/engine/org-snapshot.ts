@@ -89,7 +89,7 @@ const maxReached = 100;
 /** The approximate memory of the objects that the factories create, besides what they count themselves. */
 const bytesOfEmpty = 58_500;
 
-/** Creates an empty snapshot of an org. `loadRows` fills it and `applyChange` advances it. */
+/** Creates an empty snapshot of an org. `loadRows` fills it and `applyEntry` advances it. */
 export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   let org = readOrg(options.org);
   let { revision } = options.org;

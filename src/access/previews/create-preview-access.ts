@@ -10,7 +10,7 @@ import { resolveById } from "../evaluation/resolve-in-snapshot.ts";
 import type { PreviewAccess, Written } from "./preview.ts";
 import { memberPathIn } from "../snapshots/snapshot-paths.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
-import { toSnapshotChange } from "../snapshots/to-snapshot-change.ts";
+import { toLogEntry } from "../snapshots/to-log-entry.ts";
 import { previewInSteps } from "./preview-in-steps.ts";
 import { timesOf } from "./preview-times.ts";
 import { type PreviewedMember, listApplicationKeys } from "./application-keys.ts";
@@ -82,7 +82,7 @@ export function createPreviewAccess({
     // The write holds the org's lock, so this is the head until it ends.
     const snapshot = await snapshots.at(orgId, { revision, readAt: performance.now() });
     const changes = lines.map(({ change: { type, id, before, after } }) =>
-      toSnapshotChange({ resource_type: type, resource_id: id, before, after }),
+      toLogEntry({ resource_type: type, resource_id: id, before, after }),
     );
     const resolve = await createResolveResource(evaluator, snapshot, changes);
     const holds = (permission: string, resource: TargetScope): boolean =>

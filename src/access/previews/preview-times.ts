@@ -1,4 +1,4 @@
-import type { SnapshotChange } from "../engine/loading/apply-change.ts";
+import type { LogEntry } from "../engine/loading/apply-entry.ts";
 import { type MembershipRow, type RoleBindingRow, type Time, readTime } from "../engine/loading/rows.ts";
 
 /** The maximum number of times to evaluate. Few changes name as many, and each takes as long as the first. */
@@ -15,7 +15,7 @@ interface Times {
  * Returns the times at which the changes may make a difference: now, and when a binding or membership among them starts or
  * expires. A role binding that is postponed makes a difference now, and one that starts later makes a difference then.
  */
-export function timesOf(changes: readonly SnapshotChange[], now: number): Times {
+export function timesOf(changes: readonly LogEntry[], now: number): Times {
   const later = new Set<number>();
   for (const { resource_type: type, before, after } of changes) {
     if (type !== "RoleBinding" && type !== "GroupMember") continue;

@@ -11,14 +11,17 @@ export interface ReadLimits {
 
 export const readLimits: ReadLimits = { unreadMs: 30_000, msPerKilobyte: 1000 / 16 };
 
-type Answer = Pick<Writable, "writableEnded" | "writableFinished" | "writableLength">;
+type UnreadResponse = Pick<Writable, "writableEnded" | "writableFinished" | "writableLength">;
 
 /**
  * Returns a function that reports whether an answer is overdue. It is called now and then for each answer; the time begins with
  * the first call at which the answer is complete.
  */
-export function createOverdue({ unreadMs, msPerKilobyte }: ReadLimits): (answer: Answer, now: number) => boolean {
-  const deadlines = new WeakMap<Answer, number>();
+export function createOverdue({
+  unreadMs,
+  msPerKilobyte,
+}: ReadLimits): (answer: UnreadResponse, now: number) => boolean {
+  const deadlines = new WeakMap<UnreadResponse, number>();
   return (answer, now) => {
     if (!answer.writableEnded || answer.writableFinished) return false;
     const deadline = deadlines.get(answer) ?? now + unreadMs + (answer.writableLength / 1024) * msPerKilobyte;

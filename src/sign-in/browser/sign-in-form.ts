@@ -2,7 +2,7 @@ import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
 import { type OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { type Form, readForm } from "../oauth/read-form.ts";
-import { type Answer, type Endpoint, page } from "./answers.ts";
+import { type BrowserResponse, type Endpoint, page } from "./browser-responses.ts";
 import { signInPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { home, requireReturnPath } from "./return-path.ts";
@@ -13,7 +13,7 @@ import { home, requireReturnPath } from "./return-path.ts";
  */
 export function createSignInForm(
   providers: Pick<ProviderSignIn, "list">,
-  signIn: (form: Form, returnPath: string, request: HttpRequest) => Promise<Answer>,
+  signIn: (form: Form, returnPath: string, request: HttpRequest) => Promise<BrowserResponse>,
 ): Endpoint {
   return {
     methods: ["POST"],
@@ -37,6 +37,6 @@ export function createSignInForm(
 }
 
 /** The sign-in page for an error after which it is not known where the person came from. */
-export function failOnPage(error: OAuthError): Answer {
+export function failOnPage(error: OAuthError): BrowserResponse {
   return { ...page(signInPage({ returnPath: home, problem: error.message })), status: error.status };
 }

@@ -10,7 +10,7 @@ import { type OAuthDependencies, oauthPaths } from "../oauth/oauth-endpoints.ts"
 import { OAuthError } from "../oauth/oauth-error.ts";
 import { readForm, requiredParameter } from "../oauth/read-form.ts";
 import { readParameters, readQuery } from "../oauth/read-parameters.ts";
-import { type Answer, type Endpoint, page, redirect } from "../browser/answers.ts";
+import { type BrowserResponse, type Endpoint, page, redirect } from "../browser/browser-responses.ts";
 import { requireSameOrigin } from "../browser/require-same-origin.ts";
 import { choicePath, signInPath } from "../browser/return-path.ts";
 import { consentPage, problemPage } from "./pages.ts";
@@ -38,7 +38,7 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
     members: readonly Member[],
   ): readonly Member[] => members.filter(({ orgId }) => client.org_id === systemOrgId || client.org_id === orgId);
 
-  const ask = async (request: HttpRequest, query: URLSearchParams): Promise<Answer> => {
+  const ask = async (request: HttpRequest, query: URLSearchParams): Promise<BrowserResponse> => {
     const authorization = await read(query);
     const { client, prompts } = authorization;
     const session = prompts.includes("login") ? undefined : await findSession(request);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyChange } from "../../../src/access/engine/loading/apply-change.ts";
+import { applyEntry } from "../../../src/access/engine/loading/apply-entry.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
 import { runSteps } from "../../../src/scheduling/steps.ts";
@@ -55,7 +55,7 @@ test(
         for (let left = 15 + draw(20); left > 0; left--) {
           const change = maker.next(draw);
           // The sweep is limited, so that removed entities are often still present.
-          if (change !== undefined) applyChange(moved, change, draw(3));
+          if (change !== undefined) applyEntry(moved, change, draw(3));
         }
         moved.advanceTo(moved.revision);
         // Like a server that starts again, and goes on with a file.

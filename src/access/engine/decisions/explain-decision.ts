@@ -122,7 +122,7 @@ function findOnLevel(
 function* groupsOf({ groups, memberships, nestings }: OrgSnapshot, subject: number, now: number): Iterable<number> {
   const edges = isGroup(subject) ? nestings : memberships;
   for (let edge = edges.firstFrom(recordOf(subject)); edge !== 0; edge = edges.nextFrom(edge)) {
-    const group = edges.targetOf(edge);
+    const group = edges.groupOf(edge);
     if (edges.holdsAt(edge, now) && groups.isLive(group)) yield group;
   }
 }

@@ -1,7 +1,7 @@
 // Computes who would gain and lose what by changes that have not been made. Applies the changes to the snapshot and reverts
 // them as often as needed, and evaluates each member that they may affect before and after them.
 import { type AffectedScopes, createAffectedScopes } from "./affected-scopes.ts";
-import type { SnapshotChange } from "../loading/apply-change.ts";
+import type { LogEntry } from "../loading/apply-entry.ts";
 import { activeSubject } from "./find-grant.ts";
 import { type Delta, createEffectivePermissions } from "./effective-permissions.ts";
 import { createIdPage } from "./id-page.ts";
@@ -12,7 +12,7 @@ import { type DryRun, createDryRun } from "./dry-run.ts";
 
 export interface PreviewQuery {
   /** Entries of the change log, all of one kind, that follow the revision. */
-  readonly changes: readonly SnapshotChange[];
+  readonly changes: readonly LogEntry[];
   /** The revision of the snapshot, which does not change. */
   readonly revision: string;
   /** The times to evaluate, by the database's clock, in milliseconds and ascending. A difference at any of them counts. */
@@ -49,7 +49,7 @@ export interface Preview {
 }
 
 /** A generator that yields after each step. Resumed with false, it ends with the result so far. */
-type Steps<Answer> = Generator<void, Answer, boolean>;
+type Steps<Result> = Generator<void, Result, boolean>;
 
 /** A member, a resource, and what the member holds there before the changes at each of the times. */
 interface Pair {
@@ -107,7 +107,7 @@ function* collectScopes(
   for (let next = 0; next < changes.length;) {
     next = dryRun(() => {
       let position = next;
-      do affected.add(changes[position++] as SnapshotChange, "after");
+      do affected.add(changes[position++] as LogEntry, "after");
       while (position < changes.length && !isStepOver());
       return position;
     });

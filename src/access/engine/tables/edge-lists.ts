@@ -28,7 +28,8 @@ export interface EdgeLists {
   readonly firstTo: (target: number) => number;
   readonly nextTo: (edge: number) => number;
   readonly sourceOf: (edge: number) => number;
-  readonly targetOf: (edge: number) => number;
+  /** Returns the target of an edge. */
+  readonly groupOf: (edge: number) => number;
   readonly holdsAt: (edge: number, now: number) => boolean;
   readonly bytes: () => number;
   readonly parts: () => readonly StoredPart[];
@@ -100,7 +101,7 @@ export function createEdgeLists(fromSource: Field, toTarget: Field): EdgeLists {
     firstTo: incoming.first,
     nextTo: incoming.next,
     sourceOf: (edge) => getField(edges, edge, sourceField),
-    targetOf: (edge) => getField(edges, edge, targetField),
+    groupOf: (edge) => getField(edges, edge, targetField),
     holdsAt: (edge, now) => now < getTime(edges, edge, expireField),
     bytes: () => edges.bytes(),
     parts: edges.parts,

@@ -37,7 +37,7 @@ export function createGroupClosure(groups: EntityTable, nestings: EdgeLists): Gr
     const found = new Set([group]);
     for (const inner of found) {
       for (let edge = nestings.firstFrom(inner); edge !== 0; edge = nestings.nextFrom(edge)) {
-        const outer = nestings.targetOf(edge);
+        const outer = nestings.groupOf(edge);
         if (groups.isLive(outer)) found.add(outer);
       }
     }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type SnapshotChange, applyChange } from "../../../src/access/engine/loading/apply-change.ts";
+import { type LogEntry, applyEntry } from "../../../src/access/engine/loading/apply-entry.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
 import { runSteps } from "../../../src/scheduling/steps.ts";
@@ -56,8 +56,8 @@ beforeEach(() => {
 });
 
 function apply(type: string, id: string, before: object | null, after: object | null, sweepLimit?: number): void {
-  const change: SnapshotChange = { resource_type: type, resource_id: id, before, after };
-  applyChange(snapshot, change, sweepLimit);
+  const change: LogEntry = { resource_type: type, resource_id: id, before, after };
+  applyEntry(snapshot, change, sweepLimit);
 }
 
 function may(resource: TargetScope = inWeb, at = now): boolean {
