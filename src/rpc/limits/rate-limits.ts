@@ -1,4 +1,4 @@
-// Rate limits of members and orgs. docs/decisions/0012-rate-limits.md describes how calls are counted, and how accurately.
+// Rate limits of members and orgs. docs/decisions/0079-how-callers-share-a-server.md describes how calls are counted, and how accurately.
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { formatPolicies, formatLimitStates } from "./rate-limit-fields.ts";
