@@ -229,11 +229,7 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/**
- * Reads the settings of the server.
- *
- * @throws ConfigError that names every invalid variable and its valid values.
- */
+/** @throws ConfigError that names every invalid variable and its valid values. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const env = readSettings(environment, settings);
   return {
@@ -297,11 +293,7 @@ export interface ClientConfig {
   readonly dataDirectory: string;
 }
 
-/**
- * Reads the settings of client commands.
- *
- * @throws ConfigError, as `readConfig` does.
- */
+/** @throws ConfigError, as `readConfig` does. */
 export function readClientConfig(environment: Readonly<Record<string, string | undefined>>): ClientConfig {
   const env = readSettings(environment, { ...clientSettings, TENANTRY_DATA: settings.TENANTRY_DATA });
   return { url: env.TENANTRY_URL, apiKey: env.TENANTRY_API_KEY, dataDirectory: env.TENANTRY_DATA };

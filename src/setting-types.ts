@@ -29,7 +29,6 @@ export const text = (spec: Spec<string> & { default: string }) => makeValidator(
 /** Validates the path of a file. */
 export const file = makeValidator(readText);
 
-/** Validates the URL of a database. */
 export const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
   // The value may contain a password, so the message does not repeat it.

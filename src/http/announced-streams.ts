@@ -3,7 +3,6 @@
 // address has other such sessions. If a client opens more, nghttp2 resets them before Node creates anything.
 import type { ServerHttp2Session } from "node:http2";
 
-/** The address of a peer. */
 interface Peer {
   readonly remoteAddress?: string | undefined;
 }

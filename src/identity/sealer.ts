@@ -54,11 +54,7 @@ const saltLength = 32;
 /** The length of the header of a file, in bytes. */
 export const fileHeaderLength = 1 + keyIdLength + saltLength;
 
-/**
- * Creates the sealer.
- *
- * @param keys of 32 random bytes each. The first seals; all open.
- */
+/** @param keys of 32 random bytes each. The first seals; all open. */
 export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
   const known = keys.map((key) => ({ key, id: keyIdOf(key) }));
   const [first] = known as [KnownKey, ...KnownKey[]];

@@ -58,8 +58,6 @@ interface Position {
 }
 
 /**
- * Reads a schema.
- *
  * @param work a step for each keyword, for each part of a pattern as often as it may be repeated, and some for long names.
  * @throws SchemaError that names the place and what would be accepted; WorkExceeded.
  */

@@ -30,7 +30,6 @@ export const otherPatterns = {
   platformRoleBinding,
 } as const;
 
-/** All patterns of all resources. */
 export const allPatterns: readonly PathPattern[] = Object.values(resourceTypes).flatMap(
   (declared): readonly PathPattern[] => declared.patterns,
 );
@@ -67,9 +66,7 @@ export function isSamePattern(one: PathPattern, other: PathPattern): boolean {
   );
 }
 
-/**
- * Reports whether the ids at the end of a pattern are those of other resources, so that the same id can be in several parents.
- */
+/** Reports whether the ids at the end of a pattern are those of other resources, so that the same id can be in several parents. */
 export function sharesIds(pattern: PathPattern): boolean {
   return shared.some((each) => isSamePattern(each, pattern));
 }

@@ -18,11 +18,7 @@ export function addressKeyOf(values: ContextValues): string {
 
 const maxLength = 256;
 
-/**
- * Reads where a call comes from.
- *
- * @throws ServiceError FIELD_INVALID when `X-Request-Reason` or `X-On-Behalf-Of` is too long or not in ASCII.
- */
+/** @throws ServiceError FIELD_INVALID when `X-Request-Reason` or `X-On-Behalf-Of` is too long or not in ASCII. */
 export function readOrigin(headers: Headers, values: ContextValues, credentialId: string): Origin {
   return {
     credentialId,

@@ -42,7 +42,6 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** Creates a queue. */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
   const { capacity, perTarget, maxWaiting = queues.maxWaiting, waitsFor = "the database", of = "org" } = options;
   const { perOrg = Math.max(1, capacity - Math.ceil(capacity * queues.freeOfOrg)) } = options;

@@ -26,8 +26,6 @@ export interface SlidingCounter {
 }
 
 /**
- * Creates a counter.
- *
  * @param quota the number of requests in a window.
  * @param clock returns milliseconds that never go back.
  */
@@ -42,7 +40,6 @@ export function createSlidingCounter(quota: number, windowMs: number, clock: () 
     for (const [key, { startMs }] of ofKeys) if (now - startMs >= 2 * windowMs) ofKeys.delete(key);
   };
 
-  /** Returns the counts of a key in the window of now. */
   const advance = (key: string, now: number): Counts | undefined => {
     const counts = ofKeys.get(key);
     if (counts === undefined || now - counts.startMs < windowMs) return counts;

@@ -22,11 +22,7 @@ export class ConditionError extends Error {
   override readonly name = "ConditionError";
 }
 
-/**
- * Checks the types and the cost of a condition.
- *
- * @throws ConditionError that names the problem and its column.
- */
+/** @throws ConditionError that names the problem and its column. */
 export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): void {
   let calls = 0;
   let depth = 0;

@@ -68,7 +68,6 @@ export interface OrgSnapshot {
   readonly beginChange: () => void;
   readonly endDryRun: () => void;
   readonly isChanging: () => boolean;
-  /** Sets the revision. */
   readonly advanceTo: (revision: string) => void;
   /** What a file of the snapshot has, besides the id of the org and the revision. */
   readonly parts: () => readonly StoredPart[];

@@ -12,7 +12,6 @@ export interface GrantScope {
 /** A predefined role by name, or a role of the transaction's org by id. */
 export type GrantedRole = { readonly predefined: string } | { readonly id: string };
 
-/** A role that is granted on a scope. */
 export interface RoleGrant {
   readonly role: GrantedRole;
   readonly scope: GrantScope;

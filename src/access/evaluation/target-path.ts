@@ -23,8 +23,6 @@ export const platform: TargetPath = { pattern: [], references: [] };
 const tops = [...new Set(allPatterns.map(([top]) => top))];
 
 /**
- * Parses the path of a target.
- *
  * @param text a path, with or without its leading slash; empty for the platform as a whole.
  * @param field the field of the request that holds the path, for errors.
  * @throws ServiceError PATH_INVALID

@@ -21,7 +21,6 @@ export interface Shown {
 
 /** A difference with the paths of the member and the resource. */
 export interface NamedDifference extends AccessDifference {
-  /** The org that the member is in. */
   readonly orgId: string;
   readonly memberPath: string;
   readonly resourcePath: string;

@@ -103,11 +103,7 @@ export const customerRules: ScopeRules = {
   ),
 };
 
-/**
- * Returns the rules for bindings on services.
- *
- * @param systemOrgId the installation's own org. Only its members and groups can hold roles on a service: its providers.
- */
+/** @param systemOrgId the installation's own org. Only its members and groups can hold roles on a service: its providers. */
 export function createServiceRules(systemOrgId: string): ScopeRules {
   return {
     scope: scopes.service,
@@ -126,11 +122,7 @@ export function createServiceRules(systemOrgId: string): ScopeRules {
   };
 }
 
-/**
- * Returns the rules for bindings on the platform.
- *
- * @param systemOrgId the installation's own org. Only its members and groups can hold roles on the platform.
- */
+/** @param systemOrgId the installation's own org. Only its members and groups can hold roles on the platform. */
 export function createPlatformRules(systemOrgId: string): ScopeRules {
   return {
     scope: scopes.platform,

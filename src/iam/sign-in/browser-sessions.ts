@@ -26,7 +26,6 @@ import {
   readSignedIn,
 } from "./store.ts";
 
-/** A member that a browser is signed in as. */
 export interface SignedInMember extends MemberKey {
   /** The Session, which is the `sid` of its tokens. */
   readonly sessionId: string;
@@ -39,7 +38,6 @@ export interface SignedInMember extends MemberKey {
   readonly orgDisplayName: string;
 }
 
-/** A browser that is signed in. */
 export interface BrowserSession {
   readonly signInTime: Date;
   readonly expireTime: Date;
@@ -67,7 +65,6 @@ export interface BrowserSessions {
    * @throws the error of an org in which that failed, after all others have ended.
    */
   end(keys: readonly BrowserSessionKey[], origin: Origin): Promise<void>;
-  /** Issues a token for a member that a browser is signed in as. */
   issueToken(session: BrowserSession, member: SignedInMember): Promise<IssuedToken>;
 }
 

@@ -50,7 +50,6 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
   return rows;
 }
 
-/** The key of a session that a browser has. */
 export interface BrowserSessionKey {
   readonly org_id: string;
   readonly member_id: string;

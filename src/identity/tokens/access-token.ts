@@ -89,11 +89,7 @@ const firstGen = "0";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/**
- * Creates the functions that issue and verify tokens.
- *
- * @param issuer the URL of the service, which is `iss` and `aud` of its tokens.
- */
+/** @param issuer the URL of the service, which is `iss` and `aud` of its tokens. */
 export function createAccessTokens(
   keys: Pick<SigningKeys, "signingKey" | "find" | "has">,
   issuer: () => string,

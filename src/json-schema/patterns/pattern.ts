@@ -27,8 +27,6 @@ const stepsOfProperty = 200;
 const stepsOfStart = 4;
 
 /**
- * Compiles a pattern.
- *
  * @param location in the schema, for errors.
  * @param work some steps, as many as the pattern is large, and some for each class and each property of Unicode.
  * @throws SchemaError when it is no pattern of ECMA-262, or not accepted.

@@ -35,8 +35,6 @@ export interface RequestBinding {
   /** Whether the body is the bytes of a google.api.HttpBody rather than JSON. */
   readonly takesBytes: boolean;
   /**
-   * Builds the request message.
-   *
    * @throws RestError FIELD_INVALID with a violation for each invalid field; URL_MALFORMED, BODY_MALFORMED or
    *   CONTENT_TYPE_UNSUPPORTED
    */

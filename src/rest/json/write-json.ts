@@ -41,7 +41,6 @@ export interface JsonWriters {
   field(field: DescField): JsonWriter;
 }
 
-/** Writes a field into the object of its message. */
 type FieldWriter = (message: Fields, json: JsonObject) => void;
 
 export function createJsonWriters(options: JsonWriterOptions): JsonWriters {

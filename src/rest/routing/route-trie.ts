@@ -12,8 +12,6 @@ import { decodePercent, decodePercentKeepingSlashes } from "./percent-encoding.t
  */
 export interface RouteTrie<Route> {
   /**
-   * Adds a route.
-   *
    * @param name identifies the route in errors.
    * @throws Error if there is a route for the same method and the same paths already.
    */

@@ -20,7 +20,6 @@ interface OfCaller {
   readonly visibility: (path: AnyPath) => Visibility | Promise<Visibility>;
 }
 
-/** Authorises with a permission. */
 type Require = (permission: string) => Promise<Authorised>;
 
 /** The permissions for resources of every type. */

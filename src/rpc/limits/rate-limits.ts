@@ -39,8 +39,6 @@ type LimitedCaller = Pick<Caller, "memberId" | "orgId">;
 const unlimited: RateVerdict = { refusal: undefined, fields: [] };
 
 /**
- * Creates the counter of calls.
- *
  * @param windowMs the window, one minute except in tests.
  * @param clock returns milliseconds that never go back.
  * @returns undefined if there are no limits.

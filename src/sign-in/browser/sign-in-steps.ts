@@ -29,9 +29,7 @@ interface SignInSteps {
    * a bounded wait, because an org can delay their end.
    */
   readonly endBefore: (request: HttpRequest) => Promise<void>;
-  /**
-   * Lets a person who signed in at a provider choose a member. A person with one member and nothing to accept is signed in at once.
-   */
+  /** Lets a person who signed in at a provider choose a member. A person with one member and nothing to accept is signed in at once. */
   readonly enter: (request: HttpRequest, person: SignedInPerson) => Promise<BrowserResponse>;
   /**
    * Signs a browser out. What fails in one org leaves neither the browser nor the sessions of other orgs signed in.

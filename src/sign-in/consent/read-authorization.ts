@@ -37,8 +37,6 @@ export class AuthorizationError extends OAuthError {
 const offline = "offline_access";
 
 /**
- * Reads a request.
- *
  * @param query the parameters, as in a URL.
  * @throws OAuthError, AuthorizationError
  */

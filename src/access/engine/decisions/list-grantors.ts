@@ -4,7 +4,6 @@ import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { Steps } from "../../../scheduling/steps.ts";
 import type { TargetScope } from "./target-scope.ts";
 
-/** The permission to bind roles on a resource. */
 const bindPermission = "iam.roleBindings.create";
 
 /** The permission that, in addition, allows to bind roles with more permissions than the grantor has. */

@@ -36,8 +36,6 @@ export interface EdgeLists {
 }
 
 /**
- * Creates empty lists.
- *
  * @param fromSource the field in which sources keep their first edge.
  * @param toTarget the field in which targets keep theirs.
  */

@@ -10,7 +10,6 @@ import type { Schema } from "../openapi-document.ts";
 import { isWrapper } from "../../binding/describe-type.ts";
 import type { CommentReader } from "../read-comments.ts";
 import { createComponentNames } from "./component-names.ts";
-import { describeRules } from "./describe-rules.ts";
 import { nullable, scalarSchema, wellKnownSchema } from "./json-type.ts";
 import { parseExample } from "./parse-example.ts";
 
@@ -211,4 +210,10 @@ function isIn(field: DescField, form: Form): boolean {
 
 function describeOneofs(desc: DescMessage): string[] {
   return desc.oneofs.map(({ fields }) => `At most one of ${fields.map((field) => `\`${field.name}\``).join(", ")}.`);
+}
+
+/** Formats the rules of a field for its description. A rule that starts with "must" becomes a sentence with "It". */
+function describeRules(rules: readonly string[]): string {
+  const sentences = rules.map((rule) => (rule.startsWith("must ") ? `It ${rule}.` : `${rule.replace(/\.$/, "")}.`));
+  return sentences.length > 1 ? sentences.map((sentence) => `- ${sentence}`).join("\n") : sentences.join("");
 }
