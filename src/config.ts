@@ -149,7 +149,6 @@ const settings = {
   TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
 
-/** Returns the settings of the resource limits. */
 function limitSettings(): Record<string, ValidatorSpec<number>> {
   return Object.fromEntries(
     registry.definitions.flatMap(({ limit }) =>
@@ -185,7 +184,6 @@ export interface Config {
   readonly shutdownGraceMs: number;
   readonly clientConnections: number;
   readonly connectionsPerAddress: number;
-  /** The maximum number of requests in flight. */
   readonly requestsPerAddress: number;
   /** Requests in a second whose callers are not known; 0 for no limit. */
   readonly anonymousPerAddress: number;

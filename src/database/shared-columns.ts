@@ -2,7 +2,6 @@ import type { Generated, JSONColumnType } from "kysely";
 
 // Columns that the tables of resources have in common, as Kysely and pg read them.
 
-/** The columns of named resources. */
 export interface NamedColumns {
   id: string;
   name: string;

@@ -41,7 +41,6 @@ export interface FileKey {
   readonly key: Buffer;
 }
 
-/** The length of the installation's keys, in bytes. */
 export const secretKeyLength = 32;
 
 const version = 1;
@@ -119,7 +118,6 @@ function keyIdOf(key: Buffer): Buffer {
   return createHash("sha256").update("tenantry key id").update(key).digest().subarray(0, keyIdLength);
 }
 
-/** Returns the id of the key that a secret is sealed with. */
 export function keyIdOfSealed(sealed: Buffer): string {
   return sealed.subarray(1, 1 + keyIdLength).toString("hex");
 }

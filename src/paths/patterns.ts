@@ -22,7 +22,6 @@ const [, projectRoleBinding, customerRoleBinding, serviceRoleBinding, platformRo
 
 /** The other patterns of resources that have several. */
 export const otherPatterns = {
-  /** Predefined roles. */
   predefinedRole,
   projectRoleBinding,
   customerRoleBinding,

@@ -212,7 +212,6 @@ function finish(call: Call, thrown: unknown): void {
   call.fail(thrown);
 }
 
-/** Reports whether a method runs after its body has arrived. */
 function readsWholeBody({ kind }: ServableSpec): boolean {
   return kind === "unary" || kind === "server_streaming";
 }

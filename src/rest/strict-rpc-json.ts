@@ -11,9 +11,7 @@ import { decodeUtf8, parseJson } from "./json/parse-json.ts";
 import { createJsonWriters } from "./json/write-json.ts";
 
 interface StrictJsonOptions {
-  /** The JSON options of the router. */
   readonly jsonOptions: { readonly ignoreUnknownFields: boolean; readonly registry?: Registry | undefined };
-  /** The maximum nesting depth of JSON. */
   readonly maxJsonDepth: number;
   /** The `domain` in the ErrorInfo of errors. */
   readonly errorDomain: string;

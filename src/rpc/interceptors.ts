@@ -22,7 +22,6 @@ import { requestIdKey } from "./request-id-key.ts";
 import { runSteps } from "../scheduling/steps.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 
-/** Converts errors of the call with `explain`. */
 export function createErrorInterceptor(explain: ExplainError): Interceptor {
   return (next) => async (request) => {
     try {
@@ -33,7 +32,6 @@ export function createErrorInterceptor(explain: ExplainError): Interceptor {
   };
 }
 
-/** Authorises and validates calls that passed the gate. */
 export function createCallInterceptor(
   table: MethodTable,
   authorise: Authorise,

@@ -14,7 +14,6 @@ interface AnonymousPaceOptions {
   readonly clock?: () => number;
 }
 
-/** A request that has begun. */
 interface PacedRequest {
   /** The time to wait before it is handled, in milliseconds; 0 for none. */
   readonly waitMs: number;
@@ -28,7 +27,6 @@ export interface AnonymousPace {
    * @param connection stands for the connection of the request; undefined if a proxy may send those of many clients over it.
    */
   readonly begin: (network: string, connection: object | undefined) => PacedRequest;
-  /** Reports whether a request would not wait. */
   readonly isDue: (network: string) => boolean;
   /** Counts a request if it would not wait. Returns whether it has. */
   readonly takeDue: (network: string) => boolean;

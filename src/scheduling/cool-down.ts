@@ -24,7 +24,6 @@ export function createCoolDown(
     has: (orgId: string): boolean => cooling.has(orgId),
     haveAll: (orgIds: Iterable<string>): boolean =>
       cooling.size > 0 && [...orgIds].every((orgId) => cooling.has(orgId)),
-    /** Notes a call of an org. */
     see(orgId: string): void {
       if (orgId === last) return;
       if (last !== "") otherMs = clock();

@@ -20,7 +20,6 @@ export interface FairQueueOptions {
 }
 
 export interface QueuedCall {
-  /** The org of the caller. */
   readonly orgId: string;
   /** What the call locks; undefined if calls do not wait for each other. */
   readonly target: string | undefined;

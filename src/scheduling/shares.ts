@@ -9,7 +9,6 @@ export function createShares(clock: () => number) {
   return {
     /** Begins to count an org whose calls wait. */
     join: (orgId: string): void => void taken.set(orgId, Math.max(takenBy(orgId), base)),
-    /** A call of an org begins to run. */
     start(orgId: string): void {
       base = Math.max(base, takenBy(orgId));
       running = { orgId, sinceMs: clock() };

@@ -9,7 +9,6 @@ interface Counts {
   current: number;
 }
 
-/** What a key may do now. */
 export interface SlidingState {
   /** The number of requests that are accepted now. */
   readonly left: number;
@@ -21,7 +20,6 @@ export interface SlidingState {
 
 export interface SlidingCounter {
   look(key: string): SlidingState;
-  /** Counts a request. */
   add(key: string): void;
 }
 

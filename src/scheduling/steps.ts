@@ -11,7 +11,6 @@ export function createStepCounter(): () => boolean {
   return () => ++count % recordsOfStep === 0;
 }
 
-/** Runs all steps at once. */
 export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

@@ -26,7 +26,6 @@ interface TimeSlicesOptions {
  */
 export type CallLength = "short" | "long" | "large";
 
-/** A call that shares the processor. */
 interface SlicedCall {
   readonly orgId: string;
   readonly length: CallLength;

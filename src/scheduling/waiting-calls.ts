@@ -4,7 +4,6 @@
  */
 export type WaitingKind = "large" | "begun" | "small";
 
-/** The calls of one org that wait for time slices. */
 export type WaitingCalls = ReturnType<typeof createWaitingCalls>;
 
 /**

@@ -17,7 +17,6 @@ import { type Expr, type Kind, type ParsedCondition, typeOfConstant } from "./ex
 const maxCalls = 50;
 const maxDepth = 100;
 
-/** Describes what is wrong with a condition. */
 export class ConditionError extends Error {
   override readonly name = "ConditionError";
 }

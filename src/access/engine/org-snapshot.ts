@@ -40,7 +40,6 @@ export interface OrgSnapshot {
   readonly groups: EntityTable;
   readonly projects: EntityTable;
   readonly roles: RoleTable;
-  /** The labels of the org and its projects. */
   readonly labels: LabelTable;
   /** What ends the tokens of the org's members. */
   readonly tokens: TokenTable;
@@ -59,7 +58,6 @@ export interface OrgSnapshot {
   readonly revision: string;
   /** Whether the snapshot is at this revision or was recently; false for revisions of another history. */
   readonly hasReached: (revision: string) => boolean;
-  /** The approximate memory of the snapshot. */
   readonly bytes: number;
   /**
    * Must be called before a change. Until `advanceTo` or `endDryRun`, the snapshot is at no revision; for good, if the change

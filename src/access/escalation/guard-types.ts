@@ -32,7 +32,6 @@ export type Revocation =
   | { readonly kind: "member"; readonly memberId: string }
   /** Everything that a group is granted, also through the groups in which it is nested. */
   | { readonly kind: "group"; readonly groupId: string; readonly memberId: string | null }
-  /** A role on a scope. */
   | {
       readonly kind: "role";
       readonly role: GrantedRole;

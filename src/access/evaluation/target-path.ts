@@ -16,7 +16,6 @@ const maxLength = 1024;
 /** A segment of `rest`: the characters that URLs hold without encoding (RFC 3986, 2.3), `@` and `:`. */
 const segmentPattern = /^[A-Za-z0-9._~@:-]{1,128}$/;
 
-/** The path of the platform as a whole. */
 export const platform: TargetPath = { pattern: [], references: [] };
 
 /** The first collections of all paths: `orgs`, `services`. */

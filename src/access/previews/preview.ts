@@ -5,7 +5,6 @@ import type { Caller } from "../../identity/caller.ts";
 
 /** A change that a write makes in an org. */
 export interface Written {
-  /** The org before the write. */
   readonly org: Pick<OrgTransaction["org"], "id" | "revision">;
   readonly change: Change;
 }

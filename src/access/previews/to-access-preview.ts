@@ -34,7 +34,6 @@ export function firstDifferences(previews: readonly OrgPreview[], limit: number)
     .slice(0, limit);
 }
 
-/** Builds the message from the previews of the orgs. */
 export function toAccessPreview(previews: readonly OrgPreview[], { differences, apiKeyPaths }: Shown): AccessPreview {
   return create(AccessPreviewSchema, {
     gainingMemberCount: sumOf(previews, ({ gainingMembers }) => gainingMembers),

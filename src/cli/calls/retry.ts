@@ -58,7 +58,6 @@ export function isRateLimit(error: unknown): boolean {
 const transientCodes = new Set([Code.Unavailable, Code.DeadlineExceeded, Code.Aborted]);
 const transientSystemErrors = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
-/** Whether a failure may be over soon. */
 export function isTransient(error: unknown): boolean {
   const systemError = systemErrorCode(error);
   if (systemError !== undefined) return transientSystemErrors.has(systemError);

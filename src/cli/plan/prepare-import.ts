@@ -19,7 +19,6 @@ import { patterns } from "../../paths/patterns.ts";
 import { nameKey } from "../file/name-key.ts";
 import { formerNamesOf, makeUpName } from "./made-up-names.ts";
 
-/** What an import will do. */
 export interface PreparedImport {
   readonly organisation: DescribedOrganisation;
   readonly stages: readonly Stage[];

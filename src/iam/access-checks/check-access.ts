@@ -30,7 +30,6 @@ export type CheckAccessOfAll = (
   requests: readonly CheckAccessRequest[],
 ) => Promise<CheckAccessResponse[]>;
 
-/** A parsed request. */
 interface Asked {
   readonly subject: NamedSubject;
   readonly permission: string;

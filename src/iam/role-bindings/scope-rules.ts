@@ -20,7 +20,6 @@ import type { RoleBindingRow } from "./store.ts";
 import { type Scope, scopes } from "./scopes.ts";
 import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
 
-/** The scope of a new binding. */
 export interface BoundScope {
   readonly columns: Pick<RoleBindingRow, "customer_id" | "service_id" | "project_id">;
   /** What the path of the scope needs. */
@@ -64,7 +63,6 @@ export const orgRules: ScopeRules = {
   writeScope: { kind: "parent" },
 };
 
-/** Returns the rules for bindings on projects. */
 export function createProjectRules({ readers }: Pick<ResourceDependencies, "readers">): ScopeRules {
   const { lookup } = readers.readerOf(projectDefinition, projectDefinition.places[0]);
   return {

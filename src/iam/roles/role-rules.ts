@@ -8,7 +8,6 @@ import type { RoleDependencies } from "./role-dependencies.ts";
 import type { RoleRow } from "./store.ts";
 import { ownAreas } from "../../access/engine/tables/permission-class.ts";
 
-/** Returns the rules of custom roles. */
 export function createRoleRules({
   escalation,
   knownPermissions,

@@ -72,11 +72,9 @@ export interface BrowserSessionDependencies {
   readonly database: Database;
   readonly registry: ResourceRegistry;
   readonly accessTokens: AccessTokens;
-  /** How long tokens live by default, in seconds. */
   readonly tokenLifeSeconds: number;
 }
 
-/** The client id of sessions that browsers have. */
 const clientId = "browser";
 
 /** A page gets another token when it needs one. */
@@ -178,7 +176,6 @@ function toMember(row: SignedInRow): SignedInMember {
   };
 }
 
-/** Ends a session under the lock of its org. */
 function endSession(
   { database, registry }: Pick<BrowserSessionDependencies, "database" | "registry">,
   key: BrowserSessionKey,

@@ -19,7 +19,6 @@ export interface BindingOptions {
   readonly itemLimitOf?: ItemLimitOf | undefined;
 }
 
-/** The parts of an HTTP request that form the message. */
 interface RequestParts {
   /** The values that the path variables captured, in the order of the template. */
   readonly pathValues: readonly string[];

@@ -8,7 +8,6 @@ import { quote, RestError } from "../errors/rest-error.ts";
 export interface EntityTag {
   /** The tag without its quotes. */
   readonly value: string;
-  /** The value of the `etag` field of the resource. */
   readonly etag: string;
 }
 

@@ -23,7 +23,6 @@ interface JsonWriterOptions {
   readonly registry?: Registry | undefined;
 }
 
-/** Converts a message to a value for JSON.stringify. */
 type JsonWriter = (message: Message) => JsonValue;
 
 /**

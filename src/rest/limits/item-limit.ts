@@ -19,7 +19,6 @@ export type ItemLimitOf = (field: DescField) => ItemLimit | undefined;
  */
 export const maxUncheckedLength = 16_384;
 
-/** A list or a map that is longer than its limit. */
 export interface Excess {
   /** Continues the path of the message, or of the value, in which it was found: `.labels`, `[3].member.labels`. */
   readonly path: string;

@@ -20,13 +20,11 @@ export interface OperationContext {
   readonly noteOf: (method: DescMethod) => string;
   /** Returns the deprecation of a method, for its description and its headers. */
   readonly deprecationOf: DeprecationOf;
-  /** Whether a method needs no credentials. */
   readonly isPublic: (method: DescMethod) => boolean;
   /** Called for each system parameter that is referenced. */
   readonly useParameter: (name: SystemParameterName) => void;
 }
 
-/** Describes the operation of one rule of a method. */
 export function describeOperation(
   method: DescMethod,
   rule: HttpRule,
@@ -163,7 +161,6 @@ const descriptions: Readonly<Record<string, readonly [name: string, description:
   link: ["Link", "Where the deprecation is explained."],
 };
 
-/** Describes the headers that every response of the method has. */
 function describeDeprecationHeaders(deprecation: Deprecation): Readonly<Record<string, Header>> {
   const described = Object.entries(deprecationHeaders(deprecation)).map(([key, example]) => {
     const [name, description] = descriptions[key] ?? [key, ""];

@@ -78,7 +78,6 @@ interface Search<Route> {
   readonly verb: string;
   /** The end of the path without the verb. */
   readonly end: number;
-  /** The start of each segment, beginning with the first. */
   readonly starts: number[];
   /** The start of each segment after `**`, beginning with the last. */
   readonly tailStarts: number[];

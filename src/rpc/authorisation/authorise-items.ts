@@ -10,7 +10,6 @@ import { atItemOf, checkItems } from "../../standard-methods/batch/batch-item.ts
 /** Returns the permissions that the item with an index requires: several if it is not known of which type it is. */
 export type PermissionsOfItem = (index: number) => readonly string[];
 
-/** What a batch names. */
 export interface BatchItems {
   /** The patterns of the items, one for each kind of parent. */
   readonly patterns: readonly PathPattern[];

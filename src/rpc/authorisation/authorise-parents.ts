@@ -21,7 +21,6 @@ const maxItems = 1000;
 
 const atRequest = atItemOf("requests");
 
-/** Reports whether a call creates in several parents. */
 export function isOverParents({ references }: AnyPath, message: RequestFields): boolean {
   return message["requests"] !== undefined && references.at(-1)?.by === "any";
 }

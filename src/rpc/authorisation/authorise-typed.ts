@@ -13,7 +13,6 @@ import type { MethodRules } from "../method-rules.ts";
 import type { PermissionsOfItem } from "./authorise-items.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";
 
-/** Decides about the caller. */
 interface OfCaller {
   readonly decide: (requirement: Requirement, path: AnyPath) => Promise<Authorised>;
   readonly decideItems: (permissionsOf: PermissionsOfItem, parent: ResolvedTarget) => Promise<void>;
@@ -110,7 +109,6 @@ function verbOf(permission: string, message: RequestFields): string {
   return verb === "{operation}" ? String(message["operation"]) : verb;
 }
 
-/** Returns the type that a Create names. */
 async function typeOfNew(
   types: TypePermissions,
   message: RequestFields,

@@ -10,7 +10,6 @@ import {
 } from "../../paths/patterns.ts";
 import type { Wildcards } from "../../paths/parse-path.ts";
 
-/** A request field with the path of a resource of this service. */
 export interface TargetField {
   readonly localName: string;
   /** The name in the proto, for errors. */

@@ -50,7 +50,6 @@ export interface UnaryHandlerOptions {
    * parsed; shorter ones are for an interceptor to refuse.
    */
   readonly itemLimitOf: ItemLimitOf;
-  /** The maximum depth of JSON. */
   readonly maxDepth: number;
   /** Resolves the types of google.protobuf.Any in JSON. */
   readonly registry?: Registry | undefined;
@@ -62,7 +61,6 @@ export interface UnaryHandlerOptions {
 
 type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
 
-/** What a content type stands for. */
 interface Wire {
   readonly protocol: Protocol;
   readonly encoding: Encoding;

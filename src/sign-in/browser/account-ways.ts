@@ -102,7 +102,6 @@ function itemOf(name: string, details: string, notes: readonly string[], without
   return `<li><span>${escape(name)}</span><span>${text}</span></li>`;
 }
 
-/** The page for a browser that has ended everything. */
 export function endedPage(): string {
   return frame(
     "All ended",

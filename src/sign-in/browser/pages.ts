@@ -87,7 +87,6 @@ ${ways}`,
   );
 }
 
-/** The link to the page where a person chooses another member. */
 export function otherMemberLink(returnPath: string): string {
   return `<a href="${escape(choicePath(returnPath))}">Sign in as another member</a>`;
 }
@@ -105,7 +104,6 @@ ten minutes at most.</p>
   );
 }
 
-/** The page with the keys and sessions of a member. */
 export function keysPage(session: BrowserSession, member: string | null): string {
   return accountFrame(
     "Keys and sessions",

@@ -118,7 +118,6 @@ function findOnLevel(
   return 0;
 }
 
-/** Yields the groups that directly contain a member or group. */
 function* groupsOf({ groups, memberships, nestings }: OrgSnapshot, subject: number, now: number): Iterable<number> {
   const edges = isGroup(subject) ? nestings : memberships;
   for (let edge = edges.firstFrom(recordOf(subject)); edge !== 0; edge = edges.nextFrom(edge)) {

@@ -27,13 +27,11 @@ export interface PreviewQuery {
   readonly isStepOver: () => boolean;
 }
 
-/** What a member gains and loses on a resource. */
 export interface AccessDifference extends Delta {
   readonly memberId: string;
   readonly resource: TargetScope;
 }
 
-/** The maximum number of `gainingIds`. */
 const maxGainingIds = 10_000;
 
 export interface Preview {
@@ -183,7 +181,6 @@ function resourceOf({ org, projects, scopes }: OrgSnapshot, scope: number): Targ
   }
 }
 
-/** Merges the deltas of several times. */
 function mergeDeltas(deltas: readonly Delta[]): readonly Delta[] {
   if (deltas.length < 2) return deltas;
   const merge = (lists: readonly (readonly string[])[]): string[] => [...new Set(lists.flat())].toSorted();

@@ -14,7 +14,6 @@ import {
 
 /** An entry of the org's change log, as far as snapshots need it. */
 export interface LogEntry {
-  /** When the change was made. */
   readonly time?: Time;
   readonly resource_type: string;
   readonly resource_id: string;

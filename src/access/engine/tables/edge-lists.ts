@@ -18,7 +18,6 @@ const width = sourceField + 1;
 export interface EdgeLists {
   /** Adds the edge, or changes the expire time of an existing one. `expireTime` is in milliseconds. */
   readonly put: (source: number, target: number, expireTime: number) => void;
-  /** Removes the edge, if it exists. */
   readonly removeBetween: (source: number, target: number) => void;
   readonly remove: (edge: number) => void;
   /** Writes the targets of the source's unexpired edges into the list and returns their number. */

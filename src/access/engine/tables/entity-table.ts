@@ -26,7 +26,6 @@ const suspended = numberOf("SUSPENDED");
 const deleted = numberOf("DELETED");
 const suspendedAndDeleted = numberOf("SUSPENDED AND DELETED");
 
-/** A reference to a resource, as in a path. */
 export interface EntityReference {
   readonly by: "id" | "name";
   readonly value: string;

@@ -22,7 +22,6 @@ export type Form = "whole" | "update" | Input;
 
 interface Input {
   readonly kind: "input";
-  /** The fields that are in the path. */
   readonly without: ReadonlySet<string>;
 }
 
