@@ -111,13 +111,15 @@ describe("a member of a group that is nested in a group with a role", () => {
     apply(type, id, before, after, 0);
     expect(may()).toBe(false);
     expect(
-      listSubjects(snapshot, {
-        permission: "compute.instances.start",
-        resource: inWeb,
-        now,
-        contextOf: () => ({}),
-        limit: 9,
-      }),
+      runSteps(
+        listSubjects(snapshot, {
+          permission: "compute.instances.start",
+          resource: inWeb,
+          now,
+          contextOf: () => ({}),
+          limit: 9,
+        }),
+      ),
     ).toEqual([]);
   });
 
@@ -236,13 +238,15 @@ test("a large purged group has no effect immediately, and is swept with later ch
     role_bindings: [{ ...bindingRow, id: idOf(8, 1), subject_id: crowd }],
   });
   const list = (): string[] =>
-    listSubjects(snapshot, {
-      permission: "compute.instances.start",
-      resource: inWeb,
-      now,
-      contextOf: () => ({}),
-      limit: Infinity,
-    });
+    runSteps(
+      listSubjects(snapshot, {
+        permission: "compute.instances.start",
+        resource: inWeb,
+        now,
+        contextOf: () => ({}),
+        limit: Infinity,
+      }),
+    );
   expect(list().length).toBe(count + 1);
   const { bytes } = snapshot;
   for (let round = 0; round < 3; round++) {

@@ -1,5 +1,5 @@
 import { unconditionalRoles } from "./effective-roles.ts";
-import { listSubjectsInSteps } from "./list-subjects.ts";
+import { listSubjects } from "./list-subjects.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { Steps } from "../../../scheduling/steps.ts";
 import type { TargetScope } from "./target-scope.ts";
@@ -30,7 +30,7 @@ export function* listGrantorsInSteps(snapshot: OrgSnapshot, query: GrantorsQuery
   if (limit <= 0) return [];
   const unheld = roles.permissions.find(unheldPermission);
   const found: string[] = [];
-  const candidates = yield* listSubjectsInSteps(snapshot, {
+  const candidates = yield* listSubjects(snapshot, {
     permission: bindPermission,
     resource,
     now,
