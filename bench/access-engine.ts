@@ -5,10 +5,11 @@
 // project, and five also in the org. Each org also has the worst cases for an index: a group bound in many projects, a member
 // of 1,000 groups, and a project with 10,000 bindings.
 import { parseArgs } from "node:util";
-import { type SnapshotChange, applyChange } from "../src/access/engine/loading/apply-change.ts";
+import { type LogEntry, applyEntry } from "../src/access/engine/loading/apply-entry.ts";
 import { decide } from "../src/access/engine/decisions/decide.ts";
 import { explainInSteps } from "../src/access/engine/decisions/explain-decision.ts";
 import { listResources } from "../src/access/engine/decisions/list-resources.ts";
+import { runSteps } from "../src/scheduling/steps.ts";
 import { listSubjects } from "../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../src/access/engine/org-snapshot.ts";
@@ -261,11 +262,15 @@ perOrg("name to id to decision", ({ snapshot, shape }) => {
 const contextOf = (): undefined => undefined;
 const list = { now, contextOf, limit: 100, counted: "all" as const };
 perOrg("list of 100 who may, in a project", ({ snapshot }) =>
-  microseconds(measure(3, () => listSubjects(snapshot, { ...list, permission, resource: projectResource(0) }))),
+  microseconds(
+    measure(3, () => runSteps(listSubjects(snapshot, { ...list, permission, resource: projectResource(0) }))),
+  ),
 );
 perOrg("list of 100 projects, of a group bound in all", ({ snapshot }) => {
   const subject = { kind: "group", id: idOf("group", busyGroup) } as const;
-  return microseconds(measure(3, () => listResources(snapshot, { ...list, subject, permission, kind: "project" })));
+  return microseconds(
+    measure(3, () => runSteps(listResources(snapshot, { ...list, subject, permission, kind: "project" }))),
+  );
 });
 perOrg("explanation of a no, with roles and grantors", ({ snapshot }) =>
   microseconds(measure(20, () => [...explainInSteps(snapshot, busy, { maxRoles: 5, maxGrantors: 5, contextOf })])),
@@ -300,7 +305,7 @@ function timeChanges(snapshot: OrgSnapshot, shape: Shape) {
       ? { resource_type: "Group", resource_id: idOf("group", groups), before: groupRow(groups), after: null }
       : changeAt(shape, index);
     const startedAt = performance.now();
-    applyChange(snapshot, change);
+    applyEntry(snapshot, change);
     samples.push((performance.now() - startedAt) * 1000);
   }
   const rare = quantile(samples, 0.999);
@@ -308,12 +313,12 @@ function timeChanges(snapshot: OrgSnapshot, shape: Shape) {
 }
 
 /** Returns a creation, update or removal, in turn. */
-function changeAt({ members, groups, projects, hard }: Shape, index: number): SnapshotChange {
+function changeAt({ members, groups, projects, hard }: Shape, index: number): LogEntry {
   const turn = Math.floor(index / kindsOfChange);
   const created = members + turn;
   const existing = (turn * 7919) % members;
   const group = (turn * 31) % groups;
-  const change = (type: string, id: string, before: object | null, after: object | null): SnapshotChange => ({
+  const change = (type: string, id: string, before: object | null, after: object | null): LogEntry => ({
     resource_type: type,
     resource_id: id,
     before,
@@ -321,7 +326,7 @@ function changeAt({ members, groups, projects, hard }: Shape, index: number): Sn
   });
   const member = memberRow(existing);
   const madeBinding = bindingRow(groups + projects + hard + 100 + turn, ["group", group], turn % projects);
-  const steps: readonly (() => SnapshotChange)[] = [
+  const steps: readonly (() => LogEntry)[] = [
     () => change("Member", idOf("member", created), null, memberRow(created)),
     () => change("GroupMember", idOf("member", created), null, membershipRow(created, group)),
     () => change("Member", member.id, member, { ...member, name: `renamed-${existing}` }),
@@ -340,5 +345,5 @@ function changeAt({ members, groups, projects, hard }: Shape, index: number): Sn
     () => change("Group", idOf("group", groups + 1 + turn), groupRow(groups + 1 + turn), null),
     () => change("Member", idOf("member", created), memberRow(created), null),
   ];
-  return (steps[index % kindsOfChange] as () => SnapshotChange)();
+  return (steps[index % kindsOfChange] as () => LogEntry)();
 }

@@ -1,7 +1,7 @@
 import { registry } from "../src/resource-registry.ts";
 import { inTransaction } from "../src/changes/write-in-org.ts";
 import { openDatabase } from "../src/database/database.ts";
-import { rebuildDerivedRows } from "../src/standard-methods/rows/rebuild-counts-and-labels.ts";
+import { rebuildDerivedRows } from "../test/support/derived-rows.ts";
 
 /** Recomputes counts and labels after rows were written with SQL. */
 export async function rebuild(databaseUrl: string): Promise<void> {

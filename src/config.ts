@@ -149,7 +149,6 @@ const settings = {
   TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
 
-/** Returns the settings of the resource limits. */
 function limitSettings(): Record<string, ValidatorSpec<number>> {
   return Object.fromEntries(
     registry.definitions.flatMap(({ limit }) =>
@@ -185,7 +184,6 @@ export interface Config {
   readonly shutdownGraceMs: number;
   readonly clientConnections: number;
   readonly connectionsPerAddress: number;
-  /** The maximum number of requests in flight. */
   readonly requestsPerAddress: number;
   /** Requests in a second whose callers are not known; 0 for no limit. */
   readonly anonymousPerAddress: number;
@@ -229,11 +227,7 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/**
- * Reads the settings of the server.
- *
- * @throws ConfigError that names every invalid variable and its valid values.
- */
+/** @throws ConfigError that names every invalid variable and its valid values. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const env = readSettings(environment, settings);
   return {
@@ -297,11 +291,7 @@ export interface ClientConfig {
   readonly dataDirectory: string;
 }
 
-/**
- * Reads the settings of client commands.
- *
- * @throws ConfigError, as `readConfig` does.
- */
+/** @throws ConfigError, as `readConfig` does. */
 export function readClientConfig(environment: Readonly<Record<string, string | undefined>>): ClientConfig {
   const env = readSettings(environment, { ...clientSettings, TENANTRY_DATA: settings.TENANTRY_DATA });
   return { url: env.TENANTRY_URL, apiKey: env.TENANTRY_API_KEY, dataDirectory: env.TENANTRY_DATA };

@@ -142,7 +142,6 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Prints an error and its causes, without stacks. */
 function printError(error: unknown): void {
   if (error instanceof ConfigError) {
     process.stderr.write(`${error.message}\n`);

@@ -10,7 +10,6 @@ import type { PacedHandler } from "./http/request-pace.ts";
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
 
-/** The listener of the service. */
 export interface ServiceListener {
   /** Listens, if it does not yet. Until there is a handler, it answers that the server is starting. @throws Error as `listen`. */
   open(): Promise<{ readonly url: string; readonly port: number }>;

@@ -3,7 +3,6 @@ import { EnvError, type Spec, makeValidator } from "envalid";
 import proxyAddress from "proxy-addr";
 import { canonicalPrefix } from "./identity/address-prefix.ts";
 
-/** Validates a whole number within bounds. */
 export const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
   makeValidator<number>((input) => {
     const value = Number(input);
@@ -11,7 +10,6 @@ export const integer = (min: number, max: number, spec: Spec<number> & { default
     throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
   })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
 
-/** Validates a number of requests per minute. */
 export const rate = (what: string, standard: number) =>
   integer(0, 10_000_000, {
     default: standard,
@@ -26,17 +24,14 @@ const readText = (input: string): string => {
 /** Validates a text that is not blank. */
 export const text = (spec: Spec<string> & { default: string }) => makeValidator(readText)(spec);
 
-/** Validates the path of a file. */
 export const file = makeValidator(readText);
 
-/** Validates the URL of a database. */
 export const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
   // The value may contain a password, so the message does not repeat it.
   throw new EnvError("must be a URL of the form postgres://user:password@host:5432/database");
 });
 
-/** Validates one of several words. */
 export const oneOf = <const Choices extends readonly string[]>(
   choices: Choices,
   spec: Spec<Choices[number]> & { default: Choices[number] },
@@ -90,7 +85,6 @@ function isSubnet(given: string): boolean {
   }
 }
 
-/** Validates a URL that tokens name as their issuer. */
 export const issuer = makeValidator<string>((input) => {
   const isUrl = URL.canParse(input) && /^https?:\/\//.test(input);
   const { pathname, search, hash, username, password } = new URL(isUrl ? input : "http://localhost/wrong");

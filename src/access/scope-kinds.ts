@@ -18,10 +18,8 @@ const kinds = {
   PROJECT: "project",
 } as const;
 
-/** The kind of a scope in the code. */
 export type ScopeKind = keyof typeof types;
 
-/** The kind of a scope in the table. */
 export type ScopeType = RoleBindings["scope_type"];
 
 /** The columns of a role binding that determine its scope. */

@@ -31,11 +31,7 @@ export function subjectPathOf({ type, id }: Subject, field: string): string | un
   return id;
 }
 
-/**
- * Returns the path of a resource.
- *
- * @throws ServiceError PATH_INVALID or FIELD_INVALID when the id is not the path of a resource of that type.
- */
+/** @throws ServiceError PATH_INVALID or FIELD_INVALID when the id is not the path of a resource of that type. */
 export function resourcePathOf({ type, id }: Resource, field: string): string {
   const pattern = resourceTypes.get(type);
   if (pattern !== undefined) parseResourcePath(pattern, id, `${field}.id`);

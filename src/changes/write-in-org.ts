@@ -30,9 +30,9 @@ export interface OrgTransaction {
   readonly time: string;
   /** Returns the id of something new. Ids are in the order of the writes. */
   readonly newId: NewId;
-  /** The entries that are appended to the org's change log when the write ends. */
+  /** The changes so far. When the write ends, they are appended to the org's change log, each as an entry. */
   readonly changes: readonly Change[];
-  /** Adds an entry. */
+  /** Adds a change. */
   readonly record: (change: Change) => void;
   /**
    * Reads what no write of the transaction changes. Writes that share the transaction share what was read after the later one of

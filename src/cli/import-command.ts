@@ -3,7 +3,6 @@ import type { ClientConfig } from "../config.ts";
 import { isName } from "../paths/parse-path.ts";
 import type { ImportOptions } from "./import-organisation.ts";
 
-/** Adds `import FILE` to the command line. */
 export function addImportCommand(program: Command, readConfig: () => ClientConfig): void {
   program
     .command("import")

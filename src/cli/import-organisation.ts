@@ -11,7 +11,6 @@ import { isAsFileSays, reportImport } from "./report/report-import.ts";
 import { createRetry, isRateLimit } from "./calls/retry.ts";
 import { type Outcome, runImport, tallyStages } from "./run-import.ts";
 
-/** The options of `import FILE`. */
 export interface ImportOptions {
   readonly url?: string;
   readonly keyFile?: string;
@@ -33,7 +32,6 @@ const interruptedExitCode = 130;
 /** The exit code of --strict if the organisation is not as the file says. */
 const differentExitCode = 2;
 
-/** Runs `import FILE`. */
 export async function importOrganisation(file: string, options: ImportOptions, config: ClientConfig): Promise<void> {
   const startedAt = performance.now();
   const organisation = await readOrganisationFile(file);

@@ -71,7 +71,6 @@ export async function runImport(clients: Clients, stages: readonly Stage[], opti
   return { tallies };
 }
 
-/** Returns the tallies before the import. */
 export function tallyStages(stages: readonly Stage[]): Tally[] {
   return stages.map(({ kind, missing, existing }) => ({ kind, created: 0, existing, missing: missing.length }));
 }
@@ -81,7 +80,6 @@ const mostInBatch = 1000;
 
 type Batch = readonly [Creation, ...Creation[]];
 
-/** Returns batches in the order of the resources. */
 function batchesOf(creations: readonly Creation[]): Batch[] {
   const batches: Batch[] = [];
   for (const ofParent of Map.groupBy(creations, batchParentOf).values()) {

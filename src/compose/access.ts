@@ -33,7 +33,6 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** Who may do what. */
 export interface Access {
   /** Decides about a call, and decides again when it has its locks. */
   readonly authorise: Authorise;

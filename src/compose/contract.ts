@@ -11,7 +11,6 @@ import type { ResourceRegistry } from "../standard-methods/definition/registry.t
 export interface Contract {
   readonly registry: ResourceRegistry;
   readonly methods: MethodTable;
-  /** All permissions of this service. */
   readonly knownPermissions: readonly string[];
   readonly predefinedRoles: readonly PredefinedRole[];
   /** The same by name. */

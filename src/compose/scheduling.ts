@@ -10,7 +10,6 @@ type Settings = Pick<
   "rateReadsPerCaller" | "rateReadsPerOrg" | "rateWritesPerCaller" | "rateWritesPerOrg" | "readConnections"
 >;
 
-/** How callers share this server. */
 export interface Scheduling {
   readonly timeSlices: TimeSlices;
   /** Where lists, and previews of access, wait for each other. */

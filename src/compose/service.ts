@@ -27,7 +27,6 @@ interface Parts {
   /** The URL of the service, as its clients know it. */
   readonly issuer: () => string;
   readonly logger: Logger;
-  /** The window of the rate limits. */
   readonly rateWindowMs: number;
 }
 

@@ -4,7 +4,6 @@
 // without bound: no more than fit in some memory, and no longer than their requests.
 import { ServiceError } from "../errors/service-error.ts";
 
-/** Looks up one key. */
 export type Lookup<Key, Value> = (key: Key) => Promise<Value>;
 
 interface Waiting<Key, Value> {

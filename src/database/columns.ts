@@ -1,7 +1,6 @@
 // Column lists that tables share. Named prepared statements must list the columns of a table: a prepared `*` fails on servers
 // that are still running when a newer one adds a column. Only statements without a name use `*` on a table.
 
-/** The columns of named resources. */
 export const namedColumns = [
   "id",
   "name",
@@ -16,7 +15,6 @@ export const namedColumns = [
 /** The columns of resources that stay readable after they are deleted. */
 export const deletableColumns = ["delete_time", "purge_time"] as const;
 
-/** The columns for a row's revision and times. */
 export const versionColumns = ["changed_revision", "create_time", "update_time"] as const;
 
 /** Qualifies columns with their table, for selects that join several tables. */

@@ -27,7 +27,6 @@ export interface Commits {
    * @returns a function that ends this.
    */
   subscribe(follow: (committed: Committed) => void, onFailed: (error: unknown) => void): () => void;
-  /** Tells the subscribers. */
   tell(committed: readonly Committed[]): void;
 }
 

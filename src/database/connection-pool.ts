@@ -46,7 +46,6 @@ export interface ConnectionPoolOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Creates a pool whose statements have deadlines. */
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
   const { pool, watch, deadlineMs, names } = options;
   const { pipeline: sendsTogether = false } = pool.options;

@@ -60,7 +60,6 @@ export interface DatabaseOptions {
   readonly maxWriteConnections: number;
   /** Whether connections keep statements that return. A pooler that shares connections may not allow it. Default: true. */
   readonly prepareStatements?: boolean;
-  /** Called when an idle connection breaks. */
   readonly onConnectionError: (message: string) => void;
 }
 

@@ -1,10 +1,6 @@
 // The tables that are derived from resources, as Kysely and pg read them.
 
-/**
- * The number of resources below each parent, without deleted ones. Maintained by the writers of the rows.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The number of resources below each parent, without deleted ones. Maintained by the writers of the rows. */
 export interface ResourceCounts {
   org_id: string;
   parent_id: string;
@@ -13,11 +9,7 @@ export interface ResourceCounts {
   count: string;
 }
 
-/**
- * The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows. */
 export interface ResourceLabels {
   /** The nil UUID for a resource that is in no org. */
   org_id: string;
@@ -30,11 +22,7 @@ export interface ResourceLabels {
   resource_id: string;
 }
 
-/**
- * The resources that a resource uses, and those that a running operation wants it to use: these are not deleted.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The resources that a resource uses, and those that a running operation wants it to use: these are not deleted. */
 export interface ResourceReferences {
   org_id: string;
   resource_id: string;

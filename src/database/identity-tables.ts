@@ -3,7 +3,6 @@ import type { NamedColumns } from "./shared-columns.ts";
 
 // The tables of identity providers and identities, as Kysely and pg read them.
 
-/** @public Named in the declarations that the package holds. */
 export interface IdentityProviders extends NamedColumns {
   org_id: string;
   issuer: string;
@@ -13,7 +12,6 @@ export interface IdentityProviders extends NamedColumns {
   scopes: string[];
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface Identities extends NamedColumns {
   org_id: string;
   member_id: string;
@@ -29,11 +27,7 @@ export interface Identities extends NamedColumns {
   decline_time: ColumnType<Date | null, never, Date | null>;
 }
 
-/**
- * The tables of sign-ins through identity providers.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The tables of sign-ins through identity providers. */
 export interface IdentityTables {
   identity_providers: IdentityProviders;
   identities: Identities;

@@ -40,7 +40,6 @@ export interface RowsQuery<Row> {
   where(condition: Expression<SqlBool>): Compilable<Row> & { executeTakeFirst(): Promise<Row | undefined> };
 }
 
-/** What a lookup reads. */
 export interface LookupTarget<Row> {
   /** The prefix of the statements' names; unique among lookups. */
   readonly name: string;

@@ -5,9 +5,8 @@ import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
-// The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
+// The tables, as Kysely and pg read them, and as the declarations of the package name them. `schema.sql` is the schema in SQL.
 
-/** @public Named in the declarations that the package holds. */
 export interface Customers extends NamedColumns, DeletableColumns {}
 
 export interface Orgs extends NamedColumns, DeletableColumns {
@@ -25,7 +24,6 @@ export interface Orgs extends NamedColumns, DeletableColumns {
   api_key_scopes_required: boolean | null;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface Projects extends NamedColumns, DeletableColumns {
   org_id: string;
   state: "ACTIVE" | "SUSPENDED";
@@ -41,11 +39,7 @@ export interface Members extends NamedColumns, DeletableColumns {
   token_gen: Generated<string | null>;
 }
 
-/**
- * The responses to writes with a request id, which are returned to repeated requests.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The responses to writes with a request id, which are returned to repeated requests. */
 export interface WriteRequests {
   /** The caller, and the org that it is a member of. */
   org_id: string;
@@ -57,7 +51,6 @@ export interface WriteRequests {
   create_time: Generated<Date>;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface ApiKeys extends NamedColumns {
   org_id: string;
   member_id: string;
@@ -77,12 +70,10 @@ export interface ApiKeys extends NamedColumns {
   rotated_from_id: string | null;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface Groups extends NamedColumns {
   org_id: string;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface GroupMembers {
   org_id: string;
   group_id: string;
@@ -93,7 +84,6 @@ export interface GroupMembers {
   update_time: Generated<Date>;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface Subgroups {
   org_id: string;
   group_id: string;
@@ -104,7 +94,6 @@ export interface Subgroups {
   update_time: Generated<Date>;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface Roles extends NamedColumns {
   org_id: string;
   permissions: string[];
@@ -131,14 +120,12 @@ export interface RoleBindings extends NamedColumns {
   condition: string;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface Services extends NamedColumns {
   org_id: string;
   /** The names of the QuantityKinds that its types may count against quotas. */
   counted_kinds: string[];
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface QuantityKinds extends NamedColumns {
   org_id: string;
   unit: string;
@@ -146,7 +133,6 @@ export interface QuantityKinds extends NamedColumns {
   step: string;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface QualityKinds extends NamedColumns {
   org_id: string;
   highest_grade: number;
@@ -196,7 +182,6 @@ export interface StoredReference {
   readonly required?: boolean;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface ResourceTypes extends NamedColumns {
   org_id: string;
   service_id: string;
@@ -211,8 +196,6 @@ export interface ResourceTypes extends NamedColumns {
 /**
  * How much of a kind may be used in a customer, org or project, and how much is. Amounts are exact decimals. A row without a
  * limit has something used or reserved. Rows of a customer change under its lock, others under the lock of their org.
- *
- * @public Named in the declarations that the package holds.
  */
 export interface Quotas {
   /** The nil UUID for a customer. */
@@ -228,8 +211,6 @@ export interface Quotas {
 /**
  * How much of a kind a resource uses, and how much more it reserves while an operation runs. The quotas of its project, org and
  * customer have the sums.
- *
- * @public Named in the declarations that the package holds.
  */
 export interface Allocations {
   org_id: string;
@@ -246,7 +227,6 @@ type Amounts = JSONColumnType<Record<string, number>>;
 /** What the provider of a resource says of it. */
 type Outputs = JSONColumnType<JsonObject>;
 
-/** @public Named in the declarations that the package holds. */
 export interface Resources extends NamedColumns, DeletableColumns {
   org_id: string;
   project_id: string;
@@ -268,7 +248,6 @@ export interface Resources extends NamedColumns, DeletableColumns {
   concurrent_ids: Generated<string[]>;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface Operations {
   org_id: string;
   project_id: string;
@@ -312,11 +291,7 @@ export interface Operations {
   update_time: Generated<Date>;
 }
 
-/**
- * The orgs and projects whose resources have to follow their state.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The orgs and projects whose resources have to follow their state. */
 export interface Sweeps {
   org_id: string;
   /** The id of the project, or of the org itself. */
@@ -328,7 +303,6 @@ export interface Sweeps {
   next_time: Generated<Date>;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface QuotaRequests extends NamedColumns {
   org_id: string;
   /** The project whose quota the request is about; null for the quota of the org. */
@@ -345,7 +319,6 @@ export interface QuotaRequests extends NamedColumns {
   decide_time: ColumnType<Date | null, null, string>;
 }
 
-/** @public Named in the declarations that the package holds. */
 export interface Changes {
   org_id: string;
   revision: string;
@@ -388,11 +361,7 @@ export interface Changes {
   after: JSONColumnType<object> | null;
 }
 
-/**
- * The single row of installation-wide values.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The single row of installation-wide values. */
 export interface Installation {
   singleton: Generated<boolean>;
   system_org_id: string;

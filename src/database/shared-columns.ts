@@ -2,11 +2,6 @@ import type { Generated, JSONColumnType } from "kysely";
 
 // Columns that the tables of resources have in common, as Kysely and pg read them.
 
-/**
- * The columns of named resources.
- *
- * @public Named in the declarations that the package holds.
- */
 export interface NamedColumns {
   id: string;
   name: string;
@@ -19,11 +14,7 @@ export interface NamedColumns {
   update_time: Generated<Date>;
 }
 
-/**
- * The columns of resources that stay readable for a while after they are deleted.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The columns of resources that stay readable for a while after they are deleted. */
 export interface DeletableColumns {
   delete_time: Date | null;
   purge_time: Date | null;

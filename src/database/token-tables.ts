@@ -9,8 +9,6 @@ type PublicKey = Readonly<Record<string, string>>;
 /**
  * The keys that sign tokens. A key is published from its creation, signs from `active_time` until before `retire_time`, and
  * stays published until the last token that it signed has expired.
- *
- * @public Named in the declarations that the package holds.
  */
 export interface SigningKeys {
   /** The `kid` of its tokens. */
@@ -24,11 +22,7 @@ export interface SigningKeys {
   retire_time: Date;
 }
 
-/**
- * Sessions, in which clients refresh their tokens. A refresh changes no revision.
- *
- * @public Named in the declarations that the package holds.
- */
+/** Sessions, in which clients refresh their tokens. A refresh changes no revision. */
 export interface Sessions {
   org_id: string;
   member_id: string;
@@ -68,8 +62,6 @@ export interface Sessions {
 /**
  * What ends tokens before they expire: the removal of an API key, a client or a session, the revocation of a single token, or the end of
  * the overlap after a rotation, which is at a time to come. Kept until the longest life of a token has passed.
- *
- * @public Named in the declarations that the package holds.
  */
 export interface EndedTokens {
   org_id: string;
@@ -79,11 +71,7 @@ export interface EndedTokens {
   end_time: ColumnType<Date, Date | string, Date>;
 }
 
-/**
- * The sign-ins of browsers. Which members one stands for is in their sessions.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The sign-ins of browsers. Which members one stands for is in their sessions. */
 export interface BrowserSessions {
   id: string;
   /** The SHA-256 of the secret in the cookie. */
@@ -97,11 +85,7 @@ export interface BrowserSessions {
   choices: ColumnType<Readonly<Record<string, string>> | null, string | null, string>;
 }
 
-/**
- * Links with which a member signs in once.
- *
- * @public Named in the declarations that the package holds.
- */
+/** Links with which a member signs in once. */
 export interface SignInLinks {
   id: string;
   /** The SHA-256 of the secret in the link. */
@@ -111,11 +95,7 @@ export interface SignInLinks {
   expire_time: ColumnType<Date, Date | string, never>;
 }
 
-/**
- * The clients that orgs register.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The clients that orgs register. */
 export interface Clients extends NamedColumns {
   org_id: string;
   redirect_uris: string[];
@@ -132,8 +112,6 @@ export interface Clients extends NamedColumns {
 /**
  * The codes with which a client gets the tokens of a member that allowed it to act for it. One that was used is kept until it
  * expires, so that its second use ends the session.
- *
- * @public Named in the declarations that the package holds.
  */
 export interface AuthorizationCodes {
   id: string;
@@ -160,11 +138,7 @@ export interface AuthorizationCodes {
   expire_time: ColumnType<Date, Date | string, never>;
 }
 
-/**
- * The tables of tokens, sign-ins and clients.
- *
- * @public Named in the declarations that the package holds.
- */
+/** The tables of tokens, sign-ins and clients. */
 export interface TokenTables {
   signing_keys: SigningKeys;
   ended_tokens: EndedTokens;

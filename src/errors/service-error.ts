@@ -113,7 +113,6 @@ export function deleted(kind: string, path: string): ServiceError {
   });
 }
 
-/** Returns a NOT_FOUND error for a resource that a path names. */
 export function notFound(kind: string, path: string): ServiceError {
   return new ServiceError("RESOURCE_NOT_FOUND", `there is no ${kind} ${path}`, { metadata: { resource: path } });
 }

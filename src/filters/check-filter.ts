@@ -9,7 +9,6 @@ const maxSearches = 10;
 
 interface Check {
   readonly fields: FilterFields;
-  /** The number of substring searches so far. */
   searches: number;
 }
 

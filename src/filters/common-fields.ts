@@ -30,7 +30,6 @@ export function etagText(table: string): FilterField {
   return { kind: "text", value: sql`${sql.ref(`${table}.changed_revision`)}::text`, isSearched: false };
 }
 
-/** Returns the fields of every named resource. */
 export const namedFilterFields = (table: string) => ({
   etag: etagText(table),
   id: scalar("uuid", `${table}.id`, { orderable: true }),

@@ -8,7 +8,6 @@ export function errorAt(field: TextField, column: number, problem: string): Serv
   return invalidFields([{ field, description: `column ${column}: ${problem}`, rule: field }]);
 }
 
-/** Returns INVALID_ARGUMENT for the whole text. */
 export function errorIn(field: TextField, problem: string): ServiceError {
   return invalidFields([{ field, description: problem, rule: field }]);
 }
@@ -18,7 +17,6 @@ export function quote(text: string): string {
   return JSON.stringify(clip(text));
 }
 
-/** Shortens text for a message. */
 export function clip(text: string): string {
   const characters = Array.from(text);
   return characters.length > 40 ? `${characters.slice(0, 40).join("")}…` : text;

@@ -36,11 +36,7 @@ export function withoutFixed({ order, after: cursor }: Position, fixed: readonly
   return { order: order.filter(isFree), after: cursor?.filter(isFree) };
 }
 
-/**
- * Returns the ORDER BY expressions.
- *
- * @param table the alias of the rows in the statement, if it differs from the columns' own table.
- */
+/** @param table the alias of the rows in the statement, if it differs from the columns' own table. */
 export function orderExpressions(order: readonly OrderKey[], table?: string): RawBuilder<unknown> {
   return sql.join(order.map((key) => sql`${expressionOf(key, table)} ${key.descending ? sql`desc` : sql`asc`}`));
 }

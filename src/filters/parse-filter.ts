@@ -42,7 +42,6 @@ interface Parser {
   readonly scanner: Scanner;
   /** The position of terms: "right" in an expression in place of a value. */
   place: ValuePlace;
-  /** The number of open parentheses. */
   depth: number;
   /** The number of restrictions so far. An argument of a function counts as one. */
   restrictions: number;

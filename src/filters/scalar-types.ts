@@ -2,7 +2,6 @@ import { readTimestamp } from "./read-timestamp.ts";
 
 /** A type whose values are compared as a whole. */
 interface Scalar {
-  /** The name of the type in PostgreSQL. */
   readonly sqlType: string;
   /** A description of valid values, for error messages. */
   readonly expected: string;

@@ -8,7 +8,6 @@ export type ValuePlace = "left" | "right";
 
 /** Scans the text of a filter. White space is spaces, tabs and line breaks. */
 export interface Scanner {
-  /** Returns the column of the next character. */
   column(): number;
   isAtEnd(): boolean;
   /** Whether the previous character is white space, or the scanner is at the start. */
@@ -65,7 +64,6 @@ export function createScanner(text: string): Scanner {
     );
   }
 
-  /** Reads until `isEnd` holds. */
   function readParts(isEnd: () => boolean): string[] {
     const start = at;
     const parts = [""];

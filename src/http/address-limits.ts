@@ -49,8 +49,8 @@ export interface AddressLimits extends Pick<AnnouncedStreams, "streamsOf" | "onS
   /** Logs that a connection was closed because the server has too many. */
   readonly onDrop: (address: string | undefined) => void;
   /**
-   * Answers 429 when the address of a request has too many in flight. Lets anonymous requests wait once there are many of them. Some
-   * probes of the health of the server are answered before all that.
+   * Answers 429 when the address of a request has too many in flight, and delays anonymous requests once there are many of them. A number
+   * of health probes is exempt from both.
    */
   readonly limitRequests: (handler: PacedHandler) => HttpHandler;
 }

@@ -1,9 +1,8 @@
 // How many streams the server allows on each HTTP/2 session (SETTINGS_MAX_CONCURRENT_STREAMS). A client may open all of them at once, and
-// Node makes some objects for each before anything can refuse it. So a session without a known caller is allowed few, and fewer if its
-// address has other such sessions. If a client opens more, nghttp2 resets them before Node makes anything.
+// Node creates objects for each before the server can refuse it. So a session without a known caller is allowed few, and fewer if its
+// address has other such sessions. If a client opens more, nghttp2 resets them before Node creates anything.
 import type { ServerHttp2Session } from "node:http2";
 
-/** The address of a peer. */
 interface Peer {
   readonly remoteAddress?: string | undefined;
 }
@@ -20,8 +19,8 @@ export interface AnnouncedStreams {
 }
 
 /**
- * How many streams a session is announced, by how many others without a known caller its network has. Clients that open streams before
- * they have the settings of the server assume 100 (RFC 9113, 6.5.2, recommends no less).
+ * How many streams a session may have, by the number of other sessions without a known caller in its network. Clients that open streams
+ * before they have received the settings assume 100 (RFC 9113, 6.5.2, recommends no less).
  */
 const steps: readonly { readonly sessions: number; readonly streams: number }[] = [
   { sessions: 4, streams: 100 },

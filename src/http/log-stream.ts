@@ -6,7 +6,6 @@ export interface LogStream {
   write(line: string): void;
   /** Writes a line soon, or with many others. Lines that were collected are lost if the process is killed. */
   collect(line: string): void;
-  /** Writes what was collected. */
   flush(): void;
 }
 

@@ -15,7 +15,6 @@ export type PlainErrorReason =
 
 /** An error that is sent outside of API methods: on the socket itself, or on a page such as `/readyz`. */
 export interface PlainError {
-  /** The HTTP status code. */
   readonly code: number;
   /** The name of the `google.rpc.Code`. */
   readonly status: string;
@@ -24,7 +23,6 @@ export interface PlainError {
   readonly message: string;
   /** `ErrorInfo.metadata` */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Additional response headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -19,5 +19,4 @@ export type PacedHandler = (request: HttpRequest, response: HttpResponse, pace: 
 /** Of requests that count for no pace. */
 export const unpaced: RequestPace = { markKnown: () => undefined, take: () => 0 };
 
-/** The context key of the pace of the request of a call. */
 export const paceKey = createContextKey<RequestPace>(unpaced, { description: "the pace of the request" });

@@ -1,4 +1,3 @@
-/** Returns the parameters in the URL of a request. */
 export function queryOf({ url = "" }: { readonly url?: string | undefined }): URLSearchParams {
   return new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
 }

@@ -28,7 +28,6 @@ interface AuthenticateOptions {
   readonly onUse: (caller: Caller) => void;
 }
 
-/** Creates the function that authenticates calls. */
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   const { authenticateToken, onUse } = options;
   const findCaller = createCallerLookup(options);

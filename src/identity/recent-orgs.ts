@@ -6,7 +6,6 @@ import type { Reference } from "../paths/parse-path.ts";
 export interface RecentOrgs {
   /** Returns the ids of the orgs that a client is likely to ask about. */
   of(clientId: string): readonly string[];
-  /** Remembers that a client has asked about an org. */
   add(clientId: string, orgId: string): void;
 }
 

@@ -41,7 +41,6 @@ export interface FileKey {
   readonly key: Buffer;
 }
 
-/** The length of the installation's keys, in bytes. */
 export const secretKeyLength = 32;
 
 const version = 1;
@@ -54,11 +53,7 @@ const saltLength = 32;
 /** The length of the header of a file, in bytes. */
 export const fileHeaderLength = 1 + keyIdLength + saltLength;
 
-/**
- * Creates the sealer.
- *
- * @param keys of 32 random bytes each. The first seals; all open.
- */
+/** @param keys of 32 random bytes each. The first seals; all open. */
 export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
   const known = keys.map((key) => ({ key, id: keyIdOf(key) }));
   const [first] = known as [KnownKey, ...KnownKey[]];
@@ -123,7 +118,6 @@ function keyIdOf(key: Buffer): Buffer {
   return createHash("sha256").update("tenantry key id").update(key).digest().subarray(0, keyIdLength);
 }
 
-/** Returns the id of the key that a secret is sealed with. */
 export function keyIdOfSealed(sealed: Buffer): string {
   return sealed.subarray(1, 1 + keyIdLength).toString("hex");
 }

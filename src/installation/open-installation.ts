@@ -29,9 +29,7 @@ import { changeOf, recordChange } from "../standard-methods/write/append-change.
 import { roleBindingDefinition } from "../iam/role-bindings/definition.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
-/**
- * Saves the operator's first API key where people can find it. Called before the key becomes valid, so that it is never lost.
- */
+/** Saves the operator's first API key where people can find it. Called before the key becomes valid, so that it is never lost. */
 export type SaveOperatorKey = (secret: string) => Promise<void>;
 
 const author = serviceAuthor("tenantry/installation");

@@ -68,7 +68,6 @@ function parseSecretKeys(text: string, file: string): SecretKeys {
   return [first, ...rest];
 }
 
-/** Creates the file unless it exists. */
 async function createFile(directory: string, file: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   let handle;

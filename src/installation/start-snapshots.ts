@@ -28,7 +28,6 @@ const intervalMs = 10_000;
 /** How long files may be written when the server ends. */
 const closeMs = 3_000;
 
-/** Returns the directory of the files. */
 export function snapshotDirectory(dataDirectory: string): string {
   return join(dataDirectory, "access-snapshots");
 }

@@ -19,7 +19,6 @@ interface CatalogReviewOptions {
   readonly logger: Logger;
 }
 
-/** Starts to look through the catalog. */
 export function startCatalogReview({ database, logger }: CatalogReviewOptions): { close(): Promise<void> } {
   const closing = new AbortController();
 

@@ -15,7 +15,6 @@ import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface OperationsJobOptions {
   readonly dependencies: ProviderDependencies;
-  /** How long to wait between two runs. */
   readonly intervalMs: number;
   readonly logger: Logger;
 }

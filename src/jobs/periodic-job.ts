@@ -6,7 +6,6 @@ interface PeriodicJobOptions<Item> {
   readonly find: () => Promise<readonly Item[]>;
   /** Works on one item, in steps that take no longer than their statements. Begins none after the signal. Returns how much it did. */
   readonly work: (item: Item, signal: AbortSignal) => Promise<number>;
-  /** How long to wait between two runs. */
   readonly intervalMs: number;
   readonly logger: Logger;
   /** What it logs when it fails: `failed to end operations`. */

@@ -10,7 +10,6 @@ interface SnapshotFilesJobOptions {
   readonly database: Database;
   readonly snapshots: Snapshots;
   readonly files: SnapshotFiles;
-  /** How long to wait between two runs. */
   readonly intervalMs: number;
   /** How long files may be written when the server ends. */
   readonly closeMs: number;

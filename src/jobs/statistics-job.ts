@@ -10,10 +10,8 @@ import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface StatisticsJobOptions {
   readonly database: Database;
-  /** How long to wait between two runs. */
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** The limits of an analysis. */
   readonly limits?: StatementLimits;
   /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number;

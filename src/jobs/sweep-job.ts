@@ -11,7 +11,6 @@ import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface SweepJobOptions {
   readonly dependencies: ProviderDependencies;
-  /** How long to wait between two runs. */
   readonly intervalMs: number;
   readonly logger: Logger;
 }

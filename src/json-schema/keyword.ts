@@ -2,11 +2,9 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Check, SchemaNode } from "./node.ts";
 import type { Pattern } from "./patterns/pattern.ts";
 
-/** A keyword that is being read. */
 export interface KeywordReader {
   readonly keyword: string;
   readonly value: JsonValue;
-  /** The schema that has the keyword. */
   readonly schema: JsonObject;
   /**
    * Reads a schema. It can be used when the whole has been read.
@@ -23,7 +21,6 @@ export interface KeywordReader {
   readonly fail: (problem: string) => never;
 }
 
-/** What a reference leads to. */
 export interface Referred {
   readonly node: () => SchemaNode;
   /** The name of the dynamic anchor that it leads to, if any. */

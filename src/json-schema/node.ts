@@ -24,7 +24,6 @@ export interface SchemaResource {
   readonly dynamic: ReadonlyMap<string, SchemaNode>;
 }
 
-/** Reports whether a value fulfils a keyword. */
 export type Check = (visit: Visit) => boolean;
 
 /** A value to which a schema is applied. */
@@ -56,7 +55,6 @@ interface Seen {
   readonly items: Set<number>;
 }
 
-/** A value that does not fulfil a keyword. */
 export interface Problem {
   readonly place: Place | undefined;
   readonly keyword: string;

@@ -30,7 +30,6 @@ const orderOf = (keyword: string): number => order.get(keyword) ?? 0;
 const maxDepth = 64;
 const maxParts = 4_096;
 
-/** A schema that can be applied. */
 export interface Schema {
   /**
    * Returns what is wrong with a value.
@@ -41,13 +40,11 @@ export interface Schema {
   readonly validate: (value: JsonValue, work: Work, maxProblems: number) => readonly Problem[];
 }
 
-/** A node while it is being read. */
 interface Draft extends SchemaNode {
   readonly checks: Check[];
   readonly inPlace: SchemaNode[];
 }
 
-/** Where a schema is. */
 interface Position {
   readonly resource: FoundResource;
   /** A JSON pointer from the root of its resource. */
@@ -58,8 +55,6 @@ interface Position {
 }
 
 /**
- * Reads a schema.
- *
  * @param work a step for each keyword, for each part of a pattern as often as it may be repeated, and some for long names.
  * @throws SchemaError that names the place and what would be accepted; WorkExceeded.
  */

@@ -55,7 +55,6 @@ export function createReferences(work: Work) {
       return createResource(uri);
     },
 
-    /** Keeps the anchors of a schema. */
     name({ $anchor, $dynamicAnchor }: JsonObject, { nodes, dynamic }: FoundResource, node: SchemaNode): void {
       for (const anchor of [$anchor, $dynamicAnchor]) {
         if (typeof anchor === "string") nodes.set(`#${anchor}`, node);

@@ -27,7 +27,6 @@ export type Reference =
   | { readonly by: "id"; readonly value: string; readonly shown?: string }
   | { readonly by: "any" };
 
-/** A reference to one resource. */
 export type OneReference = Exclude<Reference, { readonly by: "any" }>;
 
 /** One reference for each collection of the pattern. */
@@ -89,7 +88,6 @@ export function parseResourcePath<const Pattern extends PathPattern>(
   return references as unknown as References<Pattern>;
 }
 
-/** A parsed path with its pattern. */
 export interface AnyPath {
   readonly pattern: PathPattern;
   readonly references: readonly Reference[];
@@ -138,7 +136,6 @@ export function parseSingletonPath(
   return parseAnyPath(parents, parent, field);
 }
 
-/** Reports whether a path has the collections of a pattern. */
 function fits(pattern: PathPattern, text: string): boolean {
   if (pattern.length === 0) return text === "" || text === "/";
   const segments = text.slice(0, maxLength).replace(/^\//, "").split("/");

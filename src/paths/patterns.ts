@@ -22,7 +22,6 @@ const [, projectRoleBinding, customerRoleBinding, serviceRoleBinding, platformRo
 
 /** The other patterns of resources that have several. */
 export const otherPatterns = {
-  /** Predefined roles. */
   predefinedRole,
   projectRoleBinding,
   customerRoleBinding,
@@ -30,7 +29,6 @@ export const otherPatterns = {
   platformRoleBinding,
 } as const;
 
-/** All patterns of all resources. */
 export const allPatterns: readonly PathPattern[] = Object.values(resourceTypes).flatMap(
   (declared): readonly PathPattern[] => declared.patterns,
 );
@@ -67,9 +65,7 @@ export function isSamePattern(one: PathPattern, other: PathPattern): boolean {
   );
 }
 
-/**
- * Reports whether the ids at the end of a pattern are those of other resources, so that the same id can be in several parents.
- */
+/** Reports whether the ids at the end of a pattern are those of other resources, so that the same id can be in several parents. */
 export function sharesIds(pattern: PathPattern): boolean {
   return shared.some((each) => isSamePattern(each, pattern));
 }

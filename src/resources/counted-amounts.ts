@@ -14,7 +14,6 @@ export function countedAmounts(
   );
 }
 
-/** Returns the place of a resource in the ledger. */
 export function placeOf({ org }: OrgTransaction, resource: { readonly project_id: string }): LedgerPlace {
   return { customerId: org.customer_id, orgId: org.id, projectId: resource.project_id };
 }

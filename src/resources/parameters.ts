@@ -36,11 +36,7 @@ export function createParametersWork(): ParametersWork {
   return { reading: createWork(maxReadingOfRequest), checking: createWork(maxOfRequest) };
 }
 
-/**
- * Checks a schema of parameters.
- *
- * @throws ServiceError FIELD_INVALID that says what is wrong.
- */
+/** @throws ServiceError FIELD_INVALID that says what is wrong. */
 export function checkParametersSchema(
   schema: JsonObject | undefined,
   field: string,
@@ -66,11 +62,7 @@ export type DescribedType = Pick<
   "id" | "changed_revision" | "parameters_schema" | "service_name" | "name"
 >;
 
-/**
- * Checks the parameters of a resource.
- *
- * @throws ServiceError FIELD_INVALID with a violation for each: `resource.parameters.disks[0].size`.
- */
+/** @throws ServiceError FIELD_INVALID with a violation for each: `resource.parameters.disks[0].size`. */
 export type CheckParameters = (
   type: DescribedType,
   parameters: JsonObject,

@@ -6,11 +6,7 @@ const maxBytes = 64 * 1024;
 /** U+0000, and surrogates that are not in a pair: PostgreSQL stores neither. */
 const unstorable = /\0|[\uD800-\uDFFF]/u;
 
-/**
- * Checks that JSON can be stored.
- *
- * @throws ServiceError FIELD_INVALID
- */
+/** @throws ServiceError FIELD_INVALID */
 export function requireStorable(json: JsonObject, field: string): void {
   if (Buffer.byteLength(JSON.stringify(json)) > maxBytes) {
     throw invalidField(field, `must be at most ${maxBytes} bytes of JSON`, "max_bytes");

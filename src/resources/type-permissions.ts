@@ -32,7 +32,6 @@ export interface TypePermissions {
    * @throws ServiceError PATH_INVALID that names the field: `paths[3]`.
    */
   ofResourcesIn(project: AnyPath, paths: readonly string[]): Promise<(PermissionType | undefined)[]>;
-  /** Returns all types. */
   all(): Promise<PermissionType[]>;
 }
 

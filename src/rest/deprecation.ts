@@ -14,9 +14,7 @@ export interface Deprecation {
 /** Returns the deprecation of a method; undefined for a method that is not deprecated. */
 export type DeprecationOf = (method: DescMethod) => Deprecation | undefined;
 
-/**
- * Returns the headers that tell callers: `Deprecation` (RFC 9745) and `Sunset` (RFC 8594), with a `Link` of these relation types.
- */
+/** Returns the headers that tell callers: `Deprecation` (RFC 9745) and `Sunset` (RFC 8594), with a `Link` of these relation types. */
 export function deprecationHeaders({ since, sunset, link }: Deprecation): Readonly<Record<string, string>> {
   const links = [`<${link}>; rel="deprecation"`, ...(sunset === undefined ? [] : [`<${link}>; rel="sunset"`])];
   return {

@@ -38,7 +38,7 @@ interface CallOptions {
 
 type UnarySpec = Extract<ServableSpec, { kind: "unary" }>;
 
-/** What a method reads is for its caller, and may be something else at any time: a cache must ask, with the ETag if there is one. */
+/** What a method returns is for its caller only and may change at any time, so a cache must ask each time, with any ETag. */
 const uncached = ["cache-control", "private, no-cache"] as const;
 
 /**
@@ -212,7 +212,6 @@ function finish(call: Call, thrown: unknown): void {
   call.fail(thrown);
 }
 
-/** Reports whether a method runs after its body has arrived. */
 function readsWholeBody({ kind }: ServableSpec): boolean {
   return kind === "unary" || kind === "server_streaming";
 }

@@ -1,8 +1,7 @@
-// protobuf-es moves 30 February to 2 March and rounds integers, and it has no option against that. The handlers of connect-es
-// read all JSON in one place, for all protocols: after they have limited and decompressed a message, they convert its bytes to text
-// with a `textDecoder`, and pass the text to protobuf-es. The decoder here reads the text as REST does, throws what REST would
-// respond with, and returns text that protobuf-es cannot misread. Connect's types do not declare the option for routers; the
-// tests over all protocols show that it works.
+// protobuf-es reads 30 February as 2 March and rounds integers, and has no option against that. The handlers of connect-es convert the
+// bytes of every JSON message to text with a `textDecoder`, and pass the text to protobuf-es. The decoder in this file reads the text as
+// REST does, throws the error that REST would send, and returns text that protobuf-es cannot misread. Connect's types do not declare
+// the option `textDecoder` for routers; the tests over all protocols show that it works.
 import type { DescMessage, DescMethod, Registry } from "@bufbuild/protobuf";
 import { type ConnectRouter, createServiceImplSpec, type MethodImpl } from "@connectrpc/connect";
 import { compileMessageDecoder } from "./binding/decode-message.ts";
@@ -12,9 +11,7 @@ import { decodeUtf8, parseJson } from "./json/parse-json.ts";
 import { createJsonWriters } from "./json/write-json.ts";
 
 interface StrictJsonOptions {
-  /** The JSON options of the router. */
   readonly jsonOptions: { readonly ignoreUnknownFields: boolean; readonly registry?: Registry | undefined };
-  /** The maximum nesting depth of JSON. */
   readonly maxJsonDepth: number;
   /** The `domain` in the ErrorInfo of errors. */
   readonly errorDomain: string;

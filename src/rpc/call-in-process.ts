@@ -1,5 +1,5 @@
-// Calls of methods from within the server, for facades: other protocols over the same methods. They need no socket, and nothing is
-// encoded, but they pass what calls over the wire pass. So a facade cannot do what its client may not do.
+// Calls of methods from within the server, for facades: other protocols over the same methods. They use no socket and encode nothing,
+// but they pass the same gate and interceptors as calls over the wire, so a facade can do nothing that its client may not do.
 import {
   type DescMessage,
   type DescMethod,
@@ -34,8 +34,8 @@ export interface InProcess {
     request: FacadeRequest,
   ): Promise<MessageShape<Output>>;
   /**
-   * Calls a method as the caller of another call, whose context is given. What bounds how much a caller does has counted that call
-   * already. The method's permission, and validation, are its own.
+   * Calls a method as the caller of another call, whose context is given. The limits of callers have counted that call, and do not count
+   * this one. The method requires its own permission and validates its request.
    */
   ofCaller<Input extends DescMessage, Output extends DescMessage>(
     method: DescMethodUnary<Input, Output>,

@@ -8,8 +8,8 @@ import { requestIdKey } from "./request-id-key.ts";
 export const clientAddressKey = createContextKey<string | null>(null, { description: "client address" });
 
 /**
- * Returns what stands for the org, and for the caller, of calls whose caller is not known: the client's address, or the network of
- * addresses that it may choose from.
+ * Returns the key by which calls without a known caller are counted, in place of an org and of a caller: the client's address or, for
+ * IPv6, the network from which it may choose addresses.
  */
 export function addressKeyOf(values: ContextValues): string {
   const address = values.get(clientAddressKey);
@@ -18,11 +18,7 @@ export function addressKeyOf(values: ContextValues): string {
 
 const maxLength = 256;
 
-/**
- * Reads where a call comes from.
- *
- * @throws ServiceError FIELD_INVALID when `X-Request-Reason` or `X-On-Behalf-Of` is too long or not in ASCII.
- */
+/** @throws ServiceError FIELD_INVALID when `X-Request-Reason` or `X-On-Behalf-Of` is too long or not in ASCII. */
 export function readOrigin(headers: Headers, values: ContextValues, credentialId: string): Origin {
   return {
     credentialId,

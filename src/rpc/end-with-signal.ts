@@ -1,4 +1,4 @@
-// Our own handlers answer a call as soon as it ends. connect-node waits for its gate and its handler.
+// Ends calls that connect-node serves as soon as their signal aborts. By itself, connect-node waits for the gate and the handler.
 import { ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import type { ExplainError } from "./explain-error.ts";
 import { requestIdKey } from "./request-id-key.ts";
@@ -16,7 +16,7 @@ function untilAborted<Result>(signal: AbortSignal, promise: Promise<Result>): Pr
 /** Ends a call as soon as its deadline expires or its caller disconnects, without waiting for its handler. */
 export const endWithSignal: Interceptor = (next) => (request) => untilAborted(request.signal, next(request));
 
-/** Ends the gate of a call likewise. */
+/** Returns a gate that rejects as soon as the deadline of its call expires or the caller disconnects. */
 export function endGateWithSignal(
   gate: (context: HandlerContext) => Promise<void>,
   explain: ExplainError,

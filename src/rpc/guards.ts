@@ -3,7 +3,7 @@ import type { ExplainError } from "./explain-error.ts";
 import type { LimitBody } from "./limits/limit-body.ts";
 import type { TakeSlice } from "./limits/take-slice.ts";
 
-/** What every call passes before its handler, in this order. Calls in process have no body. */
+/** What every call passes before its handler, in this order. Calls in process have no body, so nothing limits theirs. */
 export interface Guards {
   readonly gate: (context: HandlerContext) => Promise<void>;
   readonly body: LimitBody;

@@ -22,7 +22,6 @@ import { requestIdKey } from "./request-id-key.ts";
 import { runSteps } from "../scheduling/steps.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 
-/** Converts errors of the call with `explain`. */
 export function createErrorInterceptor(explain: ExplainError): Interceptor {
   return (next) => async (request) => {
     try {
@@ -33,7 +32,6 @@ export function createErrorInterceptor(explain: ExplainError): Interceptor {
   };
 }
 
-/** Authorises and validates calls that passed the gate. */
 export function createCallInterceptor(
   table: MethodTable,
   authorise: Authorise,
@@ -74,7 +72,7 @@ export function createCallInterceptor(
     let authorised = untargeted;
     if (permission !== undefined && anyPath !== undefined) {
       const steps = readAnyPaths(anyPath, message);
-      // A promise would cost the check of a single path more than its steps do.
+      // The steps of one path take less time than a promise.
       const paths = anyPath.listName === undefined ? runSteps(steps) : await slices.run(steps);
       await authorise.all(caller, permission, paths, slices);
     } else if (permission !== undefined) {
@@ -108,7 +106,7 @@ export function createCallInterceptor(
   };
 }
 
-/** For methods without a path, for access questions, whose handlers act on no path, and for the catalog, which is in no org. */
+/** For methods without a path, for access questions, whose handlers act on no path, and for reads of the catalog, which is in no org. */
 const untargeted: Authorised = { target: onPlatform, visible: unlimited };
 
 /** Returns the parent, by the ids on which the call was authorised: names can be reassigned before the handler runs. */

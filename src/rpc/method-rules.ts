@@ -1,7 +1,6 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
-import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
+import { type Authorization, authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import type { ListVisibility } from "../access/evaluation/authorise.ts";
-import { findAuthorizationProblem, isTyped } from "./authorisation/find-authorization-problem.ts";
 import type { PathPattern } from "../paths/patterns.ts";
 import type { CallLength } from "../scheduling/time-slices.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "./authorisation/path-fields.ts";
 import { type MethodDeprecation, readDeprecation } from "./read-deprecation.ts";
 import { takesField } from "./takes-field.ts";
+import { isPermission } from "../access/engine/tables/permission-class.ts";
 
 export interface MethodRules {
   /** `iam.v1alpha.MembersService/GetMember` */
@@ -49,11 +49,7 @@ const shortVerbs: ReadonlySet<string> = new Set(
   "Get Create Update Delete Undelete Suspend Resume Activate Check Evaluate".split(" "),
 );
 
-/**
- * Reads the rules of a method from its option.
- *
- * @throws Error that names the method when the option is missing or does not fit the request.
- */
+/** @throws Error that names the method when the option is missing or does not fit the request. */
 export function readMethodRules(method: DescMethod): MethodRules {
   const name = `${method.parent.typeName}/${method.name}`;
   if (!hasOption(method, authorization)) throw new Error(`${name} has no (iam.v1alpha.authorization) option`);
@@ -106,4 +102,38 @@ function namesParents({ input }: DescMethod, permission: string): boolean {
 function listVisibilityOf(listsAllOrgs: boolean, listsBelowParents: boolean): ListVisibility {
   if (listsAllOrgs) return "always";
   return listsBelowParents ? "any org" : "never";
+}
+
+/** Returns a problem of a method's option, by itself or with its request; undefined if there is none. */
+function findAuthorizationProblem(method: DescMethod, option: Authorization): string | undefined {
+  const { permission, anyone, createPermission, renamePermission, listsAllOrgs } = option;
+  if (anyone) {
+    const asksForMore = [permission, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs;
+    return asksForMore ? "a method that anyone may call must not have a permission" : undefined;
+  }
+  if (option.unauthenticated) return "a method without authentication must be one that anyone may call";
+  if (!isTyped(permission) && !isPermission(permission)) return `the permission ${describePermission(permission)}`;
+  const mayCreate = takesField(method, "update_mask") && takesField(method, "allow_missing");
+  if (mayCreate && createPermission === "") return "it takes allow_missing, but has no create_permission";
+  if (!mayCreate && createPermission !== "") return "it has a create_permission, but does not take allow_missing";
+  if (mayCreate && !isPermission(createPermission)) {
+    return `the create_permission ${describePermission(createPermission)}`;
+  }
+  if (renamePermission !== "" && !takesField(method, "update_mask")) {
+    return "it has a rename_permission, but does not take update_mask";
+  }
+  if (renamePermission !== "" && !isPermission(renamePermission)) {
+    return `the rename_permission ${describePermission(renamePermission)}`;
+  }
+  if (listsAllOrgs && !takesField(method, "page_size")) return "it has lists_all_orgs, but does not take page_size";
+  return undefined;
+}
+
+/** Whether the type of the resource defines the permission: `{service}.{collection}.get`. */
+function isTyped(permission: string): boolean {
+  return /^\{service\}\.\{collection\}\.(\w+|\{operation\})$/.test(permission);
+}
+
+function describePermission(text: string): string {
+  return `${JSON.stringify(text)} is not <area>.<collection>.<verb>`;
 }

@@ -4,11 +4,7 @@ import { type MethodRules, readMethodRules } from "./method-rules.ts";
 
 export type MethodTable = ReadonlyMap<DescMethod, MethodRules>;
 
-/**
- * Creates the table.
- *
- * @throws Error that names a method whose rules are missing or invalid.
- */
+/** @throws Error that names a method whose rules are missing or invalid. */
 export function createMethodTable(services: readonly DescService[]): MethodTable {
   const methods = services.flatMap((service) => service.methods);
   return new Map(methods.map((method) => [method, readMethodRules(method)]));

@@ -20,8 +20,8 @@ const authenticateAgainKey = createContextKey<(() => Promise<Caller>) | undefine
 const maxAgeMs = 1_000;
 
 /**
- * Authenticates the caller and counts the call against rate limits, before the body is read. Methods that are not in the table (health and reflection), and those whose request contains the credential, need no
- * authentication.
+ * Authenticates the caller and counts the call against rate limits, before the body is read. Methods that are not in the table (health
+ * and reflection), and those whose request contains the credential, need no authentication.
  *
  * @param countCall undefined if there are no limits.
  */
@@ -32,7 +32,10 @@ export function createRequestGate(
   explain: ExplainError,
   slices: TimeSlices,
 ): (context: HandlerContext) => Promise<void> {
-  /** Returns the error when its address has a slice: it is long to write, and callers whose credentials are not valid belong to no org. */
+  /**
+   * Returns a refusal once the address of the call has a slice: writing it takes long, and a caller without a valid credential belongs to
+   * no org.
+   */
   const refusalInSlice = async (values: ContextValues, refusal: unknown): Promise<unknown> => {
     try {
       await slices.take({ orgId: addressKeyOf(values), length: "short" });

@@ -1,4 +1,4 @@
-// Serves RPC: unary calls by src/rpc/unary, streams by connect-node, and calls of methods that do not exist with an error.
+// Serves RPC: src/rpc/unary serves unary calls, connect-node streams. Calls of methods that do not exist get an error.
 import type { Registry } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { closeAfterEarlyAnswer } from "../http/listener/close-after-early-answer.ts";
@@ -70,7 +70,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
     requestGate: endGateWithSignal(gate, explain),
     interceptors: [errors, endWithSignal, createSliceInterceptor(slice), concurrency, call],
     readMaxBytes: maxStreamedBytes,
-    // Compressing files of reflection takes longer than anything else that a client gets without credentials.
+    // No compression: to compress the files of reflection takes longer than anything else that clients get without credentials.
     compressMinBytes: mostBytes,
     jsonOptions,
   });

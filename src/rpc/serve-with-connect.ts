@@ -12,8 +12,8 @@ import type { CallHandler } from "./call-handler.ts";
 type ConnectOptions = Omit<ConnectNodeAdapterOptions, "contextValues" | "fallback" | "requestPathPrefix">;
 
 /**
- * Creates a handler that serves calls with connect-node, as `connectNodeAdapter` does, which takes the context values of a call from
- * nothing but its request. The path of a request must be that of a method.
+ * Creates a handler that serves calls with connect-node. It differs from `connectNodeAdapter` in that the caller passes the context
+ * values of a call. The path of a request must be that of a method.
  */
 export function createConnectHandler(options: ConnectOptions): CallHandler {
   const router = createConnectRouter({ acceptCompression: [compressionGzip, compressionBrotli], ...options });

@@ -1,8 +1,8 @@
-// Requests without a known caller. They count against no rate of a member or an org, and a client that repeats one would get as many
-// answers as the process can write: that its credential is not valid, that its path does not exist, that its deadline has passed. So
-// the server handles those of one address at a pace, once there are many. Whether the caller is known shows only when a request is
-// handled. So each request takes a place at the pace when it begins, and gives it back if its caller turns out to be known. It does not
-// wait if the last request on its connection had a known caller.
+// The pace of requests without a known caller. No rate of a member or an org counts them, so without a pace a client could get as many
+// refusals as the process can write: that its credential is not valid, that its path does not exist, that its deadline has passed.
+// After a burst, the requests of one address are handled at regular intervals. Whether a caller is known shows only while its request
+// is handled, so each request counts when it begins and no longer counts once its caller turns out to be known. A request does not wait
+// if the last one on its connection had a known caller.
 import { anonymous } from "./settings.ts";
 
 interface AnonymousPaceOptions {
@@ -14,7 +14,6 @@ interface AnonymousPaceOptions {
   readonly clock?: () => number;
 }
 
-/** A request that has begun. */
 interface PacedRequest {
   /** The time to wait before it is handled, in milliseconds; 0 for none. */
   readonly waitMs: number;
@@ -28,11 +27,10 @@ export interface AnonymousPace {
    * @param connection stands for the connection of the request; undefined if a proxy may send those of many clients over it.
    */
   readonly begin: (network: string, connection: object | undefined) => PacedRequest;
-  /** Reports whether a request would not wait. */
   readonly isDue: (network: string) => boolean;
   /** Counts a request if it would not wait. Returns whether it has. */
   readonly takeDue: (network: string) => boolean;
-  /** Counts what a request does later as so many requests. Returns the time until the first is due, in milliseconds; 0 for none. */
+  /** Counts further work of a request as a number of requests. Returns the time until the first is due, in milliseconds; 0 for none. */
   readonly take: (network: string, requests: number) => number;
 }
 
@@ -49,7 +47,7 @@ export function createAnonymousPace(options: AnonymousPaceOptions): AnonymousPac
   const known = new WeakSet();
   let sweptMs = clock();
 
-  /** Forgets networks that have had a pause. */
+  /** Forgets networks that may have a whole burst again. */
   const sweep = (now: number): void => {
     if (now - sweptMs < sweepMs) return;
     sweptMs = now;

@@ -1,7 +1,7 @@
-// A long body takes memory until it is parsed, and to free much of it stops all calls for long. So an org has some slots for long bodies,
-// which its callers share. A body has a slot from when it is read on until it is parsed, and only a few of those are read at a time. The
-// others stay in the buffers of their connections. The beginning of each body is read without a slot, so a client that sends only the
-// head of a request takes none.
+// A long body takes memory until it is parsed, and collecting much garbage stops all calls for long. So an org has a number of slots for
+// long bodies, which its callers share. A body takes a slot before it is read and gives it back when it is parsed; of the bodies with a
+// slot, only a few are read at a time. What is not read stays in the buffers of its connection. The beginning of each body is read
+// without a slot, so a client that sends only the head of a request takes none.
 import { type ContextValues, type HandlerContext, createContextKey } from "@connectrpc/connect";
 import { type FairQueueOptions, createFairQueue } from "./fair-queue.ts";
 import { bodies } from "./settings.ts";
@@ -15,7 +15,7 @@ type WaitingCall = Pick<HandlerContext, "signal" | "values">;
 
 export interface BodySlots {
   /**
-   * Returns a promise of a slot for a long body; undefined if the call has one.
+   * Returns a promise of a slot for a long body; undefined if the call has a slot already.
    *
    * It rejects with ServiceError RATE_LIMITED when too many bodies of the caller wait, and when the call ends.
    */
@@ -27,7 +27,7 @@ const leaveKey = createContextKey<((bytes: number) => void) | undefined>(undefin
 });
 
 export function createBodySlots({ after = runAfter }: BodySlotsOptions = {}): BodySlots {
-  // In these queues, callers are what orgs are in others, and their org is the target that they share.
+  // These queues share slots among the callers of an org: a caller is in the place of the queue's org, and its org is the target.
   const shared = {
     of: "caller",
     waitsFor: "their bodies to be read",
@@ -40,7 +40,7 @@ export function createBodySlots({ after = runAfter }: BodySlotsOptions = {}): Bo
   return {
     take({ memberId, orgId }, { signal, values }) {
       if (values.get(leaveKey) !== undefined) return undefined;
-      // A body that arrives after the end of its call would have its slot for ever.
+      // Nothing would give back the slot of a call that has ended.
       if (signal.aborted) return Promise.reject(signal.reason as Error);
       const left = new Promise<number>((leave) => values.set(leaveKey, leave));
       // A client that leaves while nothing is read from its connection is noticed only when reading goes on.
@@ -74,7 +74,7 @@ export function holdsBodySlot(values: ContextValues): boolean {
 }
 
 /**
- * To be called when the body of a call has been read and is about to be parsed, or is refused.
+ * Gives back the slot of a call, if it has one: to be called when its body is about to be parsed, or is refused.
  *
  * @param bytes the length of the body; absent if nobody knows how much of it was read.
  */
@@ -82,7 +82,10 @@ export function leaveBodySlot(values: ContextValues, bytes = Infinity): void {
   values.get(leaveKey)?.(bytes);
 }
 
-/** Returns for how long nothing is read in place of a body. Clients whose bodies are refused would send them as fast as they are read. */
+/**
+ * Returns the cool-down of a slot: for how long no other body is read in it. Otherwise, clients whose bodies are refused could send more
+ * as fast as the server reads.
+ */
 function coolDownMsOf(bytes: number): number {
   return Math.min((bytes / 1_000_000) * bodies.coolDownMsPerMegabyte, bodies.maxCoolDownMs);
 }

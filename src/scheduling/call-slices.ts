@@ -3,17 +3,17 @@ import type { Steps } from "./steps.ts";
 /** What a call sees of how callers share the processor. */
 export interface CallSlices {
   /**
-   * Returns undefined if the call may run on, and otherwise a promise of its next time slice. Costs so little that loops can ask for
-   * each item.
+   * Returns undefined if the call may run on, and otherwise a promise of its next time slice. It is cheap enough to be called for each
+   * item of a loop.
    *
    * @throws the reason of the call's signal when nobody waits for the answer any more; so does the promise.
    */
   readonly next: () => Promise<void> | undefined;
-  /** Runs steps, between which other calls run. Rejects as `next` throws. */
-  readonly run: <Answer>(steps: Steps<Answer>) => Promise<Answer>;
+  /** Runs steps, with a call of `next` between two of them. Rejects as `next` throws. */
+  readonly run: <Result>(steps: Steps<Result>) => Promise<Result>;
 }
 
-/** @param next as that of `CallSlices`, for what can take long. Default: for all. */
+/** @param nextOfSteps is called between two steps. */
 export function createCallSlices(next: CallSlices["next"], nextOfSteps = next): CallSlices {
   return {
     next,

@@ -1,9 +1,9 @@
 import { slices } from "./settings.ts";
 
 /**
- * A slice may take long, since a decision or the parsing of a message is not interrupted. A call of another org needs several turns of
- * the event loop, and would wait for such a slice in each of them. So after a slice that was used up, no call of its org begins for as
- * long as the slice took, unless the org has the process to itself.
+ * Creates the cool-downs of orgs. A slice may take longer than planned, because neither a decision nor the parsing of a message is
+ * interrupted. A call of another org needs several turns of the event loop, and could meet such a slice in each of them. So after a slice
+ * that was used up, no call of its org begins for as long as the slice took, unless the org has the process to itself.
  *
  * @param onEnd called when a cool-down ends.
  */
@@ -24,7 +24,6 @@ export function createCoolDown(
     has: (orgId: string): boolean => cooling.has(orgId),
     haveAll: (orgIds: Iterable<string>): boolean =>
       cooling.size > 0 && [...orgIds].every((orgId) => cooling.has(orgId)),
-    /** Notes a call of an org. */
     see(orgId: string): void {
       if (orgId === last) return;
       if (last !== "") otherMs = clock();

@@ -2,7 +2,6 @@ export interface Counts {
   /** @returns false when the count would exceed its maximum. */
   add(key: string, amount?: number): boolean;
   remove(key: string, amount?: number): void;
-  /** Reports whether one more would exceed the maximum. */
   isFull(key: string): boolean;
 }
 

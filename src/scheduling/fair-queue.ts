@@ -1,6 +1,6 @@
-// Orgs share what the server has few of, such as database connections. Writes in one org wait for its lock, each on a connection, so
-// one org could take all of them. So calls wait here before they take one: those of one org in their order, and orgs one after the
-// other.
+// Orgs share what the server has few of, such as database connections. The writes of one org wait for its lock, each on a connection, so
+// one org could take all connections. Therefore calls queue here before they take one: the calls of an org in the order of their
+// arrival, and the orgs in rotation.
 import { queues } from "./settings.ts";
 import { tooMany } from "./too-many.ts";
 
@@ -15,12 +15,11 @@ export interface FairQueueOptions {
   readonly maxWaiting?: number;
   /** What the error for too many waiting calls says that they wait for. Default: the database. */
   readonly waitsFor?: string;
-  /** What that error calls the one whose calls they are. A queue that callers of an org share has their ids for `orgId`. */
+  /** Whose waiting calls that error counts. In a queue of `caller`, the `orgId` of a call is the id of its caller. */
   readonly of?: "org" | "caller";
 }
 
 export interface QueuedCall {
-  /** The org of the caller. */
   readonly orgId: string;
   /** What the call locks; undefined if calls do not wait for each other. */
   readonly target: string | undefined;
@@ -42,13 +41,12 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** Creates a queue. */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
   const { capacity, perTarget, maxWaiting = queues.maxWaiting, waitsFor = "the database", of = "org" } = options;
   const { perOrg = Math.max(1, capacity - Math.ceil(capacity * queues.freeOfOrg)) } = options;
   const ofOrgs = new Map<string, number>();
   const ofTargets = new Map<string, number>();
-  /** By org, in the order in which they are next. */
+  /** By org, in the rotation of the orgs. */
   const waiting = new Map<string, Waiting[]>();
   let running = 0;
 
@@ -106,7 +104,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   return {
     async run(call, run) {
       const { orgId, target } = call;
-      // A call that waits has no room, so none is overtaken.
+      // If there is room for this call, there is none for any that waits: it overtakes nobody.
       if (hasRoomFor(orgId) && isFree(target)) count(orgId, target, 1);
       else await wait(call);
       try {

@@ -1,7 +1,7 @@
 /** Counts the time that the calls of each org take, so that the org that has had the least comes next. */
 export function createShares(clock: () => number) {
   const taken = new Map<string, number>();
-  /** What the org whose call began last had taken: an org that has not waited has had as much, and saves nothing up. */
+  /** What the org had taken whose call began last. An org that begins to wait counts as having taken as much, so idle time is not saved. */
   let base = 0;
   let running: { readonly orgId: string; readonly sinceMs: number } | undefined;
   const takenBy = (orgId: string): number => taken.get(orgId) ?? 0;
@@ -9,12 +9,11 @@ export function createShares(clock: () => number) {
   return {
     /** Begins to count an org whose calls wait. */
     join: (orgId: string): void => void taken.set(orgId, Math.max(takenBy(orgId), base)),
-    /** A call of an org begins to run. */
     start(orgId: string): void {
       base = Math.max(base, takenBy(orgId));
       running = { orgId, sinceMs: clock() };
     },
-    /** The call that began last has run; returns for how long, and an empty `orgId` if none has begun. */
+    /** Ends the call that began last. Returns its org and how long it ran; an empty `orgId` if none has begun. */
     stop(): { readonly orgId: string; readonly ms: number } {
       if (running === undefined) return { orgId: "", ms: 0 };
       const { orgId, sinceMs } = running;

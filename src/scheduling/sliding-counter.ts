@@ -1,6 +1,6 @@
-// Counts requests in sliding windows. For each key there are two counts: of the current window, and of the one before it. As the current
-// window passes, less and less of the count before is added to it. So no key has twice its quota where two windows meet, and two numbers
-// a key are enough.
+// Counts requests in sliding windows, with two numbers for each key: the counts of the current window and of the one before. The sum of
+// the current count and the part of the former window that still lies in the last `windowMs` is compared with the quota, so a key cannot
+// use its quota twice around the boundary of two windows.
 
 /** Counts of one key. The window begins with the first request after a pause. */
 interface Counts {
@@ -9,7 +9,6 @@ interface Counts {
   current: number;
 }
 
-/** What a key may do now. */
 export interface SlidingState {
   /** The number of requests that are accepted now. */
   readonly left: number;
@@ -21,13 +20,10 @@ export interface SlidingState {
 
 export interface SlidingCounter {
   look(key: string): SlidingState;
-  /** Counts a request. */
   add(key: string): void;
 }
 
 /**
- * Creates a counter.
- *
  * @param quota the number of requests in a window.
  * @param clock returns milliseconds that never go back.
  */
@@ -42,7 +38,6 @@ export function createSlidingCounter(quota: number, windowMs: number, clock: () 
     for (const [key, { startMs }] of ofKeys) if (now - startMs >= 2 * windowMs) ofKeys.delete(key);
   };
 
-  /** Returns the counts of a key in the window of now. */
   const advance = (key: string, now: number): Counts | undefined => {
     const counts = ofKeys.get(key);
     if (counts === undefined || now - counts.startMs < windowMs) return counts;
@@ -66,7 +61,7 @@ export function createSlidingCounter(quota: number, windowMs: number, clock: () 
       // Rounded down, so that a quota of few requests is whole once a window has passed.
       const left = Math.max(0, quota - current - Math.floor((before * resetMs) / windowMs));
       if (left > 0) return { left, resetMs, retryMs: 0 };
-      // Until the share of the window before is small enough, or that of this window once it has passed.
+      // Until the part of the former window is small enough or, if this window is full itself, until this one has become the former.
       const isFull = current >= quota;
       const share = isFull ? 1 : (quota - current) / before;
       const retryMs = isFull ? resetMs : resetMs - windowMs * share;

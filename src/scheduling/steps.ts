@@ -3,7 +3,7 @@ import { slices } from "./settings.ts";
 const { recordsOfStep } = slices;
 
 /** Work that yields now and then, so that others run in between. */
-export type Steps<Answer> = Generator<void, Answer, void>;
+export type Steps<Result> = Generator<void, Result, void>;
 
 /** Returns a function that reports for each record whether its step ends there. */
 export function createStepCounter(): () => boolean {
@@ -11,8 +11,7 @@ export function createStepCounter(): () => boolean {
   return () => ++count % recordsOfStep === 0;
 }
 
-/** Runs all steps at once. */
-export function runSteps<Answer>(steps: Steps<Answer>): Answer {
+export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -1,7 +1,7 @@
-// All calls share one thread. The queues for connections do not help where a call needs the processor: an org that sends many such
-// calls at once would have them all run before the next call of another org. So a call waits for a time slice before its message is
-// parsed, and a long loop takes another slice now and then. The next slice is that of the org that has had the least time. Among its
-// calls, it is that of the one that has waited longest, with one exception for large calls (waiting-calls.ts).
+// All calls share one thread, so an org that sends many calls at once would have them all run before the next call of another org; the
+// queues for connections do not help, because they do not share the processor. Therefore a call waits for a time slice before its
+// message is parsed, and a long loop takes further slices. The next slice goes to the org that has had the least time, and there to the
+// call that has waited longest, with one exception for large calls (waiting-calls.ts).
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type CallSlices, createCallSlices } from "./call-slices.ts";
 import { createCoolDown } from "./cool-down.ts";
@@ -21,12 +21,11 @@ interface TimeSlicesOptions {
 }
 
 /**
- * A slice costs a third of the time of a short call. So such a call runs at once, unless short calls have taken long in this turn of
- * the event loop. A large call is a long one whose message takes much memory when it is parsed.
+ * How long calls run. Waiting for a slice costs a third of the time of a short call, so a short call runs at once, unless short calls
+ * have taken long in this turn of the event loop. A large call is a long one whose message takes much memory when it is parsed.
  */
 export type CallLength = "short" | "long" | "large";
 
-/** A call that shares the processor. */
 interface SlicedCall {
   readonly orgId: string;
   readonly length: CallLength;
@@ -44,8 +43,8 @@ export interface TimeSlices {
   /** Returns the further slices of a call that has begun. */
   ofCall(call: SlicedCall): CallSlices;
   /**
-   * Of calls that hold what others wait for, such as a lock. They go on in the next turn of the event loop, before other calls of
-   * their org, and during its cool-down.
+   * The slices of calls that hold what others wait for, such as a lock. Such a call goes on in the next turn of the event loop, before
+   * other calls of its org, and also during its cool-down.
    */
   readonly ofHolders: CallSlices;
 }
@@ -57,7 +56,7 @@ export function createTimeSlices(options: TimeSlicesOptions = {}): TimeSlices {
   let count = 0;
   const shares = createShares(clock);
   const coolDown = createCoolDown(clock, after, () => schedule());
-  /** Whether a call has started in this turn of the event loop. What it does may come only after others were asked to start. */
+  /** Whether a long call has started in this turn of the event loop. Its work may follow only after others have asked to start. */
   let hasStarted = false;
   let isScheduled = false;
   /** Whether nothing but the call that started last has run since then. */
@@ -79,8 +78,8 @@ export function createTimeSlices(options: TimeSlicesOptions = {}): TimeSlices {
   const schedule = (): void => {
     if (isScheduled || count === 0 || coolDown.haveAll(waiting.keys())) return;
     isScheduled = true;
-    // What a call does until it waits for something runs between two of these. One starts in any case: what runs on after it has
-    // waited may take the whole of each turn of the event loop.
+    // Between two of these callbacks, a call runs until it waits for something. One call starts in any case: calls that go on after
+    // they have waited could otherwise take up each turn of the event loop.
     setImmediate(startNext, true);
     for (let start = Math.min(count, slices.maxStarts); start > 1; start--) setImmediate(startNext, false);
     setImmediate(() => {
@@ -110,7 +109,7 @@ export function createTimeSlices(options: TimeSlicesOptions = {}): TimeSlices {
     start?.();
   };
 
-  /** To be called when one of the calls waits no longer. */
+  /** Notes that a call of an org no longer waits. */
   const forget = (orgId: string, calls: WaitingCalls): void => {
     if (calls.count() === 0) waiting.delete(orgId);
     count--;
@@ -148,7 +147,7 @@ export function createTimeSlices(options: TimeSlicesOptions = {}): TimeSlices {
   const mayStart = (orgId: string, length: CallLength): boolean => {
     if (coolDown.has(orgId)) return false;
     if (length !== "short") return count === 0 && !isOver() && !hasStarted;
-    // Behind the calls of its org, if others wait for them.
+    // If the process is shared, a call does not overtake those of its org that wait.
     return !(waiting.has(orgId) && coolDown.isShared()) && !isOverForShort();
   };
 

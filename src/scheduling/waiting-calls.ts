@@ -4,13 +4,12 @@
  */
 export type WaitingKind = "large" | "begun" | "small";
 
-/** The calls of one org that wait for time slices. */
 export type WaitingCalls = ReturnType<typeof createWaitingCalls>;
 
 /**
- * Creates the queues of an org. Large calls and the others have every other slice, and a large call that has begun ends before the next
- * one begins. If all of them took slices, their parsed messages would be in memory at the same time, and live so long that collecting
- * garbage stops all calls for tens of milliseconds.
+ * Creates the queues of an org. Large calls and small ones have slices alternately. A large call begins only when no other one that has
+ * begun waits for a slice: otherwise, the parsed messages of all of them would be in memory at the same time, for so long that the
+ * collection of garbage stops all calls for tens of milliseconds.
  */
 export function createWaitingCalls() {
   const queues = { large: new Set<() => void>(), begun: new Set<() => void>(), small: new Set<() => void>() };

@@ -1,6 +1,6 @@
 /**
- * Calls a function with a value that may have to be waited for, and returns its result. Calls it at once if not: a promise, and the
- * function that waits for it, cost as much as many a step of a call.
+ * Calls a function with a value, or with what a promise resolves to, and returns its result. With a value, it makes no promise: a promise
+ * and the function that awaits it cost as much as many a step of a call.
  */
 export function whenReady<Value, Result>(
   value: Value | Promise<Value>,

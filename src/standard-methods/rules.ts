@@ -47,13 +47,13 @@ export type WriteScope<Message> =
       find(db: WriteTransaction, path: readonly Reference[], message: Message | undefined): Promise<Reference>;
     };
 
-/** Checks a new resource by its message, and returns what it has found of it. */
+/** Checks the message of a new resource. Returns what the creation needs of the result. */
 export type Check<Desc extends DescMessage, Checked> = (message: MessageShape<Desc>) => Checked;
 
-/** What a check has found: returned, or thrown if something is wrong. */
+/** The end of a check: returns its result, or throws the error with which it failed. */
 export type Outcome<Checked> = () => Checked;
 
-/** A row to be created. Those of a resource may carry more, for what follows the insertion. */
+/** A row to be created. The drafts of a resource may have more fields, which its `creation` reads after the insert. */
 export interface Draft<Table extends ResourceTable, Row extends ResourceRow> {
   readonly columns: OwnColumns<Table>;
   /** The columns that a read returns besides the resource's own. If undefined, the row is read again after the insert. */

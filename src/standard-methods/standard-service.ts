@@ -157,7 +157,7 @@ async function showRows<Table extends ResourceTable, Row extends ResourceRow, De
   return (await rules.show?.(context, rows, messages)) ?? messages;
 }
 
-/** The purge removes a deleted resource without a revision. */
+/** Whether a row is deleted. The purge removes it without a revision, so no revision revalidates a response with it. */
 const isDeleted = (row: object): boolean => "delete_time" in row && row.delete_time !== null;
 
 /** Returns the message of a response to a call. One that is reused need not be encoded for each call. */
@@ -191,7 +191,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const parentOf = (context: HandlerContext): readonly Reference[] =>
     parentPattern.length === 0 ? [] : targetOf(context, parentPattern);
 
-  /** Has the next call of a client read the heads of the orgs of a row together with the client's key. A response can be reused then. */
+  /** Makes the next call of a client read the heads of a row's orgs together with its key, so that a response can be reused. */
   const rememberOrgs = (caller: Caller, row: Row, orgs: readonly Reference[] = []): void => {
     const ids = new Set(orgs.flatMap((org) => (org.by === "id" ? [org.value] : [])));
     const ofRow = (row as Row & { readonly org_id?: string }).org_id;

@@ -28,7 +28,6 @@ export function repeat<Result>(
   const closing = new AbortController();
   const { signal } = closing;
   let last: Promise<unknown> = Promise.resolve();
-  /** How many runs are in progress or wait. */
   let runs = 0;
 
   const runOnce = (): Promise<Result> => {

@@ -19,7 +19,6 @@ import { type Accept, compileRules } from "./accept-rules.ts";
 import { hasNoNul, hasNoNulInside, isJson } from "./find-nul.ts";
 import { isWellKnown, valueOf } from "./value-of.ts";
 
-/** Checks that a message obviously keeps its constraints. */
 type AcceptMessage = (message: Message) => boolean;
 
 const compiled = new WeakMap<DescMessage, AcceptMessage>();

@@ -98,11 +98,7 @@ const predefinedChecks: readonly (readonly [DescExtension, Accept])[] = [
   [constraints.labels, (value) => areLabels(value as Readonly<Record<string, string>>)],
 ];
 
-/**
- * Compiles the rules for the values of a field, or for what is in them.
- *
- * @returns undefined if one of the rules has no check here.
- */
+/** @returns undefined if one of the rules has no check here. */
 export function compileRules({ type: { case: type, value: rules } }: FieldRules, field: DescField): Accept | undefined {
   if (rules === undefined) return always;
   const desc = FieldRulesSchema.fields.find(({ localName }) => localName === type)?.message;

@@ -16,7 +16,6 @@ import { isWellKnown, valueOf } from "./value-of.ts";
 /** The rule `labels` of maps. */
 const maxLabels = 64;
 
-/** How many items a list takes, or entries a map. */
 interface Limit {
   readonly max: number;
   readonly description: string;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { registry } from "../../src/resource-registry.ts";
 import type { Database } from "../../src/database/database.ts";
-import { rebuildDerivedRows } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
+import { rebuildDerivedRows } from "../support/derived-rows.ts";
 import { sampleRevision } from "../support/revisions.ts";
 
 interface Shape {

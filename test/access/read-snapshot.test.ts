@@ -47,13 +47,13 @@ function contentsOf(snapshot: OrgSnapshot) {
   const edges = [];
   for (const member of numbersOf(members)) {
     for (let edge = memberships.firstFrom(member); edge !== 0; edge = memberships.nextFrom(edge)) {
-      const group = groups.idOf(memberships.targetOf(edge));
+      const group = groups.idOf(memberships.groupOf(edge));
       edges.push(`${members.idOf(member)} ${group} ${memberships.holdsAt(edge, now)}`);
     }
   }
   for (const group of numbersOf(groups)) {
     for (let edge = nestings.firstFrom(group); edge !== 0; edge = nestings.nextFrom(edge)) {
-      edges.push(`${groups.idOf(group)} in ${groups.idOf(nestings.targetOf(edge))}`);
+      edges.push(`${groups.idOf(group)} in ${groups.idOf(nestings.groupOf(edge))}`);
     }
   }
   const times = [-Infinity, Date.UTC(1890, 5, 1, 12), Date.UTC(1890, 5, 1, 12, 0, 0, 1)];

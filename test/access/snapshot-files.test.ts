@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { sql } from "kysely";
 import pino from "pino";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { applyChange } from "../../src/access/engine/loading/apply-change.ts";
+import { applyEntry } from "../../src/access/engine/loading/apply-entry.ts";
 import type { OrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { readSnapshot } from "../../src/access/snapshots/read-snapshot.ts";
 import { numberOf } from "../../src/changes/revision.ts";
@@ -36,7 +36,7 @@ describe("writing", () => {
     const ids = Array.from({ length: 10_000 }, (_, index) => expected.members.idOf(index + 1));
     const purge = (purged: OrgSnapshot, index: number): void => {
       const change = { resource_type: "Member", resource_id: ids[index] ?? "", before: {}, after: null };
-      applyChange(purged, change);
+      applyEntry(purged, change);
       purged.advanceTo(sampleRevision(start + index + 1));
     };
     const files = directory.openFiles();
@@ -65,7 +65,7 @@ describe("writing", () => {
     const snapshot = required(await readSnapshot(database, orgId, engine));
     const member = { id: snapshot.members.idOf(1), name: "", state: "ACTIVE" };
     const change = { resource_type: "Member", resource_id: member.id, before: null, after: member };
-    expect(() => applyChange(snapshot, change)).toThrow("a name must not be empty");
+    expect(() => applyEntry(snapshot, change)).toThrow("a name must not be empty");
     await directory.openFiles().save(snapshot);
     expect(await directory.fileNames()).toEqual([]);
   });

@@ -19,7 +19,7 @@ import type {
 } from "../../src/standard-methods/definition/definition.ts";
 import { type NamedFields, joinedOrgColumns } from "../../src/standard-methods/named-fields.ts";
 import { required } from "../../src/errors/required.ts";
-import { rebuildDerivedRows } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
+import { rebuildDerivedRows } from "../support/derived-rows.ts";
 import { type StoredRow, insertRows } from "../../src/standard-methods/rows/insert-rows.ts";
 import { firstRevision } from "../../src/changes/revision.ts";
 

@@ -1,4 +1,4 @@
-// Where the JSON of the transcoder is intended to differ from that of Go's protojson. docs/decisions/0048-exact-json.md says why.
+// Where the JSON of the transcoder is intended to differ from that of Go's protojson. docs/decisions/0009-json.md says why.
 import { OddFieldsSchema } from "../rest/gen/rest/test/v1/odd_fields_pb.ts";
 import { ParametersSchema, Proto3MessageSchema } from "../rest/gen/rest/test/v1/parameters_pb.ts";
 import type { ReadDifference } from "../rest/json/intended-differences.ts";

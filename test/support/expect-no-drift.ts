@@ -1,6 +1,6 @@
 import { openDatabase } from "../../src/database/database.ts";
 import { registry } from "../../src/resource-registry.ts";
-import { findDrift } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
+import { findDrift } from "./derived-rows.ts";
 import { findLedgerDrift } from "./find-ledger-drift.ts";
 
 /**

@@ -17,16 +17,11 @@ import { type Expr, type Kind, type ParsedCondition, typeOfConstant } from "./ex
 const maxCalls = 50;
 const maxDepth = 100;
 
-/** Describes what is wrong with a condition. */
 export class ConditionError extends Error {
   override readonly name = "ConditionError";
 }
 
-/**
- * Checks the types and the cost of a condition.
- *
- * @throws ConditionError that names the problem and its column.
- */
+/** @throws ConditionError that names the problem and its column. */
 export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): void {
   let calls = 0;
   let depth = 0;

@@ -13,7 +13,6 @@ const maxBrackets = 100;
 /** The most white space in a row. At each operator that may follow, the parser looks at it in a time that grows with its square. */
 const maxSpaces = 100;
 
-/** The input of a condition. */
 export interface ConditionContext {
   readonly request: { readonly time: Date };
   readonly resource: { readonly path: string; readonly labels: Readonly<Record<string, string>> };

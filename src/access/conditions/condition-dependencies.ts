@@ -79,7 +79,6 @@ function isVariable(expr: Expr | undefined, name: string): boolean {
   return expr?.exprKind.case === "identExpr" && expr.exprKind.value.name === name;
 }
 
-/** Whether an expression is `resource.labels`. */
 function isLabels(expr: Expr | undefined): boolean {
   if (expr?.exprKind.case !== "selectExpr") return false;
   const { operand, field, testOnly } = expr.exprKind.value;

@@ -53,11 +53,7 @@ function nameIn(snapshot: OrgSnapshot | undefined, table: SnapshotTable | "unnam
   return nameById(table === "roles" ? snapshot.roles.custom : snapshot[table], id);
 }
 
-/**
- * Returns the name of an entity.
- *
- * @throws Error when no entity with this id has a name. Deleted entities have none.
- */
+/** @throws Error when no entity with this id has a name. Deleted entities have none. */
 export function nameById(table: EntityTable, id: string): string {
   const name = table.nameOf(table.findById(id));
   if (name === "") throw noPath();

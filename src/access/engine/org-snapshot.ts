@@ -40,7 +40,6 @@ export interface OrgSnapshot {
   readonly groups: EntityTable;
   readonly projects: EntityTable;
   readonly roles: RoleTable;
-  /** The labels of the org and its projects. */
   readonly labels: LabelTable;
   /** What ends the tokens of the org's members. */
   readonly tokens: TokenTable;
@@ -59,7 +58,6 @@ export interface OrgSnapshot {
   readonly revision: string;
   /** Whether the snapshot is at this revision or was recently; false for revisions of another history. */
   readonly hasReached: (revision: string) => boolean;
-  /** The approximate memory of the snapshot. */
   readonly bytes: number;
   /**
    * Must be called before a change. Until `advanceTo` or `endDryRun`, the snapshot is at no revision; for good, if the change
@@ -68,7 +66,6 @@ export interface OrgSnapshot {
   readonly beginChange: () => void;
   readonly endDryRun: () => void;
   readonly isChanging: () => boolean;
-  /** Sets the revision. */
   readonly advanceTo: (revision: string) => void;
   /** What a file of the snapshot has, besides the id of the org and the revision. */
   readonly parts: () => readonly StoredPart[];
@@ -89,7 +86,7 @@ const maxReached = 100;
 /** The approximate memory of the objects that the factories create, besides what they count themselves. */
 const bytesOfEmpty = 58_500;
 
-/** Creates an empty snapshot of an org. `loadRows` fills it and `applyChange` advances it. */
+/** Creates an empty snapshot of an org. `loadRows` fills it and `applyEntry` advances it. */
 export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   let org = readOrg(options.org);
   let { revision } = options.org;

@@ -12,7 +12,6 @@ export interface GrantScope {
 /** A predefined role by name, or a role of the transaction's org by id. */
 export type GrantedRole = { readonly predefined: string } | { readonly id: string };
 
-/** A role that is granted on a scope. */
 export interface RoleGrant {
   readonly role: GrantedRole;
   readonly scope: GrantScope;
@@ -33,7 +32,6 @@ export type Revocation =
   | { readonly kind: "member"; readonly memberId: string }
   /** Everything that a group is granted, also through the groups in which it is nested. */
   | { readonly kind: "group"; readonly groupId: string; readonly memberId: string | null }
-  /** A role on a scope. */
   | {
       readonly kind: "role";
       readonly role: GrantedRole;

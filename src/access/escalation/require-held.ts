@@ -15,7 +15,6 @@ import type { EffectiveGrant } from "./store.ts";
 /** How many grants are checked between two turns of the event loop: a group can be granted roles on 100,000 projects. */
 const grantsPerTurn = 200;
 
-/** A role on a scope. */
 export type ScopedRole = Pick<EffectiveGrant, "role" | "scope">;
 
 /** What an author must hold to make a change. */

@@ -59,7 +59,6 @@ export async function findGrantedRoles(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Members and groups, by id. */
 interface Holders {
   readonly members?: readonly string[];
   readonly groups?: readonly string[];

@@ -4,7 +4,6 @@ import type { AuthorCall, Holder, ViewAuthor } from "./author-view.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import type { TargetPath } from "./target-path.ts";
 
-/** Reports whether somebody holds a permission on a path. */
 export type Holds = (permission: string, path: TargetPath) => Promise<boolean>;
 
 /** What the author of a change, or the caller of a read that has waited, holds now. */

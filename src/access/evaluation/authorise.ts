@@ -30,7 +30,6 @@ export type ListVisibility = "never" | "any org" | "always";
 
 const listOrgs = "iam.orgs.list";
 
-/** What a method requires of its caller. */
 export interface Requirement {
   readonly permission: string;
   /**
@@ -40,7 +39,6 @@ export interface Requirement {
   readonly listVisibility: ListVisibility;
 }
 
-/** The result of authorising a call. */
 export interface Authorised {
   readonly target: ResolvedTarget;
   /** What a read may show of what its path leads to. */
@@ -51,9 +49,7 @@ export interface Authorised {
   readonly parents?: readonly (ItemParent | undefined)[];
 }
 
-/** The parent of an item of a batch. */
 export interface ItemParent {
-  /** The path in the request. */
   readonly written: readonly Reference[];
   /** The path on which the call was authorised, in the org of the batch, whatever org the request names. */
   readonly references: readonly Reference[];

@@ -12,7 +12,6 @@ export interface CheckRequest {
   readonly attributes: Readonly<Record<string, CelInput>>;
   /** The database's clock, in milliseconds. */
   readonly now: number;
-  /** Which role bindings of the subject count. */
   readonly counted: CountedBindings;
   /** How the token of the subject narrows what it holds; undefined if it does not. */
   readonly narrowing?: Narrowing | undefined;

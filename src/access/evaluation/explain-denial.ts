@@ -8,7 +8,6 @@ import type { CheckRequest } from "./check-request.ts";
 import { type ResolvedTarget, unsuspended } from "./resolved-target.ts";
 import { seesOwnOrg } from "./sees-own-org.ts";
 
-/** The permission to see who holds what on a resource. */
 const explainPermission = "iam.access.explain";
 
 const maxGrantors = 3;

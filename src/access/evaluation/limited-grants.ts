@@ -15,7 +15,6 @@ interface LimitedMember {
   readonly grantsUntil: string;
 }
 
-/** An API key of a member. */
 interface MemberKey extends Omit<LimitedMember, "grantsUntil"> {
   readonly credentialId: string | null;
   /** Null if all grants count. */
@@ -88,7 +87,6 @@ function changedMeanwhile(): ServiceError {
   return new ServiceError("SERVICE_UNAVAILABLE", "the API key or its org changed during the call; try again");
 }
 
-/** What one statement has read. */
 interface Read {
   /** The org's. */
   readonly revision: string;

@@ -118,7 +118,6 @@ function suspensionsIn(
   return suspensions;
 }
 
-/** Reports whether a reference names the snapshot's org. */
 export function isOrgOf({ org }: OrgSnapshot, reference: Reference): boolean {
   switch (reference.by) {
     case "id":

@@ -16,15 +16,12 @@ const maxLength = 1024;
 /** A segment of `rest`: the characters that URLs hold without encoding (RFC 3986, 2.3), `@` and `:`. */
 const segmentPattern = /^[A-Za-z0-9._~@:-]{1,128}$/;
 
-/** The path of the platform as a whole. */
 export const platform: TargetPath = { pattern: [], references: [] };
 
 /** The first collections of all paths: `orgs`, `services`. */
 const tops = [...new Set(allPatterns.map(([top]) => top))];
 
 /**
- * Parses the path of a target.
- *
  * @param text a path, with or without its leading slash; empty for the platform as a whole.
  * @param field the field of the request that holds the path, for errors.
  * @throws ServiceError PATH_INVALID

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 
-/** A member in a preview. */
 export interface PreviewedMember {
   readonly orgId: string;
   readonly memberId: string;

@@ -10,17 +10,17 @@ import { resolveById } from "../evaluation/resolve-in-snapshot.ts";
 import type { PreviewAccess, Written } from "./preview.ts";
 import { memberPathIn } from "../snapshots/snapshot-paths.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
-import { toSnapshotChange } from "../snapshots/to-snapshot-change.ts";
+import { toLogEntry } from "../snapshots/to-log-entry.ts";
 import { previewInSteps } from "./preview-in-steps.ts";
-import { timesOf } from "./preview-times.ts";
 import { type PreviewedMember, listApplicationKeys } from "./application-keys.ts";
 import { createResolveResource } from "./resolve-resources.ts";
 import { type OrgPreview, firstDifferences, toAccessPreview } from "./to-access-preview.ts";
+import type { LogEntry } from "../engine/loading/apply-entry.ts";
+import { type MembershipRow, type RoleBindingRow, type Time, readTime } from "../engine/loading/rows.ts";
 
 /** The permissions that together allow to see who may do what on a resource. */
 const seeing = ["iam.access.explain", "iam.access.list"];
 
-/** The permission to see API keys. */
 const seeingKeys = "iam.apiKeys.list";
 
 /** The maximum number of access changes in a preview, and of API keys. */
@@ -82,7 +82,7 @@ export function createPreviewAccess({
     // The write holds the org's lock, so this is the head until it ends.
     const snapshot = await snapshots.at(orgId, { revision, readAt: performance.now() });
     const changes = lines.map(({ change: { type, id, before, after } }) =>
-      toSnapshotChange({ resource_type: type, resource_id: id, before, after }),
+      toLogEntry({ resource_type: type, resource_id: id, before, after }),
     );
     const resolve = await createResolveResource(evaluator, snapshot, changes);
     const holds = (permission: string, resource: TargetScope): boolean =>
@@ -124,4 +124,33 @@ export function createPreviewAccess({
     for (const orgId of missing) await readNow(orgId);
     return required(await write((written) => preview(call, written)));
   };
+}
+
+/** The maximum number of times to evaluate. Few changes name as many, and each takes as long as the first. */
+const maxTimes = 8;
+
+interface Times {
+  /** In milliseconds, ascending. */
+  readonly times: readonly [number, ...number[]];
+  /** Whether these are all times at which the changes may make a difference. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Returns the times at which the changes may make a difference: now, and when a binding or membership among them starts or
+ * expires. A role binding that is postponed makes a difference now, and one that starts later makes a difference then.
+ */
+function timesOf(changes: readonly LogEntry[], now: number): Times {
+  const later = new Set<number>();
+  for (const { resource_type: type, before, after } of changes) {
+    if (type !== "RoleBinding" && type !== "GroupMember") continue;
+    for (const row of [before, after] as (Partial<RoleBindingRow & MembershipRow> | null)[]) {
+      for (const time of [row?.start_time, row?.expire_time]) {
+        const at = readTime(time ?? (null as Time), now);
+        if (at > now) later.add(at);
+      }
+    }
+  }
+  const times = [...later].toSorted((one, other) => one - other);
+  return { times: [now, ...times.slice(0, maxTimes - 1)], isWhole: times.length < maxTimes };
 }

@@ -3,9 +3,8 @@ import type { Change } from "../../changes/change.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Caller } from "../../identity/caller.ts";
 
-/** An entry that a write appends to the change log of an org. */
+/** A change that a write makes in an org. */
 export interface Written {
-  /** The org before the write. */
   readonly org: Pick<OrgTransaction["org"], "id" | "revision">;
   readonly change: Change;
 }
@@ -22,8 +21,8 @@ export type TellPreview = (written: readonly Written[]) => Promise<AccessPreview
  *
  * @param signal cancels the preview.
  */
-export type PreviewAccess = <Answer>(
+export type PreviewAccess = <Result>(
   caller: Caller,
   signal: AbortSignal,
-  write: (tell: TellPreview) => Promise<Answer | undefined>,
-) => Promise<Answer>;
+  write: (tell: TellPreview) => Promise<Result | undefined>,
+) => Promise<Result>;

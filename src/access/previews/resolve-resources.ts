@@ -1,6 +1,6 @@
 import { patterns } from "../../paths/patterns.ts";
 import { required } from "../../errors/required.ts";
-import type { SnapshotChange } from "../engine/loading/apply-change.ts";
+import type { LogEntry } from "../engine/loading/apply-entry.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { RoleBindingRow } from "../engine/loading/rows.ts";
@@ -18,7 +18,7 @@ export type ResolveResource = (resource: TargetScope) => ResolvedTarget;
 export async function createResolveResource(
   evaluator: AccessEvaluator,
   snapshot: OrgSnapshot,
-  changes: readonly SnapshotChange[],
+  changes: readonly LogEntry[],
 ): Promise<ResolveResource> {
   const readOuter = async (kind: OuterKind): Promise<ReadonlyMap<string, ResolvedTarget>> => {
     const ids = new Set([...snapshot.scopes.outerIds(kind), ...changes.flatMap((change) => outerIdOf(change, kind))]);
@@ -52,7 +52,7 @@ const outerPatterns = { customer: patterns.Customer, service: patterns.Service }
 type OuterKind = keyof typeof outerPatterns;
 
 /** Returns the id of the customer or service on which a change grants a role, if there is one. */
-function outerIdOf({ resource_type: type, before, after }: SnapshotChange, kind: OuterKind): string[] {
+function outerIdOf({ resource_type: type, before, after }: LogEntry, kind: OuterKind): string[] {
   const row = (after ?? before) as RoleBindingRow;
   return type === "RoleBinding" && row.scope_type === kind && row.scope_id !== null ? [row.scope_id] : [];
 }

@@ -21,7 +21,6 @@ export interface Shown {
 
 /** A difference with the paths of the member and the resource. */
 export interface NamedDifference extends AccessDifference {
-  /** The org that the member is in. */
   readonly orgId: string;
   readonly memberPath: string;
   readonly resourcePath: string;
@@ -35,7 +34,6 @@ export function firstDifferences(previews: readonly OrgPreview[], limit: number)
     .slice(0, limit);
 }
 
-/** Builds the message from the previews of the orgs. */
 export function toAccessPreview(previews: readonly OrgPreview[], { differences, apiKeyPaths }: Shown): AccessPreview {
   return create(AccessPreviewSchema, {
     gainingMemberCount: sumOf(previews, ({ gainingMembers }) => gainingMembers),

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Committed } from "../../database/commits.ts";
 import { numberOf } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
-import { type SnapshotChange, applyChange } from "../engine/loading/apply-change.ts";
+import { type LogEntry, applyEntry } from "../engine/loading/apply-entry.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { toSnapshotChange } from "./to-snapshot-change.ts";
+import { toLogEntry } from "./to-log-entry.ts";
 
 interface AdvanceOptions {
   /** More entries than this take longer than to rebuild the snapshot. */
@@ -17,7 +17,7 @@ const maxLines = 10_000;
 /** How long entries are applied before other work on the event loop runs, in milliseconds. */
 const turnMs = 4;
 
-interface Line extends SnapshotChange {
+interface Line extends LogEntry {
   readonly revision: string;
 }
 
@@ -54,7 +54,7 @@ export async function advanceSnapshot(
       }
       if (numberOf(revision) !== numberOf(snapshot.revision) + 1n) return false;
       const applied = snapshot.readHold.change(() => {
-        for (const change of changes) applyChange(snapshot, change);
+        for (const change of changes) applyEntry(snapshot, change);
         snapshot.advanceTo(revision);
       });
       // Waits for reads in steps.
@@ -77,7 +77,7 @@ const maxFollowed = 200;
 export function followCommit(snapshot: OrgSnapshot, { before, entries }: Committed): boolean {
   if (snapshot.revision !== before || snapshot.readHold.isHeld() || entries.length > maxFollowed) return false;
   for (const [index, entry] of entries.entries()) {
-    applyChange(snapshot, toSnapshotChange(entry));
+    applyEntry(snapshot, toLogEntry(entry));
     if (entries[index + 1]?.revision !== entry.revision) snapshot.advanceTo(entry.revision);
   }
   return true;
@@ -94,5 +94,5 @@ const linesAfter = `
 /** Reads the first entry of the snapshot's revision, and the entries after that revision. */
 async function readLines(database: Database, { org, revision }: OrgSnapshot): Promise<Line[]> {
   const lines = await database.readPrepared<Line>("read_changes", linesAfter, [org.id, revision]);
-  return lines.map(toSnapshotChange);
+  return lines.map(toLogEntry);
 }

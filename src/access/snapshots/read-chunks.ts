@@ -16,9 +16,7 @@ export interface Chunk {
 /** The key of the last row that was read, after which the next chunk starts. */
 type Key = readonly string[];
 
-/**
- * Yields the chunks of all sources. Requests the next chunk before it yields the current one, so that both ends work at once.
- */
+/** Yields the chunks of all sources. Requests the next chunk before it yields the current one, so that both ends work at once. */
 export async function* readChunks(
   db: Transaction<Schema>,
   orgId: string,

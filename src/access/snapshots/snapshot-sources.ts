@@ -19,7 +19,6 @@ export interface SnapshotSource {
   readonly load: (snapshot: OrgSnapshot, rows: SnapshotRows) => void;
 }
 
-/** Some rows of a table. */
 export interface SnapshotRows {
   /** Returns the ids in a column of the key. */
   readonly ids: (column: string) => PackedIds;

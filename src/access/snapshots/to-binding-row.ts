@@ -13,7 +13,6 @@ export interface BindingColumns extends ScopeColumns {
   readonly condition: string;
 }
 
-/** Converts a role binding to the engine's form. */
 export function toBindingRow(row: BindingColumns): RoleBindingRow {
   const { id, predefined_role, role_id, start_time, expire_time, condition } = row;
   return {

@@ -8,7 +8,6 @@ import type { OrgHeads } from "../snapshots/org-heads.ts";
 import { mayImpersonate } from "./impersonation.ts";
 import { type TokenEndReason, findTokenEnd } from "./find-token-end.ts";
 
-/** The state of a token of this service. */
 interface TokenState {
   readonly token: AccessToken;
   /** Undefined if it holds. */

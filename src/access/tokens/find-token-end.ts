@@ -2,7 +2,6 @@ import type { AccessToken, Impersonator } from "../../identity/tokens/access-tok
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TokenEnd } from "../engine/tables/token-table.ts";
 
-/** What ended a token. */
 export type TokenEndReason =
   | "EXPIRED"
   | "ORG_DELETED"

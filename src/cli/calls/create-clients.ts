@@ -9,7 +9,6 @@ import { RoleBindingsService } from "../../../gen/iam/v1alpha/role_binding_pb.ts
 import { RolesService } from "../../../gen/iam/v1alpha/role_pb.ts";
 import type { Retry } from "./retry.ts";
 
-/** Clients of the API's services. */
 export interface Clients {
   readonly orgs: Client<typeof OrgsService>;
   readonly members: Client<typeof MembersService>;

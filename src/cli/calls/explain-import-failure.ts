@@ -3,7 +3,6 @@ import { BadRequestSchema, RequestInfoSchema } from "../../../gen/google/rpc/err
 import type { Connection } from "./read-connection.ts";
 import { systemErrorCode } from "./system-error-code.ts";
 
-/** Returns why a call failed, and a remedy. */
 export function explainFailure(thrown: unknown, { url, keySource }: Connection): string {
   const error = ConnectError.from(thrown);
   const systemError = systemErrorCode(thrown);

@@ -14,8 +14,6 @@ export interface Connection {
 const maxKeyFileBytes = 4_096;
 
 /**
- * Reads the connection settings.
- *
  * @param options from the command line, which take precedence over the environment.
  * @throws ImportError that says how to provide a missing or invalid setting.
  */

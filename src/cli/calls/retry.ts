@@ -1,7 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { systemErrorCode } from "./system-error-code.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { RetryInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 
 /** Runs a function, and again after transient failures. */
 export type Retry = <Result>(run: () => Promise<Result>) => Promise<Result>;
@@ -57,9 +58,20 @@ export function isRateLimit(error: unknown): boolean {
 const transientCodes = new Set([Code.Unavailable, Code.DeadlineExceeded, Code.Aborted]);
 const transientSystemErrors = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
-/** Whether a failure may be over soon. */
 export function isTransient(error: unknown): boolean {
   const systemError = systemErrorCode(error);
   if (systemError !== undefined) return transientSystemErrors.has(systemError);
   return isRateLimit(error) || (error instanceof ConnectError && transientCodes.has(error.code));
+}
+
+/**
+ * Returns the requested delay before a retry, in milliseconds: from `google.rpc.RetryInfo`, which the service sends, or from
+ * the `Retry-After` of a proxy. Undefined if there is none, or only a date.
+ */
+function retryAfterMs(error: unknown): number | undefined {
+  if (!(error instanceof ConnectError)) return undefined;
+  const [info] = error.findDetails(RetryInfoSchema);
+  if (info?.retryDelay !== undefined) return durationMs(info.retryDelay);
+  const header = error.metadata.get("retry-after");
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : undefined;
 }

@@ -6,7 +6,6 @@ export type GrantRole = (typeof grantRoles)[number];
 /** The role that admins of the organisation also get, if the file grants it. */
 export const strongestRole = "admin" satisfies GrantRole;
 
-/** Returns the permissions of a role in an organisation file. */
 export function permissionsOfRole(role: GrantRole): string[] {
   return grantRoles.slice(0, grantRoles.indexOf(role) + 1).map((included) => `repos.access.${included}`);
 }

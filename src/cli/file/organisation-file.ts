@@ -53,11 +53,7 @@ export interface GroupEntry {
   readonly members: readonly string[];
 }
 
-/**
- * Checks the content of a file.
- *
- * @throws ImportError with all problems and their places.
- */
+/** @throws ImportError with all problems and their places. */
 export function checkOrganisationFile(content: unknown, file: string): OrganisationFile {
   const problems = createProblemList(file);
   const organisation = readOrganisation(content, problems.add);

@@ -10,7 +10,6 @@ export interface ProblemList {
   throwIfAny(): void;
 }
 
-/** Collects the problems of a file. */
 export function createProblemList(file: string): ProblemList {
   const shown: string[] = [];
   let count = 0;

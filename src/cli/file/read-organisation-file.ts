@@ -37,7 +37,6 @@ function isJson(file: string, text: string): boolean {
   return extension !== ".yaml" && extension !== ".yml" && text.trimStart().startsWith("{");
 }
 
-/** Decodes UTF-8, with or without a byte order mark. */
 function decode(file: string, bytes: Buffer): string {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     throw new ImportError(`${file} is written in UTF-16; save it as UTF-8`);

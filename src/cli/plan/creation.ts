@@ -31,7 +31,6 @@ type RequestOf<K extends Kind> = MessageInitShape<Requests[K]>;
 
 interface CreationOf<K extends Kind> {
   readonly kind: K;
-  /** The path that the resource will have. */
   readonly path: string;
   readonly request: RequestOf<K>;
 }

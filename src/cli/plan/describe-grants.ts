@@ -53,7 +53,6 @@ export function describeGrants(
 }
 
 interface Granted {
-  /** The subject's name. */
   readonly name: string;
   readonly subjectPath: string;
   readonly rolePath: string;

@@ -5,7 +5,6 @@ import { identityOf } from "./identity-of.ts";
 export interface Stage {
   readonly kind: Kind;
   readonly missing: readonly Creation[];
-  /** The number of existing resources. */
   readonly existing: number;
 }
 

@@ -2,16 +2,23 @@ import type { Clients } from "../calls/create-clients.ts";
 import { createProblemList } from "../file/problem-list.ts";
 import type { OrganisationFile } from "../file/organisation-file.ts";
 import { printable } from "../printable.ts";
-import { checkConflicts } from "./check-conflicts.ts";
-import type { Kind } from "./creation.ts";
+import type { Kind, Creation } from "./creation.ts";
 import { type DescribedOrganisation, describeOrganisation } from "./describe-organisation.ts";
 import { type Difference, findDifferences } from "./find-differences.ts";
-import { findOrgOfFile } from "./find-org.ts";
 import { type Stage, planImport } from "./plan-import.ts";
-import { type Existing, readExisting } from "./read-existing.ts";
-import { type Sibling, resolveNames } from "./resolve-names.ts";
+import { type Existing, readExisting, findOrg } from "./read-existing.ts";
+import { type Sibling, type Refuse, resolveNames } from "./resolve-names.ts";
+import { identityOf } from "./identity-of.ts";
+import { permissionsBeyond } from "./permissions-beyond.ts";
+import type { Fail } from "../file/read-shape.ts";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
+import { formatPath } from "../../paths/format-path.ts";
+import { isName } from "../../paths/parse-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { nameKey } from "../file/name-key.ts";
+import { formerNamesOf, makeUpName } from "./made-up-names.ts";
 
-/** What an import will do. */
 export interface PreparedImport {
   readonly organisation: DescribedOrganisation;
   readonly stages: readonly Stage[];
@@ -63,4 +70,61 @@ function siblingsOf(kind: Kind, existing: Existing): Sibling[] {
     if (of !== kind || typeof displayName !== "string") return [];
     return [{ name: path.slice(path.lastIndexOf("/") + 1), displayName }];
   });
+}
+
+/**
+ * Checks that no resource of the org has the name of one that an import creates or grants, and is something else: a role that can do
+ * more than the file's role, or a role binding of another role or subject.
+ */
+function checkConflicts(creations: readonly Creation[], existing: Existing, fail: Fail): void {
+  const byPath = new Map(Array.from(existing.values(), (resource) => [resource.path, resource]));
+  const granted = new Set<string | undefined>();
+  for (const creation of creations) {
+    if (creation.kind !== "role binding" || existing.has(identityOf(creation))) continue;
+    granted.add(creation.request.roleBinding?.rolePath);
+    const other = byPath.get(creation.path);
+    if (other !== undefined) {
+      fail(`role binding ${creation.path}`, `is there already: ${other.label}; delete it, or give it another name`);
+    }
+  }
+  for (const creation of creations) {
+    if (creation.kind !== "role" || !granted.has(creation.path)) continue;
+    const more = permissionsBeyond(creation, byPath.get(creation.path)?.fields["permissions"]);
+    if (more.length === 0) continue;
+    fail(
+      `role ${creation.path}`,
+      `is there already, and also has ${printable(more.join(", "))}, which the file does not grant; take this out of it, or give it another name`,
+    );
+  }
+}
+
+/** The org of a file: its name, by the `nameKey` of the original, and the org if it exists. */
+interface FoundOrg {
+  readonly names: ReadonlyMap<string, string>;
+  readonly org: Org | undefined;
+}
+
+/**
+ * Finds the org of a file among those with a name that the original has or had in earlier versions. Other orgs, which may belong to
+ * other customers, are not looked at.
+ */
+async function findOrgOfFile(clients: Clients, original: string, refuse: Refuse): Promise<FoundOrg> {
+  const key = nameKey(original);
+  const possible = isName(key) ? [key] : [makeUpName(key), ...formerNamesOf(key)];
+  const orgs = new Map<string, Org>();
+  let denial: unknown;
+  for (const name of possible) {
+    try {
+      const org = await findOrg(clients, formatPath(patterns.Org, name));
+      if (org !== undefined) orgs.set(name, org);
+    } catch (error) {
+      // To callers who cannot read all orgs, one that does not exist is denied, too.
+      if (!(error instanceof ConnectError) || error.code !== Code.PermissionDenied) throw error;
+      denial ??= error;
+    }
+  }
+  const names = resolveNames("org", [original], orgs.values(), refuse);
+  const org = orgs.get(names.get(key) ?? "");
+  if (org === undefined && denial !== undefined) throw denial;
+  return { names, org };
 }

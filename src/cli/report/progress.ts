@@ -1,7 +1,6 @@
 import type { Kind } from "../plan/creation.ts";
 import { plural } from "../plural.ts";
 
-/** Shows the progress of an import. */
 export interface Progress {
   start(kind: Kind, total: number): void;
   advance(): void;

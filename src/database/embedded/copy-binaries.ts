@@ -51,9 +51,7 @@ async function assertOurs(directory: string): Promise<void> {
   }
 }
 
-/**
- * Copies a directory with modes that let everyone read it. Skips symbolic links, which are created later, and static libraries.
- */
+/** Copies a directory with modes that let everyone read it. Skips symbolic links, which are created later, and static libraries. */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   await chmod(to, 0o755);

@@ -4,7 +4,6 @@ import path from "node:path";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { hasCode } from "./has-code.ts";
 
-/** A PostgreSQL data directory. */
 export interface Cluster {
   /** The major version that created it: "18". */
   readonly major: string;

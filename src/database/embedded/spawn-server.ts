@@ -8,7 +8,6 @@ import { createServerLog, logLinePrefix, type Log, type ServerLog } from "./serv
 import { processMarks } from "./server-process.ts";
 import type { SocketDirectory } from "./socket-directory.ts";
 
-/** What is needed to run the server on a cluster. */
 export interface ServerOptions {
   readonly program: string;
   readonly cluster: string;

@@ -10,22 +10,22 @@
  *     restrict-access                      who can connect
  *     spawn-server, owner-lock             the child process and its lock
  */
-import { mkdir, realpath } from "node:fs/promises";
+import { mkdir, realpath, chown } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
-
-import { createCluster } from "./create-cluster.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { explainStartFailure } from "./explain-start-failure.ts";
 import { checkCluster, inspectCluster } from "./inspect-cluster.ts";
 import { locateBinaries } from "./locate-binaries.ts";
-import { prepareBinaries } from "./prepare-binaries.ts";
-import { chooseRunAs } from "./run-as.ts";
+import { type Binaries, prepareBinaries } from "./prepare-binaries.ts";
+import { type RunAs, chooseRunAs, dataArgument } from "./run-as.ts";
 import type { Log } from "./server-log.ts";
-import { socketInCluster, socketInTemporary, type SocketDirectory } from "./socket-directory.ts";
+import { type SocketDirectory, socketInCluster, socketInTemporary } from "./socket-directory.ts";
 import type { ServerOptions } from "./spawn-server.ts";
 import { startServer } from "./start-server.ts";
-import { supervise, type Supervised } from "./supervise.ts";
+import { type Supervised, supervise } from "./supervise.ts";
+import { buildDirectory } from "./build-directory.ts";
+import { runProgram } from "./run-program.ts";
 
 export interface EmbeddedPostgresOptions {
   /** The directory of the database, for example `./data/postgres`. Created if it does not exist. */
@@ -129,4 +129,28 @@ function cacheDirectories({ cacheDirectory }: EmbeddedPostgresOptions): string[]
   } catch {
     return []; // a user without a name and without HOME
   }
+}
+
+/**
+ * Creates an empty cluster with initdb, in a directory that only its owner can enter (mode 0700, set by initdb). The collation
+ * is PostgreSQL's built-in code point order of UTF-8, so that indexes do not depend on the system's locales. Before each start
+ * of the server, restrict-access.ts determines who can connect.
+ */
+async function createCluster(cluster: string, binaries: Binaries, runAs: RunAs): Promise<void> {
+  await buildDirectory(cluster, async (temporary) => {
+    if (runAs !== undefined) await chown(temporary, runAs.uid, runAs.gid);
+    const args = [
+      `--pgdata=${dataArgument(temporary, runAs)}`,
+      "--username=tenantry",
+      "--auth-local=reject",
+      "--auth-host=reject",
+      "--encoding=UTF8",
+      "--locale=C",
+      "--locale-provider=builtin",
+      "--builtin-locale=C.UTF-8",
+      "--data-checksums",
+      "--no-instructions",
+    ];
+    await runProgram(path.join(binaries.directory, "bin", "initdb"), args, { runAs, cwd: temporary });
+  });
 }

@@ -1,15 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
-
 import { clearLeftover } from "./clear-leftover.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
-import { ensureDatabase } from "./ensure-database.ts";
 import { explainStartFailure } from "./explain-start-failure.ts";
 import { hasCode } from "./has-code.ts";
-import { takeOwnerLock, type OwnerLock } from "./owner-lock.ts";
+import { type OwnerLock, takeOwnerLock } from "./owner-lock.ts";
 import { readPostmasterPid } from "./postmaster-pid.ts";
 import { restrictAccess } from "./restrict-access.ts";
-import { spawnServer, type ServerChild, type ServerOptions } from "./spawn-server.ts";
+import { type ServerChild, type ServerOptions, spawnServer } from "./spawn-server.ts";
 import { stopServer } from "./stop-server.ts";
+import type { Client } from "pg";
 
 /** A server that accepts connections and that this process owns. */
 export interface Server {
@@ -53,9 +52,7 @@ async function becomeOwner(child: ServerChild, options: ServerOptions, signal: A
   const stopping = new AbortController();
   const exited = child.exited.then((ending) => `${ending}\n${child.log.tail()}`);
   void exited.then(() => stopping.abort());
-  /**
-   * Takes the lock again when it is lost: if a backend crashes, PostgreSQL ends all sessions, including ours, and continues.
-   */
+  /** Takes the lock again when it is lost: if a backend crashes, PostgreSQL ends all sessions, including ours, and continues. */
   const keepLock = async () => {
     await lock.lost;
     while (!stopping.signal.aborted) {
@@ -131,4 +128,10 @@ function isPassing(error: unknown): boolean {
     error instanceof EmbeddedPostgresError &&
     /lock file ".*" (already exists|is empty)|pre-existing shared memory block/.test(error.message)
   );
+}
+
+/** Creates the service's database if it does not exist: after initdb, or after a first start that was killed before this step. */
+async function ensureDatabase(client: Client): Promise<void> {
+  const { rowCount } = await client.query("select from pg_database where datname = 'tenantry'");
+  if (rowCount === 0) await client.query("create database tenantry");
 }

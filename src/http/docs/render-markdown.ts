@@ -1,13 +1,13 @@
 import MarkdownIt, { type Token } from "markdown-it";
 
 /** Returns the page for a link, without its `#heading`; undefined if the link leads to none. */
-export type LinkTarget = (link: string) => string | undefined;
+export type PageOfLink = (link: string) => string | undefined;
 
 /**
  * Renders Markdown as HTML. HTML in the Markdown is shown as text. Headings get ids, as in the usual viewers of repositories, so
  * that links to them work in both. A link to a file that is not served becomes plain text.
  */
-export function renderMarkdown(text: string, targetOf: LinkTarget): string {
+export function renderMarkdown(text: string, pageOf: PageOfLink): string {
   const markdown = new MarkdownIt("commonmark", { html: false }).enable("table").disable("image");
   // A wide table or line of code scrolls, and needs the focus for that to work with the keyboard.
   markdown.renderer.rules["table_open"] = () => '<div class="scrolls" tabindex="0"><table>';
@@ -15,7 +15,7 @@ export function renderMarkdown(text: string, targetOf: LinkTarget): string {
   markdown.core.ruler.push("heading-ids", ({ tokens }) => addHeadingIds(tokens));
   markdown.core.ruler.push("alignment", ({ tokens }) => replaceStyles(tokens));
   markdown.core.ruler.push("links", ({ tokens }) => {
-    for (const token of tokens) token.children &&= resolveLinks(token.children, targetOf);
+    for (const token of tokens) token.children &&= resolveLinks(token.children, pageOf);
   });
   return markdown.render(text);
 }
@@ -49,12 +49,12 @@ function headingId(inline: Tokens): string {
     .replaceAll(" ", "-");
 }
 
-function resolveLinks(inline: Tokens, targetOf: LinkTarget): Tokens {
+function resolveLinks(inline: Tokens, pageOf: PageOfLink): Tokens {
   const resolved: Tokens = [];
   let isDropped = false;
   for (const token of inline) {
     if (token.type === "link_open") {
-      const href = resolveLink(String(token.attrGet("href")), targetOf);
+      const href = resolveLink(String(token.attrGet("href")), pageOf);
       isDropped = href === undefined;
       if (href !== undefined) token.attrSet("href", href);
     }
@@ -64,10 +64,10 @@ function resolveLinks(inline: Tokens, targetOf: LinkTarget): Tokens {
   return resolved;
 }
 
-function resolveLink(href: string, targetOf: LinkTarget): string | undefined {
+function resolveLink(href: string, pageOf: PageOfLink): string | undefined {
   if (href.startsWith("#")) return href;
   const [link = "", heading] = href.split("#");
-  const target = targetOf(link);
+  const target = pageOf(link);
   if (target === undefined) return /^https?:/.test(href) ? href : undefined;
   return heading === undefined ? target : `${target}#${heading}`;
 }

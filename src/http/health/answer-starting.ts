@@ -4,8 +4,8 @@ import { answerHealthPage } from "./health-pages.ts";
 import { createHealth } from "./health.ts";
 
 /**
- * Answers requests while the server waits for its database: `/healthz` is as always, `/readyz` says that the database check failed, and
- * everything else is 503 UNAVAILABLE, which clients of gRPC and Connect read from the status.
+ * Answers requests while the server waits for its database: `/healthz` as always, `/readyz` with the failed check of the database, and
+ * everything else with the status 503, which clients of gRPC and Connect read as UNAVAILABLE.
  */
 export function createAnswerStarting(): (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined {
   const health = createHealth({

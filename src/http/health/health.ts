@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Rejects if the check fails. */
 type HealthCheck = () => Promise<void>;
 
 export interface HealthOptions {

@@ -9,8 +9,8 @@ export interface StatusChanges<Status> {
 }
 
 /**
- * Lets many wait for a change of a status. They share one reading. As long as the status stays the same, nothing happens in them, so
- * that a thousand of them take no time.
+ * Lets many callers wait for a change of a status. They share one reading of it, and none of them runs until it changes, so a thousand of
+ * them cost nothing.
  *
  * @param read does not reject.
  */

@@ -1,6 +1,6 @@
-// A request that the server refuses to read may follow others on its HTTP/1.1 connection. Their clients need their answers, since those
-// requests may have changed something. So the server reads nothing more from the connection, answers its requests in their order (RFC
-// 9112, 9.3.2), and then ends it, with an error if what follows the last request is none.
+// A request that the server refuses to read may follow others on its HTTP/1.1 connection. Those may have changed something, so their
+// answers must reach the client. The server therefore reads nothing more from the connection, answers its requests in their order (RFC
+// 9112, 9.3.2), and then ends it, with an error if it has refused something.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { PlainError } from "../plain-error.ts";

@@ -21,7 +21,7 @@ interface Http2Handlers {
   readonly refusalOfStream?: RefusalOfStream | undefined;
 }
 
-/** Creates a server for each number of streams that sessions are announced, since Node sets it for a server. Returns the one for a number. */
+/** Returns the server for a number of announced streams. There is one for each number, because Node sets the number for a whole server. */
 export function createHttp2Servers(limits: ListenerLimits, handlers: Http2Handlers): (streams: number) => Http2Server {
   const servers = new Map<number, Http2Server>();
 

@@ -44,7 +44,6 @@ export interface ListenerOptions {
   readonly limits: ListenerLimits;
   /** Called with errors that handlers throw (the request gets a 500) and with errors of accepting connections. */
   readonly onError?: (error: unknown) => void;
-  /** Decides whether a new connection stays open. */
   readonly admit?: (socket: Socket) => boolean;
   /** Returns how many streams to announce to the HTTP/2 session that a connection becomes. Default: `maxConcurrentStreams` */
   readonly streamsOf?: (socket: Socket) => number;

@@ -3,7 +3,6 @@ import type { DescriptorProto, EnumDescriptorProto, FieldDescriptorProto } from 
 
 /** An index of the declarations in the files of services, in other files, and in the files that these import. */
 export interface DescriptorIndex {
-  /** Full names of the services. */
   readonly services: readonly string[];
   /** Files by the name under which other files import them: `iam/v1alpha/member.proto`. */
   readonly files: ReadonlyMap<string, DescFile>;

@@ -15,7 +15,7 @@ import { createDescriptorIndex, type DescriptorIndex } from "./descriptor-index.
 
 type Serialise = (file: DescFile) => Uint8Array;
 type Question = ServerReflectionRequest["messageRequest"];
-type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
+type ReflectionAnswer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
 /**
  * Registers gRPC server reflection (v1 and v1alpha) for `services`, the health service, itself and the files of `details`, which
@@ -55,7 +55,7 @@ export function registerReflection(
 }
 
 /** Returns as how many anonymous requests an answer counts, which repeats its question. */
-function weightOf(request: ServerReflectionRequest, answered: Answer): number {
+function weightOf(request: ServerReflectionRequest, answered: ReflectionAnswer): number {
   const files = answered.case === "fileDescriptorResponse" ? (answered.value.fileDescriptorProto ?? []) : [];
   const { value = "" } = request.messageRequest;
   const repeated = typeof value === "string" ? value : value.containingType;
@@ -95,8 +95,8 @@ async function* endedBy<T>(signal: AbortSignal, items: AsyncIterable<T>): AsyncG
   }
 }
 
-function answer(index: DescriptorIndex, sent: Set<string>, serialise: Serialise, question: Question): Answer {
-  const answerFile = (file: DescFile | undefined, what: string): Answer =>
+function answer(index: DescriptorIndex, sent: Set<string>, serialise: Serialise, question: Question): ReflectionAnswer {
+  const answerFile = (file: DescFile | undefined, what: string): ReflectionAnswer =>
     file === undefined ? errorAnswer(Code.NotFound, `there is no ${what}`) : fileAnswer(sent, serialise, file);
 
   switch (question.case) {
@@ -126,7 +126,7 @@ function answer(index: DescriptorIndex, sent: Set<string>, serialise: Serialise,
   }
 }
 
-function errorAnswer(errorCode: Code, errorMessage: string): Answer {
+function errorAnswer(errorCode: Code, errorMessage: string): ReflectionAnswer {
   return { case: "errorResponse", value: { errorCode, errorMessage } };
 }
 
@@ -134,7 +134,7 @@ function errorAnswer(errorCode: Code, errorMessage: string): Answer {
  * Returns the file and those of its transitive imports that this stream has not sent yet. Some clients add each response to
  * their pool and fail on duplicates; others would otherwise have to request each import.
  */
-function fileAnswer(sent: Set<string>, serialise: Serialise, file: DescFile): Answer {
+function fileAnswer(sent: Set<string>, serialise: Serialise, file: DescFile): ReflectionAnswer {
   const files = [file];
   sent.add(file.proto.name);
   for (const { dependencies } of files) {

@@ -15,7 +15,6 @@ import type { AccessDependencies } from "./dependencies.ts";
 import { type NamedSubject, findNow, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
 
-/** A call that asks. */
 export interface Asking {
   readonly caller: Caller;
   readonly slices: CallSlices;
@@ -31,7 +30,6 @@ export type CheckAccessOfAll = (
   requests: readonly CheckAccessRequest[],
 ) => Promise<CheckAccessResponse[]>;
 
-/** A parsed request. */
 interface Asked {
   readonly subject: NamedSubject;
   readonly permission: string;
@@ -125,11 +123,7 @@ function createSteps(dependencies: AccessDependencies) {
   return { confirm, checkRevision, answer };
 }
 
-/**
- * Parses a request.
- *
- * @param prefix goes before the names of fields in errors.
- */
+/** @param prefix goes before the names of fields in errors. */
 function readCheck(request: CheckAccessRequest, prefix: string, read: ReadParts): Asked {
   return {
     subject: read.subject(request.subjectPath, `${prefix}subject_path`),

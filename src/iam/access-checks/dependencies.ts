@@ -6,7 +6,6 @@ import type { PageTokens } from "../../standard-methods/read/page-token.ts";
 import type { RequireReached } from "./require-reached.ts";
 import type { SubjectOrgs } from "./subject-orgs.ts";
 
-/** The dependencies of the methods of AccessService. */
 export interface AccessDependencies {
   readonly viewCaller: ViewCaller;
   readonly evaluator: AccessEvaluator;

@@ -7,7 +7,7 @@ import {
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
 import { type PageOptions, createIdPage } from "../../access/engine/decisions/id-page.ts";
-import { listResourcesInSteps, offerAll } from "../../access/engine/decisions/list-resources.ts";
+import { listResources, offerAll } from "../../access/engine/decisions/list-resources.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { TargetScope } from "../../access/engine/decisions/target-scope.ts";
 import type { Steps } from "../../scheduling/steps.ts";
@@ -83,7 +83,7 @@ function listOwn(
     const id = resource.kind === "project" ? resource.projectId : undefined;
     return conditionInputOf(snapshot, check, resolveById(snapshot, id));
   };
-  return listResourcesInSteps(snapshot, { subject, permission, kind: "project", now, contextOf, counted, ...page });
+  return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, counted, ...page });
 }
 
 /** Lists all projects, for a subject of another org: its grants are above the projects. */

@@ -6,7 +6,7 @@ import {
   ListSubjectsResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
-import { listSubjectsInSteps } from "../../access/engine/decisions/list-subjects.ts";
+import { listSubjects } from "../../access/engine/decisions/list-subjects.ts";
 import type { Steps } from "../../scheduling/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
@@ -62,7 +62,7 @@ export function createListSubjects({
       conditionInputOf(snapshot, checkRequestOfMember(snapshot.members.idOf(member)), target);
     const list = function* (): Steps<ListSubjectsResponse> {
       const { rows: ids, nextPageToken } = yield* listPageOfIds(pageTokens, request, binding, (after, limit) =>
-        listSubjectsInSteps(snapshot, {
+        listSubjects(snapshot, {
           permission,
           resource: target.resource,
           now,

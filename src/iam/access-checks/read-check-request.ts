@@ -8,7 +8,6 @@ import { patterns } from "../../paths/patterns.ts";
 import { type Reference, parseAnyPath } from "../../paths/parse-path.ts";
 import type { Staleness } from "./subject-orgs.ts";
 
-/** The subject that a request names. */
 export interface NamedSubject {
   readonly kind: "member" | "group";
   readonly org: Reference;

@@ -52,7 +52,6 @@ interface Recent {
 }
 
 const maxRecent = 10_000;
-/** The maximum of `max_staleness`. */
 const maxAgeMs = 60_000;
 
 export function createSubjectOrgs(

@@ -19,11 +19,7 @@ interface KeyFields {
   readonly scopes: string;
 }
 
-/**
- * Reads the scopes and allowed addresses of a new API key.
- *
- * @throws ServiceError FIELD_INVALID
- */
+/** @throws ServiceError FIELD_INVALID */
 export function readKeyLimits({
   scopes,
   allowedAddresses,

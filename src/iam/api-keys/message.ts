@@ -28,7 +28,6 @@ export function apiKeyPath(row: ApiKeyRow): string {
   return pathBeside(row, row.name);
 }
 
-/** Returns the path of an API key of the same member. */
 function pathBeside(row: ApiKeyRow, name: string): string {
   const member = { id: row.member_id, name: row.member_name, delete_time: row.member_delete_time };
   return formatPath(patterns.ApiKey, orgPathName(row), pathName(member), name);

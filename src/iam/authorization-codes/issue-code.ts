@@ -6,7 +6,6 @@ import type { RegisteredClient } from "../clients/registered-client.ts";
 import type { SignedInMember } from "../sign-in/browser-sessions.ts";
 import { deleteOldCodes } from "./store.ts";
 
-/** What a member allows a client. */
 export interface CodeGrant {
   readonly client: RegisteredClient;
   /** The member as whom the browser is signed in, with which the code ends. */

@@ -6,7 +6,6 @@ import { orgDefinition } from "../orgs/definition.ts";
 import { type IssuedClientRow, clientPath, toClient } from "./message.ts";
 import { clientColumns, selectClients } from "./store.ts";
 
-/** The OAuth clients that orgs register. */
 export const clientDefinition = defineResource<"clients", IssuedClientRow, typeof ClientSchema>({
   type: "Client",
   service: ClientsService,

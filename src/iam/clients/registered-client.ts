@@ -37,7 +37,6 @@ export async function findRegisteredClient(db: Kysely<Schema>, id: string): Prom
   return rows[0];
 }
 
-/** Reports whether a text is a secret of a client. */
 export function isSecretOf({ secret_hash, previous_secret_hash }: RegisteredClient, secret: string): boolean {
   const given = hashApiKey(secret);
   return [secret_hash, previous_secret_hash].some((own) => own !== null && isSameHash(own, given));

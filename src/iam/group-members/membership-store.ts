@@ -13,9 +13,7 @@ const inForce = sql<boolean>`(members.delete_time is null
 
 export const membershipColumns = ["org_id", "group_id", "member_id", "expire_time", ...versionColumns] as const;
 
-/**
- * Selects all memberships that count, with the fields of their members that lists show and the columns that their paths need.
- */
+/** Selects all memberships that count, with the fields of their members that lists show and the columns that their paths need. */
 export const selectMemberships = (db: Kysely<Schema>) => selectKeptMemberships(db).where(inForce);
 
 /** Selects all stored memberships, whether or not they count. */

@@ -19,7 +19,6 @@ export const identityColumns = [
 export const isAccepted = sql<boolean>`
   (identities.accept_time is not null or identity_providers.org_id = identities.org_id)`;
 
-/** The name of the state of an identity. */
 export const identityState = sql<"PENDING" | "ACTIVE">`case when ${isAccepted} then 'ACTIVE' else 'PENDING' end`;
 
 /** Selects all identities, with their providers and the columns that their paths need. */

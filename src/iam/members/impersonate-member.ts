@@ -31,7 +31,6 @@ export interface ImpersonationDependencies {
     caller: Caller,
     request: Pick<ImpersonateMemberRequest, "scopes" | "projectPath">,
   ) => Promise<Narrowing>;
-  /** How long tokens live by default, in seconds. */
   readonly tokenLifeSeconds: number;
 }
 

@@ -23,7 +23,6 @@ import { policyColumns } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 
-/** Settings for the creation of orgs. */
 export interface OrgCreation {
   /** The id of the org whose change log has the changes of customers. */
   readonly systemOrgId: string;

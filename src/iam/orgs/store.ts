@@ -46,7 +46,6 @@ export function orgsDeletedWith(db: Transaction<Schema>, customerId: string): Pr
     .execute();
 }
 
-/** Returns all orgs of a customer, in the same order. */
 export function orgsOf(db: Transaction<Schema>, customerId: string): Promise<{ id: string }[]> {
   return db.selectFrom("orgs").select("id").where("customer_id", "=", customerId).orderBy("id").execute();
 }

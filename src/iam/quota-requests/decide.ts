@@ -30,12 +30,10 @@ export type ServedQuotaRequests = ServedResource<
   typeof quotaRequestDefinition.schema
 >;
 
-/** What is decided about a request. */
 export type Decision =
   /** Without `limits`, what the request asks for is granted. */
   { readonly state: "APPROVED"; readonly limits: WantedLimits } | { readonly state: "REJECTED" };
 
-/** The fields that both methods share. */
 interface DecisionRequest {
   readonly etag: string;
   readonly message: string;

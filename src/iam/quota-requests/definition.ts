@@ -25,7 +25,6 @@ const memberPath = (who: "actor" | "decider"): FilterField =>
     { collection: "members", alias: `${who}s`, keepsDeleted: true },
   ]);
 
-/** A request to raise limits of a quota. */
 export const quotaRequestDefinition = defineResource({
   type: "QuotaRequest",
   service: QuotaRequestsService,

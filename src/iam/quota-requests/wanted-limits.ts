@@ -2,7 +2,6 @@ import type { LevelRow } from "../../quotas/levels.ts";
 import type { NewLimit } from "../quotas/may-raise.ts";
 import { limitsOf } from "../quotas/message.ts";
 
-/** Limits by kind, as a request has them. */
 export type WantedLimits = Readonly<Record<string, number>>;
 
 /** A limit that is wanted. It is undefined `before` if the quota has none. */

@@ -15,7 +15,6 @@ import type { Scope } from "./scopes.ts";
 
 const field = "role_binding.role_path";
 
-/** The role of a binding. */
 export interface BoundRole {
   readonly columns: Pick<RoleBindingRow, "predefined_role" | "role_id">;
   /** What the path of the role needs. */

@@ -40,7 +40,6 @@ import { type BoundSubject, findBoundSubjects } from "./subject.ts";
 
 type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>;
 
-/** Returns the rules of role bindings in each of their places. */
 export function createRoleBindingRules(dependencies: RoleDependencies): readonly PlacedRoleBindingRules[] {
   const { systemOrgId } = dependencies.installation;
   const [service, platform] = [createServiceRules(systemOrgId), createPlatformRules(systemOrgId)];

@@ -20,7 +20,6 @@ import type { RoleBindingRow } from "./store.ts";
 import { type Scope, scopes } from "./scopes.ts";
 import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
 
-/** The scope of a new binding. */
 export interface BoundScope {
   readonly columns: Pick<RoleBindingRow, "customer_id" | "service_id" | "project_id">;
   /** What the path of the scope needs. */
@@ -64,7 +63,6 @@ export const orgRules: ScopeRules = {
   writeScope: { kind: "parent" },
 };
 
-/** Returns the rules for bindings on projects. */
 export function createProjectRules({ readers }: Pick<ResourceDependencies, "readers">): ScopeRules {
   const { lookup } = readers.readerOf(projectDefinition, projectDefinition.places[0]);
   return {
@@ -103,11 +101,7 @@ export const customerRules: ScopeRules = {
   ),
 };
 
-/**
- * Returns the rules for bindings on services.
- *
- * @param systemOrgId the installation's own org. Only its members and groups can hold roles on a service: its providers.
- */
+/** @param systemOrgId the installation's own org. Only its members and groups can hold roles on a service: its providers. */
 export function createServiceRules(systemOrgId: string): ScopeRules {
   return {
     scope: scopes.service,
@@ -126,11 +120,7 @@ export function createServiceRules(systemOrgId: string): ScopeRules {
   };
 }
 
-/**
- * Returns the rules for bindings on the platform.
- *
- * @param systemOrgId the installation's own org. Only its members and groups can hold roles on the platform.
- */
+/** @param systemOrgId the installation's own org. Only its members and groups can hold roles on the platform. */
 export function createPlatformRules(systemOrgId: string): ScopeRules {
   return {
     scope: scopes.platform,

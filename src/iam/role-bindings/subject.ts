@@ -25,7 +25,6 @@ export interface SubjectLookups {
   readonly groups: LookupInTransaction<GroupRow>;
 }
 
-/** The subject of a binding. */
 export interface BoundSubject {
   readonly columns: Pick<RoleBindingRow, "member_id" | "group_id">;
   /** What the path of the subject needs. */

@@ -5,7 +5,6 @@ import { defineResource, levelOf, placeBelow } from "../../standard-methods/defi
 import { rolePath, toRole } from "./message.ts";
 import { roleColumns, selectRoles } from "./store.ts";
 
-/** The custom roles of an org. */
 export const roleDefinition = defineResource({
   type: "Role",
   service: RolesService,

@@ -154,7 +154,6 @@ function otherPermissions(resource: ResourceDefinition): string[] {
   return picksOf(resource, resource.access.otherVerbs ?? []);
 }
 
-/** Returns the permissions of a resource with these verbs. */
 function picksOf({ type }: ResourceDefinition, verbs: readonly string[]): string[] {
   const { area, plural } = resourceTypes[type];
   return verbs.map((verb) => `${area}.${plural}.${verb}`);

@@ -4,6 +4,5 @@ import type { PredefinedRole } from "./predefined-roles.ts";
 /** What roles, and all that grants them, depend on. */
 export interface RoleDependencies extends ResourceDependencies {
   readonly predefinedRoles: readonly PredefinedRole[];
-  /** All permissions of this service. */
   readonly knownPermissions: readonly string[];
 }

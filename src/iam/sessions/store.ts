@@ -82,7 +82,6 @@ export async function expireSessionsOfClients(
     .execute();
 }
 
-/** Returns the sessions that API keys have started. */
 export function readSessionsOfKeys(
   db: Transaction<Schema>,
   orgId: string,
@@ -94,7 +93,6 @@ export function readSessionsOfKeys(
     .execute();
 }
 
-/** Returns the sessions that were started with identities. */
 export function readSessionsOfIdentities(
   db: Transaction<Schema>,
   orgId: string,

@@ -26,7 +26,6 @@ import {
   readSignedIn,
 } from "./store.ts";
 
-/** A member that a browser is signed in as. */
 export interface SignedInMember extends MemberKey {
   /** The Session, which is the `sid` of its tokens. */
   readonly sessionId: string;
@@ -39,7 +38,6 @@ export interface SignedInMember extends MemberKey {
   readonly orgDisplayName: string;
 }
 
-/** A browser that is signed in. */
 export interface BrowserSession {
   readonly signInTime: Date;
   readonly expireTime: Date;
@@ -67,7 +65,6 @@ export interface BrowserSessions {
    * @throws the error of an org in which that failed, after all others have ended.
    */
   end(keys: readonly BrowserSessionKey[], origin: Origin): Promise<void>;
-  /** Issues a token for a member that a browser is signed in as. */
   issueToken(session: BrowserSession, member: SignedInMember): Promise<IssuedToken>;
 }
 
@@ -75,11 +72,9 @@ export interface BrowserSessionDependencies {
   readonly database: Database;
   readonly registry: ResourceRegistry;
   readonly accessTokens: AccessTokens;
-  /** How long tokens live by default, in seconds. */
   readonly tokenLifeSeconds: number;
 }
 
-/** The client id of sessions that browsers have. */
 const clientId = "browser";
 
 /** A page gets another token when it needs one. */
@@ -181,7 +176,6 @@ function toMember(row: SignedInRow): SignedInMember {
   };
 }
 
-/** Ends a session under the lock of its org. */
 function endSession(
   { database, registry }: Pick<BrowserSessionDependencies, "database" | "registry">,
   key: BrowserSessionKey,

@@ -19,7 +19,6 @@ export interface ListedProvider {
   readonly displayName: string;
 }
 
-/** Who signed in at a provider. */
 export interface SignedInPerson {
   readonly issuer: string;
   readonly subject: string;
@@ -33,15 +32,11 @@ export interface ProviderSignIn {
   /** Returns the providers of the installation and of an org. */
   list(orgName: string | undefined): Promise<readonly ListedProvider[]>;
   /**
-   * Starts a sign-in.
-   *
    * @returns where the browser is sent, and the value of the cookie that it needs to come back.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
    */
   start(providerId: string, returnPath: string): Promise<{ readonly url: URL; readonly cookie: string }>;
   /**
-   * Ends a sign-in.
-   *
    * @param query the answer of the provider.
    * @param cookie of `start`.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE

@@ -23,7 +23,6 @@ import { browserLifeSeconds, deleteExpired } from "./store.ts";
 
 /** A member as whom a person can be signed in. */
 export interface SignInChoice {
-  /** The Identity. */
   readonly id: string;
   readonly orgId: string;
   /** `/orgs/acme/members/alice` */

@@ -31,7 +31,6 @@ export function createSignInLink(database: Database, { orgId, memberId }: Member
   });
 }
 
-/** The member of a code that was used up. */
 export interface RedeemedMember extends MemberKey {
   /** Its `token_gen` when the code was used up: the sign-in ends with what ends all its tokens. */
   readonly gen: string | null;

@@ -3,7 +3,6 @@ import type { Schema } from "../../database/schema.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
 
-/** How long a sign-in lives. */
 export const browserLifeSeconds = 12 * 3_600;
 
 /** A member that a browser is signed in as, and its sign-in. */
@@ -32,7 +31,6 @@ export const isSignedIn = sql<boolean>`
   browser_sessions.expire_time > clock_timestamp() and sessions.expire_time > clock_timestamp()
   and ${isActiveMember} and sessions.token_gen is not distinct from members.token_gen`;
 
-/** Reads the members that a browser is signed in as. */
 export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandle): Promise<SignedInRow[]> {
   const { rows } = await sql<SignedInRow>`
     select browser_sessions.sign_in_time, browser_sessions.expire_time as browser_expire_time,
@@ -50,7 +48,6 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
   return rows;
 }
 
-/** The key of a session that a browser has. */
 export interface BrowserSessionKey {
   readonly org_id: string;
   readonly member_id: string;

@@ -17,6 +17,5 @@ export interface TokenDependencies {
   readonly evaluator: AccessEvaluator;
   /** How long tokens live by default, in seconds. */
   readonly tokenLifeSeconds: number;
-  /** How long sessions live, in days. */
   readonly sessionDays: number;
 }

@@ -5,7 +5,6 @@ import type { AccessToken } from "../../identity/tokens/access-token.ts";
 import { pathOfMember } from "../../access/tokens/impersonation.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 
-/** What a caller learns about a token. */
 export interface Introspection {
   readonly token: AccessToken;
   /** What has ended it; undefined if it is active. */

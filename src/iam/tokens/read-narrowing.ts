@@ -7,7 +7,6 @@ import type { Caller } from "../../identity/caller.ts";
 import { everything, findScopeProblem } from "../../identity/tokens/scopes.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 
-/** How a request narrows a token. */
 export interface NarrowingRequest {
   /** Empty for those of the credential of the call. */
   readonly scopes: readonly string[];

@@ -19,7 +19,6 @@ import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
 /** How a refresh is counted against the limits of its member. @throws ServiceError RATE_LIMITED */
 export type CountRefresh = (member: { readonly memberId: string; readonly orgId: string }) => Promise<void>;
 
-/** A request to refresh. */
 interface RefreshRequest extends Pick<TokenRequest, "lifeSeconds"> {
   /** The IP address of the client; null if it is not known. */
   readonly clientAddress: string | null;

@@ -15,11 +15,7 @@ import type { TokenFunctions } from "./functions.ts";
 import type { IssuedTokens } from "./issue-token.ts";
 import type { CountRefresh } from "./refresh-token.ts";
 
-/**
- * Creates the handlers of TokensService.
- *
- * @param addressOf returns the IP address of a call's client; null if it is not known.
- */
+/** @param addressOf returns the IP address of a call's client; null if it is not known. */
 export function createTokensService(
   functions: TokenFunctions,
   count: CountRefresh,

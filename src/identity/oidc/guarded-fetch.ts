@@ -13,7 +13,6 @@ export class ProviderError extends Error {
   override readonly name = "ProviderError";
 }
 
-/** Returns the addresses of a host name. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 export interface GuardedFetchOptions {

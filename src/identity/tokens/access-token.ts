@@ -43,7 +43,6 @@ interface TokenGrant {
   readonly credentialExpireTime: number | null;
 }
 
-/** A verified token. */
 export interface AccessToken extends TokenGrant {
   readonly id: string;
   /** In milliseconds of the database's clock. */
@@ -81,7 +80,6 @@ const maxLength = 4_096;
 /** The longest life of a token. What ended is remembered for longer. */
 const maxLifeSeconds = 43_200;
 
-/** The number of verified tokens that are remembered. */
 const maxCached = 10_000;
 
 /** The value of `gen` before anything has ended all tokens of the member. */
@@ -89,11 +87,7 @@ const firstGen = "0";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/**
- * Creates the functions that issue and verify tokens.
- *
- * @param issuer the URL of the service, which is `iss` and `aud` of its tokens.
- */
+/** @param issuer the URL of the service, which is `iss` and `aud` of its tokens. */
 export function createAccessTokens(
   keys: Pick<SigningKeys, "signingKey" | "find" | "has">,
   issuer: () => string,

@@ -2,7 +2,6 @@
 // service can make. So nothing about a token is stored, and a token that was never issued cannot end a session.
 import type { Sealer } from "../sealer.ts";
 
-/** A refresh token of this service. */
 export interface RefreshToken {
   readonly sessionId: string;
   /** Counts the refreshes of the session. */

@@ -7,9 +7,7 @@ import { type PurgeTask, type PurgeTaskDependencies, searchSize } from "./purge-
 import { readExpiredInvitations } from "./store.ts";
 import { unitsInOrgs } from "./units-in-orgs.ts";
 
-/**
- * Creates the task that deletes members who did not accept in time. They are deleted as by a Delete, which frees their names.
- */
+/** Creates the task that deletes members who did not accept in time. They are deleted as by a Delete, which frees their names. */
 export function createExpiredInvitationsTask(dependencies: PurgeTaskDependencies): PurgeTask {
   const { database, retentionDays, rowsPerStep } = dependencies;
   return {

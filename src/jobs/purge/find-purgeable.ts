@@ -28,7 +28,6 @@ interface Place {
   readonly id: string;
 }
 
-/** The location of a membership. */
 export interface MembershipPlace {
   readonly org_id: string;
   readonly group_id: string;
@@ -160,7 +159,6 @@ export async function findRowsOfOrg(
   return found;
 }
 
-/** Finds purgeable customers that have no org left. */
 export function findPurgeableCustomers(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<{ id: string }[]> {
   return db
     .selectFrom("customers")

@@ -27,7 +27,6 @@ export function isPurgeable(
   return sql`(${sql.join([isPast, ...unused], sql` and `)})`;
 }
 
-/** A customer that is past its purge time. */
 export const isPastCustomer = sql<boolean>`customers.purge_time <= now()`;
 
 /** An org that is not past its purge time, whatever its state. */
@@ -36,7 +35,6 @@ export const orgStays = sql<boolean>`(orgs.purge_time is null or orgs.purge_time
 export const isExpiredInvitation = sql<boolean>`
   (members.invitation_expire_time <= now() and members.delete_time is null)`;
 
-/** A membership that has expired. */
 export const isExpiredMembership = sql<boolean>`group_members.expire_time <= now()`;
 
 export const isExpiredApiKey = sql<boolean>`api_keys.expire_time <= now()`;

@@ -21,7 +21,6 @@ export interface PurgeJobDependencies extends Omit<PurgeTaskDependencies, "rowsP
   readonly rowsPerStep?: number;
   /** How long a run may take. It leaves the rest to the next run. */
   readonly maxRunMs?: number;
-  /** Called after each transaction. */
   readonly onStep?: (step: PurgeStep) => void;
   /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number;

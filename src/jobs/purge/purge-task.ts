@@ -33,7 +33,6 @@ export interface PurgeTask {
   readonly find: (leftOut: readonly string[]) => Promise<PurgeUnit[]>;
 }
 
-/** The dependencies of tasks. */
 export interface PurgeTaskDependencies {
   readonly database: Database;
   readonly registry: ResourceRegistry;
@@ -48,7 +47,5 @@ export interface PurgeTaskDependencies {
 /** The author of the job's changes in the change log. */
 export const purgeAuthor = serviceAuthor("tenantry/purge");
 
-/**
- * Returns how many rows to search for at once: enough for several transactions, because a search costs more than reading them.
- */
+/** Returns how many rows to search for at once: enough for several transactions, because a search costs more than reading them. */
 export const searchSize = (rowsPerStep: number): number => rowsPerStep * 10;

@@ -209,7 +209,6 @@ export async function deleteRowsOfOrg(db: Db, orgId: string, rows: readonly RowP
   return deleted;
 }
 
-/** Whether an org's change log has entries. */
 export async function hasChanges(db: Db, orgId: string): Promise<boolean> {
   const change = await db
     .selectFrom("changes")

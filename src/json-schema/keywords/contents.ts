@@ -61,7 +61,6 @@ function readUniqueItems(reader: KeywordReader): Check | undefined {
   };
 }
 
-/** Applies a schema to items of an array. */
 function checkItems(visit: Visit, from: number, nodeOf: (index: number) => SchemaNode | undefined): boolean {
   if (!Array.isArray(visit.value)) return true;
   let valid = true;

@@ -57,7 +57,6 @@ function readConst({ value }: KeywordReader): Check {
   return (visit) => canonicalOf(visit.value, visit.work) === accepted || fails(visit, "const", description);
 }
 
-/** A keyword that compares numbers with a limit. */
 const limit =
   (sign: string, compare: (value: number, limit: number) => boolean): ReadKeyword =>
   (reader) => {

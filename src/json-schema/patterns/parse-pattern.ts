@@ -8,7 +8,6 @@
 //
 // A pattern is one that `RegExp` accepts, so what is not in a class or escape needs no check here.
 
-/** A part of a pattern. */
 export type PatternPart =
   | { readonly kind: "any of"; readonly parts: readonly PatternPart[] }
   | { readonly kind: "sequence"; readonly parts: readonly PatternPart[] }
@@ -27,11 +26,7 @@ const assertions: readonly string[] = ["^", "$", "\\b", "\\B"] satisfies Asserti
 const token =
   /\[(?:\\.|[^\]\\])*\]|\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[dD][89a-bA-B][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|k<[^>]*>|[1-9]\d*|.)|(?:[*+?]|\{\d+(?:,\d*)?\})\??|\((?:\?(?:<[^=!>][^>]*>|<[=!]|[=!]|[a-z-]*:))?|[\s\S]/gu;
 
-/**
- * Parses a pattern.
- *
- * @throws Error that says what is not accepted.
- */
+/** @throws Error that says what is not accepted. */
 export function parsePattern(text: string): PatternPart {
   const tokens = text.match(token) ?? [];
   let at = 0;

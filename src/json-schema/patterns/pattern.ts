@@ -8,10 +8,8 @@ import { type Work, spend } from "../work.ts";
 import { type Assertion, type PatternPart, isAnchored, parsePattern, sizeOfPart } from "./parse-pattern.ts";
 import { type Program, compileProgram } from "./program.ts";
 
-/** A compiled pattern. */
 export interface Pattern {
   readonly text: string;
-  /** Reports whether any part of a text matches. */
   readonly test: (text: string, work: Work) => boolean;
 }
 
@@ -27,8 +25,6 @@ const stepsOfProperty = 200;
 const stepsOfStart = 4;
 
 /**
- * Compiles a pattern.
- *
  * @param location in the schema, for errors.
  * @param work some steps, as many as the pattern is large, and some for each class and each property of Unicode.
  * @throws SchemaError when it is no pattern of ECMA-262, or not accepted.
@@ -66,7 +62,6 @@ function parse(text: string, location: string): PatternPart {
 /** Runs a program on all its paths at once: each instruction at most once for each character. */
 function run({ instructions, start }: Program, fromStart: boolean, text: string, work: Work): boolean {
   const reached = new Int32Array(instructions.length).fill(-1);
-  /** The instructions that come next. */
   let waiting: number[] = [];
   let before = -1;
   spend(work, stepsOfStart + instructions.length / 64);

@@ -14,11 +14,7 @@ export interface Program {
   readonly start: number;
 }
 
-/**
- * Compiles a pattern whose size is limited.
- *
- * @param work what the classes in it take.
- */
+/** @param work what the classes in it take. */
 export function compileProgram(pattern: PatternPart, work: Work): Program {
   const instructions: Instruction[] = [];
   const matchers = new Map<string, (rune: number) => boolean>();

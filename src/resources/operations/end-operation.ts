@@ -11,7 +11,7 @@ import { release } from "../../quotas/ledger.ts";
 import { placeOf } from "../counted-amounts.ts";
 import { mergeReferences, releaseReferences } from "../references.ts";
 import {
-  type ResourceChange,
+  type ChangedColumns,
   changeDeletion,
   changeResource,
   givenWith,
@@ -105,7 +105,7 @@ async function applyToResource(
 ): Promise<InfrastructureRow | undefined> {
   const { id, verb, prior_state: priorState, reference_ids: referenceIds } = operation;
   const running = resource.concurrent_ids.filter((each) => each !== id);
-  const change = async (columns: ResourceChange): Promise<InfrastructureRow> => {
+  const change = async (columns: ChangedColumns): Promise<InfrastructureRow> => {
     const after = await changeResource(transaction, resource, columns, running);
     await releaseReferences(transaction, resource, referenceIds, after.reference_ids, running);
     return after;

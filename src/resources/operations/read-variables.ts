@@ -7,7 +7,6 @@ import { isMultipleOf, maxAmount } from "../amounts.ts";
 import { findQualityKinds } from "../quality-kinds/store.ts";
 import { findQuantityKinds } from "../quantity-kinds/store.ts";
 
-/** Amounts or grades by kind. */
 type ByKind = Readonly<Record<string, number>>;
 
 /** The variables of an operation: what is wanted, or what was given. */
@@ -26,7 +25,6 @@ export interface VariableFields {
 export interface VariableKinds {
   /** The step of each QuantityKind, as an exact decimal. */
   readonly steps: Readonly<Record<string, string>>;
-  /** The highest grade of each QualityKind. */
   readonly grades: Readonly<Record<string, number>>;
 }
 

@@ -26,7 +26,6 @@ export async function showOperations(
   return messages.map((message, index) => (readable[index] === true ? message : withoutResource(message)));
 }
 
-/** Returns the message of one operation. */
 export async function showOperation(holds: Holds, row: OperationRow): Promise<Operation> {
   return required((await showOperations(holds, [row]))[0]);
 }

@@ -9,7 +9,6 @@ import { operationDefinition } from "./definition.ts";
 import type { Variables } from "./read-variables.ts";
 import { type OperationRow, insertOperation, readActor } from "./store.ts";
 
-/** An operation to start. */
 export interface NewOperation {
   readonly id: string;
   readonly verb: string;

@@ -4,16 +4,13 @@ import { mapEntry } from "../../errors/map-entry.ts";
 import { invalidFields } from "../../errors/service-error.ts";
 import { maxAmount, sumOf } from "../amounts.ts";
 
-/** Amounts by kind. */
 type ByKind = Readonly<Record<string, number>>;
 
 /** What the given amounts of a resource are compared with. */
 export interface GivenLimits {
-  /** What is wanted of the resource. */
   readonly wanted: ByKind;
   /** What it was given before, which it may keep. */
   readonly has: ByKind;
-  /** The kinds that count against quotas. */
   readonly counted: ReadonlySet<string>;
 }
 

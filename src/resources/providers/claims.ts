@@ -10,7 +10,6 @@ import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts
 /** How often an operation is attempted at most. */
 export const maxAttempts = 10;
 
-/** A claimed operation. */
 export interface Claimed {
   readonly org_id: string;
   readonly id: string;
@@ -91,7 +90,6 @@ function selectDue({ serviceId, typeIds, verbs, routingKeys }: Claimable, count:
   return sql`select due.* from (${selectWhere()}) as due`;
 }
 
-/** The claim that a provider presents. */
 export interface PresentedClaim {
   readonly serviceId: string;
   readonly orgId: string;
@@ -99,7 +97,6 @@ export interface PresentedClaim {
   readonly token: string;
 }
 
-/** How a claim is renewed. */
 export interface Renewal {
   readonly seconds: number;
   /** Undefined if the progress has not changed. */

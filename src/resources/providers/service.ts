@@ -55,7 +55,6 @@ const defaultClaimSeconds = 60;
 const firstRetrySeconds = 2;
 const longestRetrySeconds = 600;
 
-/** The states that a provider reports. */
 const reportedStates: Readonly<Partial<Record<Resource_State, "ACTIVE" | "FAILED">>> = {
   [Resource_State.ACTIVE]: "ACTIVE",
   [Resource_State.FAILED]: "FAILED",
@@ -67,7 +66,6 @@ interface ClaimRequest extends Message {
   readonly claimToken: string;
 }
 
-/** A claim whose operation is locked. */
 interface LockedClaim {
   readonly transaction: OrgTransaction;
   readonly claim: PresentedClaim;

@@ -10,7 +10,6 @@ export function selectQualityKinds(db: Kysely<Schema>) {
   return db.selectFrom("quality_kinds").select(columnsOf("quality_kinds", qualityKindColumns));
 }
 
-/** Finds kinds by name. Returns those that exist. */
 export async function findQualityKinds(db: Kysely<Schema>, names: readonly string[]): Promise<QualityKindRow[]> {
   if (names.length === 0) return [];
   return selectQualityKinds(db)

@@ -10,7 +10,6 @@ export function selectQuantityKinds(db: Kysely<Schema>) {
   return db.selectFrom("quantity_kinds").select(columnsOf("quantity_kinds", quantityKindColumns));
 }
 
-/** Finds kinds by name. Returns those that exist. */
 export async function findQuantityKinds(db: Kysely<Schema>, names: readonly string[]): Promise<QuantityKindRow[]> {
   if (names.length === 0) return [];
   return selectQuantityKinds(db)

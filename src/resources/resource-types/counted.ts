@@ -13,7 +13,6 @@ interface Variable {
   readonly counted?: boolean | undefined;
 }
 
-/** Returns the variables of all operations that are Quantities. */
 function quantitiesOf(operations: readonly QuantityLists[]): Variable[] {
   return operations.flatMap(({ quantities = [], givenQuantities = [] }) => [...quantities, ...givenQuantities]);
 }

@@ -73,7 +73,6 @@ export async function lockTypeIn(
   return { type, kinds, project: row };
 }
 
-/** What the statement reads. */
 type Found = ResourceTypeRow & {
   readonly [column in "id" | "name" | "state" | "revision" as `project_${column}`]: string | null;
 } & { readonly project_state: ProjectRow["state"] | null; readonly project_delete_time: Date | null } & Readonly<
@@ -130,7 +129,6 @@ function requireType<Row>(row: Row | undefined, path: string, field: string): Ro
   return row;
 }
 
-/** Returns the type of an existing resource. */
 export function readType(db: Transaction<Schema>, id: string): Promise<ResourceTypeRow> {
   return selectResourceTypes(db).where("resource_types.id", "=", id).executeTakeFirstOrThrow();
 }

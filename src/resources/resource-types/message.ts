@@ -31,7 +31,6 @@ function fromStored(operation: JsonObject): OperationType {
   return fromJson(OperationTypeSchema, operation, { ignoreUnknownFields: true });
 }
 
-/** Returns operations as they are stored. */
 export function toStored(operations: readonly OperationType[]): string {
   return JSON.stringify(operations.map((each) => toJson(OperationTypeSchema, each) as unknown as StoredOperationType));
 }

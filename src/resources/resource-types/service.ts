@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type ResourceType, ResourceTypesService } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
+import {
+  type ResourceType,
+  type OperationType,
+  ResourceTypesService,
+} from "../../../gen/resources/v1alpha/resource_type_pb.ts";
 import type { Transaction } from "kysely";
-import type { Schema } from "../../database/schema.ts";
+import type { Schema, StoredOperationType } from "../../database/schema.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
@@ -14,14 +18,13 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { addCountedKinds } from "../services/counted-kinds.ts";
 import { serviceDefinition } from "../services/definition.ts";
-import { withCounted } from "./counted.ts";
+import { withCounted, countedKinds } from "./counted.ts";
 import { checkOperations, readKindsOf } from "./check-operations.ts";
 import { resourceTypeDefinition } from "./definition.ts";
 import { type ParametersWork, checkParametersSchema, createParametersWork } from "../parameters.ts";
 import { resourcePath } from "../resources/message.ts";
 import { type InfrastructureRow, findResourceOf } from "../resources/store.ts";
 import { toStored } from "./message.ts";
-import { requireKept } from "./require-kept.ts";
 import type { ResourceTypeRow } from "./store.ts";
 
 export function createResourceTypesService(
@@ -107,4 +110,30 @@ async function lockAndFindResource(
 function collectionTaken(collection: string): ServiceError {
   const message = `there is already a resource type with the collection ${JSON.stringify(collection)} in the service`;
   return new ServiceError("RESOURCE_EXISTS", message, { metadata: { collection } });
+}
+
+/**
+ * Checks that an update keeps each operation, and counts the same kinds against quotas: resources of the type rely on it.
+ *
+ * @param after each Quantity says whether it is counted.
+ * @param resource the path of a resource of the type.
+ * @throws ServiceError RESOURCE_IN_USE
+ */
+function requireKept(before: readonly StoredOperationType[], after: readonly OperationType[], resource: string): void {
+  const verbs = new Set(after.map(({ verb }) => verb));
+  const lost = before.find(({ verb }) => !verbs.has(verb));
+  if (lost !== undefined) throw relied(`the operation ${lost.verb} cannot be removed`, resource);
+  const [countedBefore, countedAfter] = [countedKinds(before), countedKinds(after)];
+  const changed = [...countedBefore, ...countedAfter].filter(
+    (kind) => !(countedBefore.has(kind) && countedAfter.has(kind)),
+  );
+  if (changed.length > 0) {
+    throw relied(`whether ${changed.join(", ")} counts against quotas cannot be changed`, resource);
+  }
+}
+
+function relied(problem: string, resource: string): ServiceError {
+  return new ServiceError("RESOURCE_IN_USE", `${problem} while there are resources of the type, such as ${resource}`, {
+    metadata: { used_by: resource },
+  });
 }

@@ -12,7 +12,7 @@ import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
 import type { InfrastructureRow } from "./store.ts";
 
-export type ResourceChange = Partial<
+export type ChangedColumns = Partial<
   Pick<
     InfrastructureRow,
     | "state"
@@ -71,7 +71,7 @@ export function givenWith(resource: InfrastructureRow, given: Variables) {
 export async function changeResource(
   transaction: OrgTransaction,
   resource: InfrastructureRow,
-  change: ResourceChange,
+  change: ChangedColumns,
   running: readonly string[] = [],
 ): Promise<InfrastructureRow> {
   const { db, org, revision, time } = transaction;

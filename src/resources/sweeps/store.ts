@@ -9,13 +9,11 @@ export interface SweptScope {
   readonly scope_id: string;
 }
 
-/** How far a sweep has come. */
 export interface SweepProgress {
   /** The id of the last resource that this round has looked at; null at its start. */
   readonly after_id: string | null;
   /** Whether this round has found a resource that has not followed yet. */
   readonly is_pending: boolean;
-  /** How many rounds have ended. */
   readonly rounds: number;
 }
 
@@ -28,18 +26,15 @@ interface SweptOperation {
   readonly isCancelRequested: boolean;
 }
 
-/** A resource in a scope. */
 export interface SweptResource {
   readonly id: string;
   readonly state: string;
   readonly isDeleted: boolean;
   /** Whether it is deleted, and its purge time has passed. */
   readonly isDue: boolean;
-  /** The operations that are changing it. */
   readonly operations: readonly SweptOperation[];
   /** Whether another resource uses it. */
   readonly isUsed: boolean;
-  /** The verbs of its type. */
   readonly verbs: readonly string[];
   /** The state of its project, or that of its org if this is stricter. */
   readonly container: "ACTIVE" | "SUSPENDED" | "DELETED";

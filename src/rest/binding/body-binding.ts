@@ -10,7 +10,6 @@ import { invalidFields, quote, RestError } from "../errors/rest-error.ts";
 
 /** Reads the body of a request according to a rule. */
 interface BodyBinding {
-  /** Whether the rule takes a body. */
   readonly taken: boolean;
   /** Whether the body is the bytes of a google.api.HttpBody rather than JSON. */
   readonly isBytes: boolean;

@@ -14,7 +14,6 @@ export function describeElement(field: DescField): string {
   return describeScalar(field.scalar ?? ScalarType.STRING);
 }
 
-/** Describes the keys that a map accepts. */
 export function describeMapKey(type: ScalarType): string {
   return type === ScalarType.STRING ? "valid Unicode" : scalars[type];
 }

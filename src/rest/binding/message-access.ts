@@ -33,7 +33,6 @@ export function compileSetter(field: DescField): Setter {
   return (message, value) => (fieldsOf(message)[name] = value);
 }
 
-/** Appends to a list field. */
 export function addListItem(message: Message, field: DescField, value: unknown): void {
   (fieldsOf(message)[field.localName] as unknown[]).push(toElement(value));
 }
@@ -50,7 +49,6 @@ function toElement(value: unknown): unknown {
   return isMessage(value, StructSchema) ? toJson(StructSchema, value) : value;
 }
 
-/** Checks whether a map field has an entry. */
 export function hasMapEntry(message: Message, field: DescField, key: string): boolean {
   return Object.hasOwn(fieldsOf(message)[field.localName] as object, key);
 }

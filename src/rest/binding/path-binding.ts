@@ -13,7 +13,6 @@ export interface PathBinding {
   /** Parses the captured text. Returns undefined if the text is not valid for the field. */
   parse(text: string): unknown;
   set(message: Message, value: unknown): void;
-  /** Returns the current value of the field. */
   read(message: Message): unknown;
   /** Returns the proto name of a set oneof member that excludes the field or one of its parents, if any. */
   excludedBy(message: Message): string | undefined;
@@ -90,7 +89,6 @@ function isMentioned(json: JsonValue, path: readonly (readonly string[])[]): boo
   return value !== undefined && value !== null;
 }
 
-/** Checks whether two values of one scalar field are equal. */
 export function isSameScalar(left: unknown, right: unknown): boolean {
   if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right) === 0;
   return Object.is(left, right);

@@ -19,7 +19,6 @@ export interface BindingOptions {
   readonly itemLimitOf?: ItemLimitOf | undefined;
 }
 
-/** The parts of an HTTP request that form the message. */
 interface RequestParts {
   /** The values that the path variables captured, in the order of the template. */
   readonly pathValues: readonly string[];
@@ -35,8 +34,6 @@ export interface RequestBinding {
   /** Whether the body is the bytes of a google.api.HttpBody rather than JSON. */
   readonly takesBytes: boolean;
   /**
-   * Builds the request message.
-   *
    * @throws RestError FIELD_INVALID with a violation for each invalid field; URL_MALFORMED, BODY_MALFORMED or
    *   CONTENT_TYPE_UNSUPPORTED
    */

@@ -19,7 +19,6 @@ export interface ParameterTarget {
   readonly set: (message: Message, value: unknown) => void;
 }
 
-/** Why a parameter is rejected. */
 interface ParameterRefusal {
   readonly kind: "refusal";
   readonly description: string;

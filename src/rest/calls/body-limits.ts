@@ -5,8 +5,8 @@ export interface BodyLimits {
   /** How many bytes are read without room. Default: all. */
   readonly freeBytes?: number;
   /**
-   * Returns a promise of room for more than that, or for what a compressed body inflates to; undefined if the call has room. Until
-   * then, nothing is read, so that the client waits.
+   * Returns a promise of room for more than `freeBytes`, or for the inflated form of a compressed body; undefined if the call has room.
+   * Until it resolves, nothing is read, so that the client waits.
    */
   readonly makeRoom?: () => Promise<void> | undefined;
   /** Called when a body is refused, and so will not be parsed. */

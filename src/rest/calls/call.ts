@@ -15,7 +15,6 @@ export interface Call {
   readonly presentation: Presentation;
   readonly preconditions: Preconditions | undefined;
   readonly lifetime: CallLifetime;
-  /** The context for interceptors and the method. */
   readonly context: HandlerContext;
   /** Responds with an error. A streamed response replaces this function with its own. */
   fail: (thrown: unknown) => void;

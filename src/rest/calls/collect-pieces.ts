@@ -1,9 +1,6 @@
 import { freeMemory } from "./free-memory.ts";
 
-/**
- * Smaller pieces are copied together. A Buffer has an overhead of some hundred bytes, so bytes that come one by one would take many times
- * their size.
- */
+/** Smaller pieces are copied together. A Buffer has an overhead of some hundred bytes, so single bytes would take many times their size. */
 const smallBytes = 1024;
 
 /** How many bytes of small pieces are copied together. */

@@ -8,7 +8,6 @@ import type { JsonWriters } from "../json/write-json.ts";
 import { inOwnMemory } from "./in-own-memory.ts";
 import type { Presentation } from "./system-parameters.ts";
 
-/** An encoded message. */
 export interface EncodedMessage {
   readonly contentType: string;
   readonly body: string | Uint8Array;
@@ -19,11 +18,7 @@ export interface EncodedMessage {
 export interface ResponseEncoder {
   /** Whether messages are sent as JSON. Otherwise they are google.api.HttpBody and carry their own content type. */
   readonly isJson: boolean;
-  /**
-   * Parses the field paths of a partial response.
-   *
-   * @throws RestError FIELD_INVALID
-   */
+  /** @throws RestError FIELD_INVALID */
   selectFields(paths: string): FieldSelection;
   /** @param isReused whether the same message will be encoded for other calls, too, as it is now. */
   encode(message: Message, presentation: Presentation, isReused: boolean): EncodedMessage;

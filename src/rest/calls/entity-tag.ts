@@ -8,14 +8,12 @@ import { quote, RestError } from "../errors/rest-error.ts";
 export interface EntityTag {
   /** The tag without its quotes. */
   readonly value: string;
-  /** The value of the `etag` field of the resource. */
   readonly etag: string;
 }
 
 /** Matches etags that can be written into a header: visible ASCII without quotes, since a quote ends a tag. */
 const writable = /^[!#-~]+$/;
 
-/** Matches the second part of a tag. */
 const secondPart = /~[\w-]{22}$/;
 
 /**
@@ -27,7 +25,6 @@ export function entityTagOf(etag: string, digest: () => string): EntityTag | und
   return writable.test(etag) ? { value: `${etag}~${digest()}`, etag } : undefined;
 }
 
-/** Returns the `ETag` header for a tag. */
 export function formatEntityTag({ value }: EntityTag, isWeak: boolean): string {
   return isWeak ? `W/"${value}"` : `"${value}"`;
 }

@@ -1,6 +1,6 @@
 /**
- * Returns a copy of bytes that are to be kept. `Buffer.from` takes short texts from a pool of 64 kB, all of which would be kept with
- * them.
+ * Returns a copy of bytes that are to be kept. `Buffer.from` puts short texts into a pool of 64 kB, and one of them would keep the whole
+ * pool in memory.
  */
 export function inOwnMemory(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);

@@ -80,8 +80,8 @@ export function readBytes(request: RestRequest, limits: BodyLimits, onRead: OnRe
 }
 
 /**
- * Ends the request with its response, which says so: the connection (HTTP/1.1) or the stream (HTTP/2) serves nothing after it, and
- * the rest of the body is not waited for. Must be called before the response is written.
+ * Makes the response the end of the connection (HTTP/1.1, announced by a header) or of the stream (HTTP/2), so that the rest of the body
+ * need not be read. Must be called before the response is written.
  */
 export function abandonBody(request: RestRequest, response: RestResponse): void {
   if (request.complete) return;

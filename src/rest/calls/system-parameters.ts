@@ -15,7 +15,6 @@ export interface Presentation {
 
 export type Alt = "json" | "ndjson" | "sse";
 
-/** The default presentation. */
 const plain: Presentation = { alt: undefined, pretty: false, fields: undefined };
 
 interface SplitQuery {

@@ -38,7 +38,6 @@ function toJsonOf(desc: Parameters<typeof create>[0], message: Parameters<typeof
   return toJson(desc, message, { useProtoFieldName: true, registry });
 }
 
-/** Returns the JSON form of google.protobuf.Any. */
 function withType(typeName: string, value: JsonValue): JsonObject {
   const type = { "@type": `type.googleapis.com/${typeName}` };
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);

@@ -32,7 +32,6 @@ export interface FieldViolation {
   readonly rule?: string;
 }
 
-/** The maximum number of violations in one response. */
 export const mostViolations = 20;
 
 /** An error of the transcoder. Its message is sent to the caller unchanged. */

@@ -4,7 +4,6 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error
 import { RestError, type RestErrorReason } from "./rest-error.ts";
 import { statusOf } from "./status-codes.ts";
 
-/** The contents of an error response. */
 interface Failure {
   readonly error: ConnectError;
   readonly httpStatus: number;

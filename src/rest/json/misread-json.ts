@@ -7,7 +7,6 @@ import { setOwn } from "./set-own.ts";
 
 /** A part of JSON text that JSON.parse may misread: a number, or a key with its quotes. */
 export interface Misread {
-  /** The offset in the text. */
   readonly at: number;
   readonly length: number;
   readonly value: NumberText | string;

@@ -29,7 +29,7 @@ type JsonReader = (json: JsonValue) => Message;
 
 /**
  * Reads messages from JSON values, as `parseJson` returns them. Returns the same messages as `fromJson` of protobuf-es, and throws
- * an Error where `fromJson` throws one, but for the differences of docs/decisions/0048-exact-json.md: numbers are read
+ * an Error where `fromJson` throws one, but for the differences of docs/decisions/0009-json.md: numbers are read
  * from their text, for instance. The readers are compiled once per type.
  *
  * A google.protobuf.Struct shares its value with the JSON. The nesting depth is not limited.

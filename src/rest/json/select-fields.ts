@@ -5,7 +5,6 @@ import { hasJsonFormOfItsOwn } from "./json-forms.ts";
 import { type FieldPath, isWildcard } from "../field-paths.ts";
 import { parseFieldPaths, refuseFields } from "./parse-field-paths.ts";
 
-/** The part of a JSON value to keep. */
 export type FieldSelection = "all" | SelectedMembers;
 
 interface SelectedMembers {

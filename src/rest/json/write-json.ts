@@ -23,7 +23,6 @@ interface JsonWriterOptions {
   readonly registry?: Registry | undefined;
 }
 
-/** Converts a message to a value for JSON.stringify. */
 type JsonWriter = (message: Message) => JsonValue;
 
 /**
@@ -41,7 +40,6 @@ export interface JsonWriters {
   field(field: DescField): JsonWriter;
 }
 
-/** Writes a field into the object of its message. */
 type FieldWriter = (message: Fields, json: JsonObject) => void;
 
 export function createJsonWriters(options: JsonWriterOptions): JsonWriters {

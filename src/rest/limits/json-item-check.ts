@@ -1,6 +1,6 @@
-// Finds lists and maps that are too long in the bytes of JSON. What is made of a long list is thrown away when the list is refused, the
-// text of the body included, so the bytes are read up to the first item too many instead, along the fields of its message. They need
-// not be valid: what is wrong with them otherwise is left to the parser.
+// Finds lists and maps that are too long in the bytes of JSON, before the bytes are decoded and parsed: all that would be thrown away with
+// a list that is refused. The bytes are read up to the first item too many, along the fields of their message. They need not be valid
+// JSON; other errors are left to the parser.
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { shorten } from "../errors/rest-error.ts";
 import { hasJsonFormOfItsOwn } from "../json/json-forms.ts";
@@ -29,7 +29,7 @@ interface ItemsShape {
   readonly item: Shape | undefined;
 }
 
-/** What the JSON of a field, an item or a value has in it. */
+/** The structure of the JSON of a field, an item or a value. */
 type Shape = MessageShape | ItemsShape;
 
 /**

@@ -47,7 +47,6 @@ export function describeRequestBody(
   return { ...shared, content: { [method.methodKind === "client_streaming" ? lines : json]: media } };
 }
 
-/** Describes the content of a successful response. */
 export function describeAnswer(method: DescMethod, rule: HttpRule, { schemas, commentOf }: Describing): Content {
   const { output } = method;
   const field = output.fields.find(({ name }) => name === rule.responseBody);

@@ -3,15 +3,14 @@ import type { HttpRule } from "../routing/http-rules.ts";
 import type { PathTemplate } from "../routing/path-template.ts";
 import { readConventions } from "../routing/method-conventions.ts";
 import { answersKind, describeAnswer, describeRequestBody } from "./bodies.ts";
-import { type DeprecationOf } from "../deprecation.ts";
-import { dayOf, describeDeprecation, describeDeprecationHeaders } from "./describe-deprecation.ts";
+import { type DeprecationOf, type Deprecation, deprecationHeaders } from "../deprecation.ts";
 import { exampleIn } from "./example-in.ts";
 import type { ErrorResponse } from "./error-responses.ts";
 import type { Header, Operation, Parameter, Reference, Response } from "./openapi-document.ts";
 import { describeQuery } from "./describe-query.ts";
 import { type CommentReader, firstSentence } from "./read-comments.ts";
 import type { Schemas } from "./schemas/create-schemas.ts";
-import { referToParameter, type SystemParameterName, systemParametersOf } from "./system-parameters.ts";
+import { type SystemParameterName, referToParameter, systemParametersOf } from "./system-parameters.ts";
 
 export interface OperationContext {
   readonly schemas: Schemas;
@@ -21,13 +20,11 @@ export interface OperationContext {
   readonly noteOf: (method: DescMethod) => string;
   /** Returns the deprecation of a method, for its description and its headers. */
   readonly deprecationOf: DeprecationOf;
-  /** Whether a method needs no credentials. */
   readonly isPublic: (method: DescMethod) => boolean;
   /** Called for each system parameter that is referenced. */
   readonly useParameter: (name: SystemParameterName) => void;
 }
 
-/** Describes the operation of one rule of a method. */
 export function describeOperation(
   method: DescMethod,
   rule: HttpRule,
@@ -144,3 +141,30 @@ const ifNoneMatch: Parameter = {
     "Entity tags of answers that the caller has already, as their `ETag` gave them. If the answer would have one of them, it is 304, without a body.",
   schema: { type: "string", pattern: entityTags },
 };
+
+/** Returns a paragraph: "**Deprecated** since 2027-03-01; it may be gone from 2027-09-01. ..." */
+function describeDeprecation({ since, sunset, replacement, link }: Deprecation): string {
+  const end = sunset === undefined ? "." : `; it may be gone from ${dayOf(sunset)}.`;
+  const instead = replacement === undefined ? "" : ` Use \`${replacement}\` instead.`;
+  const more = link === undefined ? "" : ` [More](${link}).`;
+  return `**Deprecated** since ${dayOf(since)}${end}${instead}${more}`;
+}
+
+/** `2027-03-01`, in UTC. */
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+const descriptions: Readonly<Record<string, readonly [name: string, description: string]>> = {
+  deprecation: ["Deprecation", "Since when the method is deprecated (RFC 9745), in seconds since 1970."],
+  sunset: ["Sunset", "From when the method may be gone (RFC 8594)."],
+  link: ["Link", "Where the deprecation is explained."],
+};
+
+function describeDeprecationHeaders(deprecation: Deprecation): Readonly<Record<string, Header>> {
+  const described = Object.entries(deprecationHeaders(deprecation)).map(([key, example]) => {
+    const [name, description] = descriptions[key] ?? [key, ""];
+    return [name, { description, schema: { type: "string" }, example }] as const;
+  });
+  return Object.fromEntries(described);
+}

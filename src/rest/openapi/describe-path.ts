@@ -2,7 +2,6 @@ import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf"
 import { resource_reference } from "../../../gen/google/api/resource_pb.ts";
 import type { PathSegment, PathTemplate, PathVariable } from "../routing/path-template.ts";
 import { exampleIn } from "./example-in.ts";
-import { resolveFields } from "./field-path.ts";
 import type { Parameter, Schema } from "./openapi-document.ts";
 import type { PathPatterns } from "./path-patterns.ts";
 import type { CommentReader } from "./read-comments.ts";
@@ -184,5 +183,20 @@ function unique(names: readonly string[]): string[] {
     const count = (seen.get(name) ?? 0) + 1;
     seen.set(name, count);
     return count === 1 ? name : `${name}_${count}`;
+  });
+}
+
+/**
+ * Returns the fields on a path of proto names; the last one is the field that the path names.
+ *
+ * @throws Error if a field does not exist.
+ */
+function resolveFields(desc: DescMessage, names: readonly string[]): DescField[] {
+  let holder: DescMessage | undefined = desc;
+  return names.map((name) => {
+    const field: DescField | undefined = holder?.fields.find((candidate) => candidate.name === name);
+    if (field === undefined) throw new Error(`${desc.typeName} has no field ${names.join(".")}`);
+    holder = field.fieldKind === "message" ? field.message : undefined;
+    return field;
   });
 }

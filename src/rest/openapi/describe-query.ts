@@ -67,7 +67,6 @@ function describeParameter(
   };
 }
 
-/** Checks whether the value of the parameter is JSON. */
 function isJsonText(field: DescField): boolean {
   const inJson = ["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"];
   return field.fieldKind === "message" && inJson.includes(field.message.typeName);

@@ -8,7 +8,6 @@ import type { MethodConventions } from "../routing/method-conventions.ts";
 import type { HttpRule } from "../routing/http-rules.ts";
 import type { MediaType, Response } from "./openapi-document.ts";
 
-/** The properties of an operation that determine its errors. */
 interface OperationFacts {
   readonly rule: HttpRule;
   readonly conventions: MethodConventions;

@@ -31,7 +31,7 @@ export function createOperationIds(
   };
 }
 
-/** Leaves only what tells parents apart: `/v1/{path=orgs/*\/roles/*}` and `/v1/{path=roles/*}` differ. */
+/** Reduces a path to what distinguishes parents: `/v1/{path=orgs/*\/roles/*}` and `/v1/{path=roles/*}` differ. */
 function shapeOf(path: string): string {
   return path.replace(/:[A-Za-z]+$/, "").replaceAll(/\{\w+=?|\}/g, "");
 }

@@ -34,9 +34,7 @@ export type PathSegment =
 
 export interface PathVariable {
   readonly fieldPath: readonly string[];
-  /** Index of the first captured segment. */
   readonly start: number;
-  /** Index after the last captured segment. */
   readonly end: number;
   /** Whether the variable captures exactly one segment, in which case its value is decoded completely. */
   readonly single: boolean;

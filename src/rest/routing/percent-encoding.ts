@@ -1,8 +1,4 @@
-/**
- * Decodes the percent-encoded bytes of `text` as UTF-8.
- *
- * @returns undefined if an escape is malformed or the bytes are not UTF-8. `findBrokenEscape` returns the position.
- */
+/** @returns undefined if an escape is malformed or the bytes are not UTF-8. `findBrokenEscape` returns the position. */
 export function decodePercent(text: string): string | undefined {
   if (!text.includes("%")) return text;
   try {

@@ -12,8 +12,6 @@ import { decodePercent, decodePercentKeepingSlashes } from "./percent-encoding.t
  */
 export interface RouteTrie<Route> {
   /**
-   * Adds a route.
-   *
    * @param name identifies the route in errors.
    * @throws Error if there is a route for the same method and the same paths already.
    */
@@ -48,7 +46,8 @@ interface RouteMiss {
 /** The HTTP method of a rule for any method. */
 const anyMethod = "*";
 
-interface Entry<Route> {
+/** A route and the template at which it is. */
+interface PlacedRoute<Route> {
   readonly route: Route;
   readonly name: string;
   readonly template: PathTemplate;
@@ -57,7 +56,7 @@ interface Entry<Route> {
 }
 
 /** The routes that end at a node, by verb and then by HTTP method. */
-type Endings<Route> = Map<string, Map<string, Entry<Route>>>;
+type Endings<Route> = Map<string, Map<string, PlacedRoute<Route>>>;
 
 interface Node<Route> {
   readonly literals: Map<string, Node<Route>>;
@@ -79,11 +78,10 @@ interface Search<Route> {
   readonly verb: string;
   /** The end of the path without the verb. */
   readonly end: number;
-  /** The start of each segment, beginning with the first. */
   readonly starts: number[];
   /** The start of each segment after `**`, beginning with the last. */
   readonly tailStarts: number[];
-  readonly missed: Map<string, Entry<Route>>[];
+  readonly missed: Map<string, PlacedRoute<Route>>[];
 }
 
 export function createRouteTrie<Route>(): RouteTrie<Route> {
@@ -94,7 +92,7 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
 
   function add(method: string, template: PathTemplate, route: Route, name: string): void {
     const endings = endingsOf(root, template.segments);
-    const byMethod = getOrAdd(endings, template.verb, () => new Map<string, Entry<Route>>());
+    const byMethod = getOrAdd(endings, template.verb, () => new Map<string, PlacedRoute<Route>>());
     const other = byMethod.get(method);
     if (other !== undefined) {
       const both = `${method} ${template.text} of ${name} and ${method} ${other.template.text} of ${other.name}`;
@@ -109,9 +107,9 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
   }
 
   function match(method: string, path: string): RouteMatch<Route> | RouteMiss {
-    const missed: Map<string, Entry<Route>>[] = [];
+    const missed: Map<string, PlacedRoute<Route>>[] = [];
     const withVerb = searchWithVerbs(method, path, missed);
-    // What a rule for another HTTP method reads as a verb is none of a name.
+    // If a rule for another HTTP method reads the end of the path as a verb, it is not read as part of a name.
     const found = withVerb ?? (missed.length > 0 ? undefined : searchUpTo(method, path, path.length, "", missed));
     if (found !== undefined) return found;
     const allow = new Set<string>();
@@ -123,7 +121,7 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
   function searchWithVerbs(
     method: string,
     path: string,
-    missed: Map<string, Entry<Route>>[],
+    missed: Map<string, PlacedRoute<Route>>[],
   ): RouteMatch<Route> | undefined {
     const colons = [];
     const lastSlash = verbColons === 0 ? path.length : path.lastIndexOf("/");
@@ -143,12 +141,15 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
     path: string,
     end: number,
     verb: string,
-    missed: Map<string, Entry<Route>>[],
+    missed: Map<string, PlacedRoute<Route>>[],
   ): RouteMatch<Route> | undefined {
     const search: Search<Route> = { path, method, verb, end, starts: [], tailStarts: [], missed };
-    const entry = visit(search, root, 0, 0);
-    if (entry === undefined) return undefined;
-    return { route: entry.route, values: entry.template.variables.map((variable) => capture(search, entry, variable)) };
+    const placed = visit(search, root, 0, 0);
+    if (placed === undefined) return undefined;
+    return {
+      route: placed.route,
+      values: placed.template.variables.map((variable) => capture(search, placed, variable)),
+    };
   }
 
   /** Follows a path, up to a position, as far as it leads. Returns where it ends and the nodes there. */
@@ -220,20 +221,20 @@ function visit<Route>(
   node: Node<Route>,
   position: number,
   depth: number,
-): Entry<Route> | undefined {
+): PlacedRoute<Route> | undefined {
   const { path, end } = search;
   search.starts[depth] = position + 1;
   if (position === end) {
-    const entry = entryOf(search, node.endings);
-    if (entry !== undefined) return entry;
+    const placed = placedOf(search, node.endings);
+    if (placed !== undefined) return placed;
   } else if (node.literals.size > 0 || node.wildcard !== undefined) {
     const slash = path.indexOf("/", position + 1);
     const next = slash === -1 || slash > end ? end : slash;
     const literal = node.literals.get(readSegment(path, position + 1, next));
-    const entry =
+    const placed =
       (literal && visit(search, literal, next, depth + 1)) ??
       (node.wildcard !== undefined && next > position + 1 ? visit(search, node.wildcard, next, depth + 1) : undefined);
-    if (entry !== undefined) return entry;
+    if (placed !== undefined) return placed;
   }
   return node.tail === undefined ? undefined : visitTail(search, node.tail, position, end, 0);
 }
@@ -245,23 +246,23 @@ function visitTail<Route>(
   floor: number,
   ceiling: number,
   depth: number,
-): Entry<Route> | undefined {
+): PlacedRoute<Route> | undefined {
   if (ceiling > floor && tail.literals.size > 0) {
     const slash = search.path.lastIndexOf("/", ceiling - 1);
     const literal = tail.literals.get(readSegment(search.path, slash + 1, ceiling));
     search.tailStarts[depth] = slash + 1;
-    const entry = literal && visitTail(search, literal, floor, slash, depth + 1);
-    if (entry !== undefined) return entry;
+    const placed = literal && visitTail(search, literal, floor, slash, depth + 1);
+    if (placed !== undefined) return placed;
   }
-  return entryOf(search, tail.endings);
+  return placedOf(search, tail.endings);
 }
 
-function entryOf<Route>(search: Search<Route>, endings: Endings<Route>): Entry<Route> | undefined {
+function placedOf<Route>(search: Search<Route>, endings: Endings<Route>): PlacedRoute<Route> | undefined {
   const byMethod = endings.get(search.verb);
   if (byMethod === undefined) return undefined;
-  const entry = byMethod.get(search.method) ?? byMethod.get(anyMethod);
-  if (entry === undefined) search.missed.push(byMethod);
-  return entry;
+  const placed = byMethod.get(search.method) ?? byMethod.get(anyMethod);
+  if (placed === undefined) search.missed.push(byMethod);
+  return placed;
 }
 
 function readSegment(path: string, start: number, end: number): string {
@@ -269,18 +270,18 @@ function readSegment(path: string, start: number, end: number): string {
   return decodePercent(raw) ?? raw;
 }
 
-function capture<Route>(search: Search<Route>, entry: Entry<Route>, variable: PathVariable): string {
-  const count = entry.template.segments.length;
-  const start = startOf(search, entry, variable.start);
-  const end = variable.end === count ? search.end : startOf(search, entry, variable.end) - 1;
+function capture<Route>(search: Search<Route>, placed: PlacedRoute<Route>, variable: PathVariable): string {
+  const count = placed.template.segments.length;
+  const start = startOf(search, placed, variable.start);
+  const end = variable.end === count ? search.end : startOf(search, placed, variable.end) - 1;
   const raw = search.path.slice(start, end);
   return (variable.single ? decodePercent(raw) : decodePercentKeepingSlashes(raw)) ?? raw;
 }
 
 /** Returns where segment `index` of the template starts in the path. Segments after `**` are counted from the end. */
-function startOf<Route>(search: Search<Route>, entry: Entry<Route>, index: number): number {
+function startOf<Route>(search: Search<Route>, placed: PlacedRoute<Route>, index: number): number {
   const start =
-    index <= entry.deep ? search.starts[index] : search.tailStarts[entry.template.segments.length - 1 - index];
+    index <= placed.deep ? search.starts[index] : search.tailStarts[placed.template.segments.length - 1 - index];
   return start ?? search.end;
 }
 

@@ -6,7 +6,6 @@ import { decompressorOf } from "../calls/content-coding.ts";
 import { hasNoBody } from "../calls/read-body.ts";
 import { RestError } from "../errors/rest-error.ts";
 
-/** The body of a request as a stream. */
 export interface OpenBody {
   /** The decompressed body. It is read from the socket and decompressed only as fast as it is consumed. */
   readonly chunks: AsyncIterable<Buffer>;

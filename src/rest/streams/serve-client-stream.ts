@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { type Interceptor, Code, ConnectError } from "@connectrpc/connect";
 import { transformInvokeImplementation } from "@connectrpc/connect/protocol";
 import { answer } from "../calls/answer.ts";
 import type { RestRequest } from "../calls/call-context.ts";
@@ -8,8 +8,8 @@ import { abandonBody, hasNoBody } from "../calls/read-body.ts";
 import type { ServableSpec } from "../calls/route.ts";
 import { quote, RestError } from "../errors/rest-error.ts";
 import { lineTypes } from "./framing/line-framing.ts";
-import { openBody, type OpenBody } from "./open-body.ts";
-import { type BindPiece, readChunkMessages, readLineMessages } from "./read-messages.ts";
+import { type OpenBody, openBody } from "./open-body.ts";
+import { readLines } from "./read-lines.ts";
 
 interface ClientStreamOptions {
   readonly interceptors: Interceptor[];
@@ -111,4 +111,46 @@ function checkContentType(request: RestRequest): void {
   if ((lineTypes as readonly string[]).includes(type) && isUtf8) return;
   const message = `the body must be ${lineTypes.join(" or ")} in UTF-8, got content type ${quote(given)}`;
   throw new RestError("CONTENT_TYPE_UNSUPPORTED", message, { headers: { accept: lineTypes.join(", ") } });
+}
+
+/** Binds one piece of a body, with path and query, as if it were the whole body. */
+type BindPiece = (piece: Buffer | undefined, isFirst: boolean) => Message;
+
+/**
+ * Reads one message from each line of a body. A line may be at most `maxLineBytes` long.
+ *
+ * @throws RestError that names the line.
+ */
+async function* readLineMessages(
+  chunks: AsyncIterable<Buffer>,
+  maxLineBytes: number,
+  bind: BindPiece,
+): AsyncGenerator<Message> {
+  for await (const { number, bytes } of readLines(chunks, maxLineBytes)) {
+    let message: Message;
+    try {
+      message = bind(bytes, number === 1);
+    } catch (error) {
+      throw error instanceof RestError ? inLine(number, error) : error;
+    }
+    yield message;
+  }
+}
+
+function inLine(number: number, { reason, message, violations, headers, cause }: RestError): RestError {
+  const located = violations.map((violation) => ({
+    ...violation,
+    description: `in line ${number} ${violation.description}`,
+  }));
+  return new RestError(reason, `line ${number}: ${message}`, { violations: located, headers: { ...headers }, cause });
+}
+
+/** Reads one message from each chunk of a body, and one message from an empty body. */
+async function* readChunkMessages(chunks: AsyncIterable<Buffer>, bind: BindPiece): AsyncGenerator<Message> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    yield bind(chunk, isFirst);
+    isFirst = false;
+  }
+  if (isFirst) yield bind(undefined, true);
 }

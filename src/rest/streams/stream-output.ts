@@ -116,7 +116,6 @@ function sendHead(
   return coding === "identity" ? writable : compressStream(writable, coding);
 }
 
-/** Responds to HEAD. */
 export function sendHeadOnly(request: RestRequest, response: RestResponse, framing: Framing): void {
   sendResponse(request, response, 200, headOf(framing, new Headers()));
 }

@@ -10,7 +10,6 @@ import { atItemOf, checkItems } from "../../standard-methods/batch/batch-item.ts
 /** Returns the permissions that the item with an index requires: several if it is not known of which type it is. */
 export type PermissionsOfItem = (index: number) => readonly string[];
 
-/** What a batch names. */
 export interface BatchItems {
   /** The patterns of the items, one for each kind of parent. */
   readonly patterns: readonly PathPattern[];
@@ -25,14 +24,13 @@ const maxItems = 1000;
 const atPath = atItemOf("paths");
 
 /**
- * Authorises the items of a batch. The parent decides for what is in it, but conditions see the path and the labels of what they
- * are asked about, and a project can be suspended. So if a permission may be held on the parent and not on what is in it, each item
- * must have it as for a single request. An item that names another parent is authorised in that of the batch, and the handler
- * refuses it.
+ * Authorises the items of a batch. Whoever holds a permission on the parent usually holds it on all that is in it. It may differ where
+ * conditions see the path and labels of an item, or a project is suspended: then each item is authorised like a single request. An
+ * item that names another parent is authorised as if it were in the parent of the batch, and the handler refuses it.
  *
  * @param parent on which the batch is authorised.
- * @returns the decisions to make again when the write has its locks, if the parent does not decide then. They find items by what
- *   their paths say, as the write does.
+ * @returns the decisions about items to make again under the locks of the write, where the parent may not decide. They look up each item
+ *   by its path, as the write does.
  * @throws ServiceError PATH_INVALID with all invalid paths, PERMISSION_DENIED with the index of the first item that is denied.
  */
 export async function authoriseItems(
@@ -57,7 +55,7 @@ export async function authoriseItems(
       return Promise.resolve({ index, permissions, references: [...parent.references, ...last] });
     } catch (error) {
       if (permissions.some(mustDecide)) throw error;
-      // The handler says so, after the validation.
+      // The handler refuses the item, after the validation.
       return Promise.resolve({ index, permissions: [], references: [] });
     }
   });

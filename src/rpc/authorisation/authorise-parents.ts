@@ -21,15 +21,14 @@ const maxItems = 1000;
 
 const atRequest = atItemOf("requests");
 
-/** Reports whether a call creates in several parents. */
 export function isOverParents({ references }: AnyPath, message: RequestFields): boolean {
   return message["requests"] !== undefined && references.at(-1)?.by === "any";
 }
 
 /**
- * Authorises a batch on all parents in the org at once, or else on each parent that its items name, as a single Create is. An
- * item that names another org is authorised in that of the batch, and the handler refuses it, so that nothing tells whether
- * the other org has such a parent.
+ * Authorises a batch on all parents in the org at once or, if that does not decide, on each parent that its items name, like a single
+ * Create. An item that names another org is authorised as if it named the org of the batch, and the handler refuses it; so the answer
+ * does not reveal whether the other org has such a parent.
  *
  * @param all the parent of the batch.
  * @throws ServiceError FIELD_INVALID with all invalid paths, PERMISSION_DENIED with the index of the first item that is denied.

@@ -13,14 +13,12 @@ import type { MethodRules } from "../method-rules.ts";
 import type { PermissionsOfItem } from "./authorise-items.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";
 
-/** Decides about the caller. */
 interface OfCaller {
   readonly decide: (requirement: Requirement, path: AnyPath) => Promise<Authorised>;
   readonly decideItems: (permissionsOf: PermissionsOfItem, parent: ResolvedTarget) => Promise<void>;
   readonly visibility: (path: AnyPath) => Visibility | Promise<Visibility>;
 }
 
-/** Authorises with a permission. */
 type Require = (permission: string) => Promise<Authorised>;
 
 /** The permissions for resources of every type. */
@@ -44,7 +42,7 @@ export async function authoriseTyped(
   const require: Require = (each) => decide({ permission: each, listVisibility }, path);
   if (permission.endsWith(".list")) return authoriseList(types, require);
   const verb = verbOf(permission, message);
-  // The handler says that there is no such type, to callers who may create resources.
+  // For a type that does not exist, callers who may create resources of every type get the error of the handler.
   const requireOnType = (type: PermissionType | undefined): Promise<Authorised> =>
     require(type === undefined ? permission : `${type.prefix}.${verb}`);
   const requireOnResource = async (type: PermissionType | undefined): Promise<Authorised> => {
@@ -63,7 +61,7 @@ export async function authoriseTyped(
   if (paths !== undefined) {
     const found = await types.ofResourcesIn(path, (paths as readonly string[]).slice(0, maxItems));
     const authorised = await onEach(found, requireOnResource);
-    // What is not there yet may be of any of the types when the call acts.
+    // What does not exist yet may be of any of the types by the time the call acts.
     const permissions = [...new Set(found.flatMap((type) => (type === undefined ? [] : [`${type.prefix}.${verb}`])))];
     await decideItems(
       (index) => (found[index] === undefined ? permissions : [`${found[index].prefix}.${verb}`]),
@@ -72,7 +70,7 @@ export async function authoriseTyped(
     return authorised;
   }
   if (message["parentPath"] !== undefined) return requireOnType(await typeOfNew(types, message, ""));
-  // Through `-`, a resource that the caller does not see is like one that does not exist, also in which permission is required.
+  // Through `-`, the same permission is required for a resource that the caller does not see as for one that does not exist.
   return requireOnResource(await whenReady(visibility(path), (visible) => types.ofResource(path, visible)));
 }
 
@@ -111,7 +109,6 @@ function verbOf(permission: string, message: RequestFields): string {
   return verb === "{operation}" ? String(message["operation"]) : verb;
 }
 
-/** Returns the type that a Create names. */
 async function typeOfNew(
   types: TypePermissions,
   message: RequestFields,

@@ -10,7 +10,6 @@ import {
 } from "../../paths/patterns.ts";
 import type { Wildcards } from "../../paths/parse-path.ts";
 
-/** A request field with the path of a resource of this service. */
 export interface TargetField {
   readonly localName: string;
   /** The name in the proto, for errors. */
@@ -41,8 +40,6 @@ interface MethodKind {
 }
 
 /**
- * Reads the target field of a method.
- *
  * @param method the name of the method, for errors.
  * @throws Error when the request has no such field, or the field refers to no resource.
  */
@@ -72,9 +69,7 @@ export function readItemPatterns({ input }: DescMethod, method: string): readonl
   return field && patternsOfField(field, method);
 }
 
-/**
- * Returns the patterns of the resource in the field's `google.api.resource_reference`, or of its parents for a `child_type`.
- */
+/** Returns the patterns of the resource in the field's `google.api.resource_reference`, or of its parents for a `child_type`. */
 function patternsOfField(field: DescField, method: string): readonly PathPattern[] {
   const { type, childType } = getOption(field, resource_reference);
   const patterns = childType === "" ? patternsOf(resourceType(type)) : parentPatternsOf(resourceType(childType));

@@ -14,8 +14,8 @@ export interface ConcurrencyLimits {
 }
 
 /**
- * Counts calls, from when their bodies are read until they end, also those whose callers have left. Refuses further ones with
- * RATE_LIMITED.
+ * Counts calls from when their bodies have been read until they end, even if their callers have left, and refuses those beyond a limit
+ * with RATE_LIMITED.
  */
 export function createConcurrencyInterceptor(table: MethodTable, limits: ConcurrencyLimits): Interceptor {
   const { callsPerCaller, callsPerOrg } = limits;

@@ -19,7 +19,7 @@ export type LimitBody = (context: Pick<HandlerContext, "method" | "signal" | "va
 /** @param maxBytes the maximum size of a body, before and after decompression. */
 export function createLimitBody(maxBytes: number, explain: ExplainError): LimitBody {
   const ofOrgs = createBodySlots();
-  // For bodies without credentials, which need a slot only if they are compressed. They take none of those that all orgs share.
+  // Bodies without credentials have slots apart from those that orgs share. Only compressed ones are long enough to need one.
   const ofAddresses = createBodySlots();
   return ({ method, signal, values }) => {
     const known = findCallerAtGate(values);

@@ -19,8 +19,8 @@ interface StreamLimits {
 }
 
 /**
- * As how many streams one of reflection counts for its address. Clients ask it a few questions and leave. Questions wait in memory if
- * they come before those before them are answered.
+ * As how many streams a stream of reflection counts for its address. It costs more memory: questions wait in it until earlier ones are
+ * answered. Its clients ask a few questions and leave.
  */
 const streamsOfReflection = 10;
 const reflectionPrefix = "/grpc.reflection.";
@@ -28,7 +28,7 @@ const reflectionPrefix = "/grpc.reflection.";
 /** How long clients may take to read the end of their streams. */
 const unreadMs = 1_000;
 
-/** For so long a stream goes on when its client sends nothing more. */
+/** For how long a stream goes on after its client has ended its side of the connection. */
 const halfOpenMs = 1_000;
 
 /** Bounds the open streams of clients without credentials: health Watches and reflection. */
@@ -62,8 +62,8 @@ export function createLimitStreams({
 }
 
 /**
- * Ends a stream over HTTP/1.1 soon after its client has ended its side of the connection. One that has gone does that, too, and the
- * connection shows it only when something is sent. A Watch may have nothing to send for months, and would keep its place.
+ * Ends a stream over HTTP/1.1 soon after its client has ended its side of the connection. Whether the client has gone would show only
+ * when something is sent to it. A Watch may have nothing to send for months, and would count as open for all that time.
  */
 function endWithInput(request: HttpRequest, response: HttpResponse): void {
   const { socket } = request;

@@ -1,4 +1,4 @@
-// Rate limits of members and orgs. docs/decisions/0012-rate-limits.md describes how calls are counted, and how accurately.
+// Rate limits of members and orgs. docs/decisions/0079-how-callers-share-a-server.md describes how calls are counted, and how accurately.
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { formatPolicies, formatLimitStates } from "./rate-limit-fields.ts";
@@ -39,8 +39,6 @@ type LimitedCaller = Pick<Caller, "memberId" | "orgId">;
 const unlimited: RateVerdict = { refusal: undefined, fields: [] };
 
 /**
- * Creates the counter of calls.
- *
  * @param windowMs the window, one minute except in tests.
  * @param clock returns milliseconds that never go back.
  * @returns undefined if there are no limits.

@@ -15,7 +15,7 @@ interface WaitingCall {
   readonly values: ContextValues;
 }
 
-/** Returns undefined when a call that passed the gate may run now, and otherwise a promise of its time slice. Its body has been read. */
+/** Returns undefined if a call, whose body has been read, may run now, and otherwise a promise of its time slice. */
 export type TakeSlice = (call: WaitingCall, bodyBytes: number) => Promise<void> | undefined;
 
 /** @param table says how long the calls of a method are. */
@@ -43,8 +43,8 @@ export function createTakeSlice(table: MethodTable, timeSlices: TimeSlices, expl
 }
 
 /**
- * Returns whose slice a call takes: that of an org, or of an address if the caller is not known before the body is parsed; undefined
- * for health checks and reflection, whose messages are parsed before.
+ * Returns the key by which a call takes slices: its org or, if the caller is not known before the body is parsed, its address. Returns
+ * undefined for health checks and reflection, whose messages are parsed already.
  */
 function takerOf(values: ContextValues, bodyBytes: number): string | undefined {
   const caller = findCallerAtGate(values);
@@ -56,7 +56,7 @@ function takerOf(values: ContextValues, bodyBytes: number): string | undefined {
 export function createSliceInterceptor(takeSlice: TakeSlice): Interceptor {
   return (next) => async (request) => {
     await takeSlice({ method: request.method, signal: request.signal, values: request.contextValues }, 0);
-    // A call that is aborted leaves its queue without a slice.
+    // When a call is aborted, its promise resolves without a slice.
     request.signal.throwIfAborted();
     return next(request);
   };

@@ -26,7 +26,7 @@ interface FieldShape {
   readonly shape: Shape | undefined;
 }
 
-/** What a message has had so far. A field that is a message may come in parts, which are merged. */
+/** The items counted so far. A message in a field may come in several parts, which are merged, so their counts add up. */
 interface Tally {
   readonly items: Map<FieldShape, number>;
   readonly parts: Map<FieldShape, Tally>;
@@ -180,7 +180,7 @@ function passValue(reader: BinaryReader, wireType: WireType, number?: number): v
     reader.skip(wireType, number);
     return;
   }
-  // Without the view of the bytes that `skip` makes.
+  // `skip` would make a view of the bytes.
   const length = reader.uint32();
   reader.pos += length;
 }

@@ -13,7 +13,7 @@ import { createJsonWriters } from "../../rest/json/write-json.ts";
 import type { ItemLimitOf } from "../../rest/limits/item-limit.ts";
 import { compileJsonItemCheck } from "../../rest/limits/json-item-check.ts";
 import { compileBinaryItemCheck } from "./binary-item-check.ts";
-import { type WriteResponse, keepEncoding } from "./keep-encoding.ts";
+import { inOwnMemory } from "../../rest/calls/in-own-memory.ts";
 
 /** Reads the requests of a method and writes its responses. */
 export interface Codec {
@@ -77,4 +77,20 @@ function readProto(desc: DescMessage, bytes: Buffer): Message {
   } catch (cause) {
     throw new RestError("BODY_MALFORMED", `the request is no ${desc.typeName} in Protobuf's binary format`, { cause });
   }
+}
+
+/** @param isReused whether later calls get the same message, unchanged. */
+type WriteResponse = (message: Message, isReused: boolean) => Uint8Array;
+
+/** Returns a function that encodes a reused message only once. */
+function keepEncoding(write: (message: Message) => Uint8Array): WriteResponse {
+  const kept = new WeakMap<Message, Uint8Array>();
+  return (message, isReused) => {
+    if (!isReused) return write(message);
+    const known = kept.get(message);
+    if (known !== undefined) return known;
+    const bytes = inOwnMemory(write(message));
+    kept.set(message, bytes);
+    return bytes;
+  };
 }

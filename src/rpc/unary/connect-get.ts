@@ -17,7 +17,7 @@ export function isCalledWithGet({ idempotency }: DescMethod): boolean {
   return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
-/** Returns the encoding of the message in the URL of a request; that of errors if it is none of the two. */
+/** Returns the encoding of the message in the URL of a request; JSON, in which errors are written, if it names neither encoding. */
 export function encodingInUrl(request: HttpRequest): Encoding {
   return queryOf(request).get("encoding") === "proto" ? "proto" : "json";
 }
@@ -47,7 +47,7 @@ export const connectGetProtocol: Protocol = {
   },
 };
 
-/** The response is for its caller, as long as nothing changes. A cache must ask each time, also one that is told to cache GET. */
+/** The response is for its caller only and may change at any time, so a cache must ask each time, even one that caches every GET. */
 function limitCaches({ context: { responseHeader } }: UnaryExchange): void {
   if (!responseHeader.has("cache-control")) responseHeader.set("cache-control", "private, no-cache");
   responseHeader.append("vary", "accept-encoding");

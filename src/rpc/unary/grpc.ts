@@ -22,7 +22,7 @@ type Headers = Record<string, string | string[]>;
 type Finish = (exchange: UnaryExchange, headers: Headers, trailer: globalThis.Headers, frame?: Buffer) => void;
 
 export const grpcProtocol: Protocol = createProtocol("grpc", ({ request, response }, headers, trailer, frame) => {
-  // Node sends headers before it knows that no body follows, so the status is in trailers also where there is no message.
+  // Node sends the headers before it knows that no body follows, so the status is in trailers even if there is no message.
   sendResponse(request, response, 200, headers, frame ?? nothing, toNodeHeaders(trailer));
 });
 
@@ -124,7 +124,7 @@ export function toFrame(flags: number, message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Returns the first coding that the client accepts and that is known. It accepts that of its request if it says nothing else. */
+/** Returns the first known coding that the client accepts: by its header or, without that, the coding of its request. */
 function acceptedCoding({ headers }: HttpRequest): "gzip" | "br" | undefined {
   const accepted = String(headers["grpc-accept-encoding"] ?? headers["grpc-encoding"] ?? "").split(",", 16);
   return accepted.map((name) => name.trim()).find((name) => name === "gzip" || name === "br");

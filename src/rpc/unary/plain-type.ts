@@ -1,8 +1,8 @@
 /**
  * Returns a content type in lowercase, with its charset, if that is UTF-8, in one spelling: `application/json; charset=utf-8`.
  *
- * Cuts it at the semicolon. A pattern that looks for spaces before something tries each of them as the first, and anybody can send
- * fifteen thousand, which would stop all calls for a second.
+ * Cuts the text at the semicolon instead of matching a pattern with spaces in it: a regular expression tries each space as the first one,
+ * and fifteen thousand of them, which anybody can send, would stop all calls for a second.
  */
 export function toPlainType(given: string): string {
   const type = given.toLowerCase();

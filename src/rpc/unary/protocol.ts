@@ -3,7 +3,6 @@ import type { ConnectError, HandlerContext } from "@connectrpc/connect";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import type { BodyLimits } from "../../rest/calls/body-limits.ts";
 
-/** A call and where its response goes. */
 export interface UnaryExchange {
   readonly request: HttpRequest;
   readonly response: HttpResponse;

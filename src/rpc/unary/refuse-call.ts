@@ -36,7 +36,7 @@ export function refuseUnknownMethod(request: HttpRequest, response: HttpResponse
 }
 
 /**
- * Answers to a call with a verb that its method does not have with the code that clients read from the status 405.
+ * Answers a call whose HTTP method its RPC does not allow, with the code that clients derive from the status 405.
  *
  * @returns false if the request is no call, or has one of the verbs, which are not answered.
  */
@@ -67,7 +67,7 @@ function refuse(request: HttpRequest, response: HttpResponse, error: ConnectErro
   return true;
 }
 
-/** Returns undefined for a request that is no call. JSON is one for the path of a method. */
+/** Returns undefined for a request that is no call. A request with JSON is a call if its path is that of a method. */
 function senderOf({ headers, url = "" }: HttpRequest): SendError | undefined {
   const type = headers["content-type"] ?? "";
   const [, send] = senders.find(([pattern]) => pattern.test(type)) ?? [];

@@ -18,7 +18,6 @@ export function findDecompressor(
   return new ConnectError(`the compression ${unknownCoding(coding)}`, Code.Unimplemented, { [accepting]: codings });
 }
 
-/** Returns what is wrong with an unknown coding. */
 export function unknownCoding(coding: string | string[] | undefined): string {
   return `must be one of ${codings}, or none, got ${quote(String(coding))}`;
 }

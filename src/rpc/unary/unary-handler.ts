@@ -1,5 +1,5 @@
-// Serves unary calls over Connect, gRPC and gRPC-Web, straight from the listener to the methods. Streams, and requests that are not
-// in one of these forms, are left to connect-node, whose requests and responses in the forms of fetch cost several times as much.
+// Serves unary calls over Connect, gRPC and gRPC-Web, straight from the listener to the methods. All other requests are left to
+// connect-node, which converts requests and responses to those of fetch: that costs several times as much.
 import {
   Code,
   ConnectError,
@@ -40,7 +40,7 @@ export interface UnaryHandlerOptions {
   readonly beforeMessage: (context: HandlerContext, bodyBytes: number) => Promise<void> | undefined;
   /** Wrap each call, the first one outermost. */
   readonly interceptors: Interceptor[];
-  /** Reports whether the method returns the response of a call to other calls, too, unchanged. It is then encoded once. */
+  /** Reports whether the method returns the same response to later calls, unchanged. It is then encoded once. */
   readonly isReused: (response: Message, context: HandlerContext) => boolean;
   readonly explain: ExplainError;
   /** Returns the limits of the message of a call that passed the gate. */
@@ -50,7 +50,6 @@ export interface UnaryHandlerOptions {
    * parsed; shorter ones are for an interceptor to refuse.
    */
   readonly itemLimitOf: ItemLimitOf;
-  /** The maximum depth of JSON. */
   readonly maxDepth: number;
   /** Resolves the types of google.protobuf.Any in JSON. */
   readonly registry?: Registry | undefined;
@@ -62,7 +61,6 @@ export interface UnaryHandlerOptions {
 
 type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
 
-/** What a content type stands for. */
 interface Wire {
   readonly protocol: Protocol;
   readonly encoding: Encoding;

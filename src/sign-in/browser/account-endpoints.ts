@@ -7,7 +7,7 @@ import type { HttpRequest } from "../../http/http-messages.ts";
 import { OAuthError } from "../oauth/oauth-error.ts";
 import { readForm } from "../oauth/read-form.ts";
 import { accountWays, endPath, endedPage, unfinishedPage } from "./account-ways.ts";
-import { type Answer, type Endpoint, page } from "./answers.ts";
+import { type BrowserResponse, type Endpoint, page } from "./browser-responses.ts";
 import { accountPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { home } from "./return-path.ts";
@@ -18,10 +18,13 @@ interface AccountEndpoints {
   readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
   /** Returns an endpoint with a page for browsers that are signed in. */
   readonly pageOf: (write: (session: BrowserSession, request: HttpRequest) => Promise<string>) => Endpoint;
-  readonly signOut: (request: HttpRequest, answer: (headers: Answer["headers"]) => Answer) => Promise<Answer>;
+  readonly signOut: (
+    request: HttpRequest,
+    answer: (headers: BrowserResponse["headers"]) => BrowserResponse,
+  ) => Promise<BrowserResponse>;
   readonly originOf: (request: HttpRequest) => Origin;
   readonly logger: Logger;
-  readonly fail: (error: OAuthError) => Answer;
+  readonly fail: (error: OAuthError) => BrowserResponse;
 }
 
 /** Creates the page that shows everything that can act as the person, and the endpoint that ends it, in each org on its own. */

@@ -19,7 +19,7 @@ export function accountWays(members: readonly SignedInMember[], ways: readonly W
 <form method="post" action="${endPath}"><button class="danger">End everything that can act as me</button></form></section>`;
 }
 
-/** Returns what is left to sign in with after the end of everything. A sign-in by a one-time code has no identity that could stay. */
+/** Says what a person can still sign in with after everything has ended. A sign-in by a one-time code has no identity that could stay. */
 function whatStays(members: readonly SignedInMember[], ways: readonly WaysOfMember[]): string {
   const isWithCode = members.every(({ sessionId }, index) =>
     ways[index]?.sessions.some((row) => row.id === sessionId && row.identity_id === null),
@@ -102,7 +102,6 @@ function itemOf(name: string, details: string, notes: readonly string[], without
   return `<li><span>${escape(name)}</span><span>${text}</span></li>`;
 }
 
-/** The page for a browser that has ended everything. */
 export function endedPage(): string {
   return frame(
     "All ended",

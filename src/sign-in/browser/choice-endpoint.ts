@@ -4,7 +4,7 @@ import type { HttpRequest } from "../../http/http-messages.ts";
 import { OAuthError } from "../oauth/oauth-error.ts";
 import { readForm, requiredParameter } from "../oauth/read-form.ts";
 import { readQuery } from "../oauth/read-parameters.ts";
-import { type Answer, type Endpoint, page, redirect } from "./answers.ts";
+import { type BrowserResponse, type Endpoint, page, redirect } from "./browser-responses.ts";
 import { choicePage, choiceProblemPage } from "./choice-page.ts";
 import { readCookie } from "./cookie.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
@@ -20,7 +20,7 @@ interface ChoiceEndpointDependencies {
 export function createChoiceEndpoint(dependencies: ChoiceEndpointDependencies): Endpoint {
   const { signInChoices, isSignedIn, originOf } = dependencies;
 
-  const show = async (request: HttpRequest): Promise<Answer> => {
+  const show = async (request: HttpRequest): Promise<BrowserResponse> => {
     const returnPath = requireReturnPath(readQuery(request).get("return_to"));
     const cookie = readCookie(request);
     const choices = cookie === undefined ? [] : await signInChoices.find(cookie);
@@ -28,7 +28,7 @@ export function createChoiceEndpoint(dependencies: ChoiceEndpointDependencies): 
     return redirect((await isSignedIn(request)) ? returnPath : signInPath(returnPath));
   };
 
-  const decide = async (request: HttpRequest): Promise<Answer> => {
+  const decide = async (request: HttpRequest): Promise<BrowserResponse> => {
     requireSameOrigin(request);
     const form = await readForm(request);
     const returnPath = requireReturnPath(form.get("return_to"));

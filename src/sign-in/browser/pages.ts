@@ -87,7 +87,6 @@ ${ways}`,
   );
 }
 
-/** The link to the page where a person chooses another member. */
 export function otherMemberLink(returnPath: string): string {
   return `<a href="${escape(choicePath(returnPath))}">Sign in as another member</a>`;
 }
@@ -105,7 +104,6 @@ ten minutes at most.</p>
   );
 }
 
-/** The page with the keys and sessions of a member. */
 export function keysPage(session: BrowserSession, member: string | null): string {
   return accountFrame(
     "Keys and sessions",
@@ -128,7 +126,7 @@ export function newKeyPage(session: BrowserSession, member: string | null): stri
   );
 }
 
-/** Nothing is chosen that the person has not chosen: the first of several members may be that of an org that wants to be chosen. */
+/** No member is preselected: an org could otherwise arrange to be the first, and so to be chosen without a thought. */
 function memberChoice({ members }: BrowserSession, chosen: string | null): string {
   const options = members.map(({ path, displayName, orgDisplayName }) => {
     const label = `${displayName} in ${orgDisplayName} (${path})`;

@@ -19,7 +19,7 @@ import { readQuery } from "../oauth/read-parameters.ts";
 import { requireMethod } from "../oauth/require-method.ts";
 import { requestPathOf } from "../../http/request-path.ts";
 import { createAccountEndpoints } from "./account-endpoints.ts";
-import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
+import { type BrowserResponse, type Endpoint, json, page, redirect, send } from "./browser-responses.ts";
 import { createAuthorizeEndpoints } from "../consent/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
@@ -173,7 +173,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
   };
 }
 
-function failAsJson(error: OAuthError): Answer {
+function failAsJson(error: OAuthError): BrowserResponse {
   return json(error.status, { error: error.error, error_description: error.message });
 }
 

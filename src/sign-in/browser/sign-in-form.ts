@@ -2,18 +2,18 @@ import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
 import { type OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { type Form, readForm } from "../oauth/read-form.ts";
-import { type Answer, type Endpoint, page } from "./answers.ts";
+import { type BrowserResponse, type Endpoint, page } from "./browser-responses.ts";
 import { signInPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { home, requireReturnPath } from "./return-path.ts";
 
 /**
- * Creates an endpoint for a form of the sign-in page. What it refuses is said on that page, which still has the identity providers and
- * where the browser goes afterwards, so that a mistyped code does not lose the client that sent the person.
+ * Creates an endpoint for a form of the sign-in page. It shows refusals on that page, with the identity providers and the address to
+ * return to, so that a person who mistypes a code still gets back to the client that sent it.
  */
 export function createSignInForm(
   providers: Pick<ProviderSignIn, "list">,
-  signIn: (form: Form, returnPath: string, request: HttpRequest) => Promise<Answer>,
+  signIn: (form: Form, returnPath: string, request: HttpRequest) => Promise<BrowserResponse>,
 ): Endpoint {
   return {
     methods: ["POST"],
@@ -25,7 +25,7 @@ export function createSignInForm(
         return await signIn(form, returnPath, request);
       } catch (thrown) {
         const error = toOAuthError(thrown);
-        // Its cause is logged where all errors end.
+        // The caller of the endpoint logs the cause.
         if (error.error === "server_error") throw thrown;
         const org = form.get("org");
         const body = signInPage({ returnPath, org, problem: error.message, providers: await providers.list(org) });
@@ -37,6 +37,6 @@ export function createSignInForm(
 }
 
 /** The sign-in page for an error after which it is not known where the person came from. */
-export function failOnPage(error: OAuthError): Answer {
+export function failOnPage(error: OAuthError): BrowserResponse {
   return { ...page(signInPage({ returnPath: home, problem: error.message })), status: error.status };
 }

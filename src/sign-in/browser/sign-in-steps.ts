@@ -7,7 +7,7 @@ import type { SignInChoice, SignInChoices } from "../../iam/sign-in/sign-in-choi
 import type { BrowserSessionKey } from "../../iam/sign-in/store.ts";
 import { waitAtMost } from "../../timers/wait-at-most.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
-import { type Answer, page, redirect } from "./answers.ts";
+import { type BrowserResponse, page, redirect } from "./browser-responses.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
 import { signedOutPage } from "./pages.ts";
 import { choicePath } from "./return-path.ts";
@@ -25,21 +25,21 @@ interface SignInSteps {
   /** Returns what a browser may still choose. */
   readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
   /**
-   * Ends the sign-in that a browser had before another one: somebody else may know its cookie, which ends at once. The new sign-in does
-   * not wait long for its sessions, because an org can hold up their ends.
+   * Ends the earlier sign-in of a browser before a new one. Its cookie, which somebody else may know, ends at once. Its sessions end within
+   * a bounded wait, because an org can delay their end.
    */
   readonly endBefore: (request: HttpRequest) => Promise<void>;
-  /**
-   * Lets a person who signed in at a provider choose a member. Who has nothing to choose, but one member and nothing to accept, is
-   * signed in at once.
-   */
-  readonly enter: (request: HttpRequest, person: SignedInPerson) => Promise<Answer>;
+  /** Lets a person who signed in at a provider choose a member. A person with one member and nothing to accept is signed in at once. */
+  readonly enter: (request: HttpRequest, person: SignedInPerson) => Promise<BrowserResponse>;
   /**
    * Signs a browser out. What fails in one org leaves neither the browser nor the sessions of other orgs signed in.
    *
    * @param answer what to answer when all has ended; by default, the browser goes to the sign-in.
    */
-  readonly signOut: (request: HttpRequest, answer?: (headers: Answer["headers"]) => Answer) => Promise<Answer>;
+  readonly signOut: (
+    request: HttpRequest,
+    answer?: (headers: BrowserResponse["headers"]) => BrowserResponse,
+  ) => Promise<BrowserResponse>;
 }
 
 /** How long a new sign-in waits for the orgs of the one that the browser had. */
@@ -70,7 +70,7 @@ export function createSignInSteps(dependencies: StepDependencies): SignInSteps {
     await waitAtMost(maxWaitMs, ending);
   };
 
-  const enter = async (request: HttpRequest, { identities, returnPath }: SignedInPerson): Promise<Answer> => {
+  const enter = async (request: HttpRequest, { identities, returnPath }: SignedInPerson): Promise<BrowserResponse> => {
     await endBefore(request);
     const cookie = await signInChoices.offer(identities);
     const headers = { "Set-Cookie": [setCookie(cookie), clearCookie("start")] };

@@ -1,5 +1,5 @@
-// The authorization endpoint (RFC 6749, 3.1): a client sends a browser here, a person allows it to act for it, and the browser
-// brings the client a code. These endpoints read the cookie of the sign-in, as those in `sign-in/browser`.
+// The authorization endpoint (RFC 6749, 3.1): a client sends a browser here, a person allows the client to act for them, and the browser
+// brings the client a code. Like those in `sign-in/browser`, these endpoints read the cookie of the sign-in.
 import type { Database } from "../../database/database.ts";
 import { issueCode } from "../../iam/authorization-codes/issue-code.ts";
 import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";
@@ -10,7 +10,7 @@ import { type OAuthDependencies, oauthPaths } from "../oauth/oauth-endpoints.ts"
 import { OAuthError } from "../oauth/oauth-error.ts";
 import { readForm, requiredParameter } from "../oauth/read-form.ts";
 import { readParameters, readQuery } from "../oauth/read-parameters.ts";
-import { type Answer, type Endpoint, page, redirect } from "../browser/answers.ts";
+import { type BrowserResponse, type Endpoint, page, redirect } from "../browser/browser-responses.ts";
 import { requireSameOrigin } from "../browser/require-same-origin.ts";
 import { choicePath, signInPath } from "../browser/return-path.ts";
 import { consentPage, problemPage } from "./pages.ts";
@@ -38,7 +38,7 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
     members: readonly Member[],
   ): readonly Member[] => members.filter(({ orgId }) => client.org_id === systemOrgId || client.org_id === orgId);
 
-  const ask = async (request: HttpRequest, query: URLSearchParams): Promise<Answer> => {
+  const ask = async (request: HttpRequest, query: URLSearchParams): Promise<BrowserResponse> => {
     const authorization = await read(query);
     const { client, prompts } = authorization;
     const session = prompts.includes("login") ? undefined : await findSession(request);

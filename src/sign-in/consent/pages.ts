@@ -1,7 +1,6 @@
-// The pages on which a person allows a client to act for it. They need no script.
+// The pages on which people allow clients to act for them. They need no script.
 import type { SignedInMember } from "../../iam/sign-in/browser-sessions.ts";
 import { escape, frame, otherMemberLink } from "../browser/pages.ts";
-import { describeScope } from "./describe-scope.ts";
 import type { Authorization } from "./read-authorization.ts";
 
 /**
@@ -55,7 +54,7 @@ export function problemPage(problem: string): string {
   );
 }
 
-/** Several members are a choice, in which none is preselected: the first may be that of an org that wants to be chosen. */
+/** Of several members, none is preselected: an org could otherwise arrange to be the first, and so to be chosen without a thought. */
 function memberOptions(members: readonly SignedInMember[]): string {
   const isChoice = members.length > 1;
   const options = members.map(({ path, displayName, orgDisplayName }, index) => {
@@ -72,3 +71,18 @@ function memberOptions(members: readonly SignedInMember[]): string {
 function placeOf(redirectUri: string): string {
   return new URL(redirectUri).host || redirectUri;
 }
+
+/** Returns what a scope allows, in words: `Get role bindings (iam)` for `iam.roleBindings.get`. */
+function describeScope(scope: string): string {
+  const [area = "", collection = "*", verb = "*"] = scope.split(".");
+  if (collection === "*") return `Everything that you may do in the area ${area}`;
+  const [what, how] = [wordsOf(collection), wordsOf(verb)];
+  return verb === "*" ? `Everything that you may do with ${what} (${area})` : `${capitalized(how)} ${what} (${area})`;
+}
+
+/** `roleBindings` → `role bindings` */
+function wordsOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

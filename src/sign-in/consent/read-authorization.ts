@@ -14,7 +14,6 @@ export interface ReplyTo {
   readonly state: string | undefined;
 }
 
-/** A valid request. */
 export interface Authorization extends ReplyTo {
   readonly codeChallenge: string;
   /** The scopes that it asks for; null for all. */
@@ -24,7 +23,6 @@ export interface Authorization extends ReplyTo {
   readonly prompts: readonly string[];
 }
 
-/** An error that is sent to the client. */
 export class AuthorizationError extends OAuthError {
   readonly replyTo: ReplyTo;
 
@@ -37,8 +35,6 @@ export class AuthorizationError extends OAuthError {
 const offline = "offline_access";
 
 /**
- * Reads a request.
- *
  * @param query the parameters, as in a URL.
  * @throws OAuthError, AuthorizationError
  */

@@ -151,7 +151,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     },
 
     async [oauthPaths.revoke](request, form) {
-      // Any holder of a token may revoke it, but a client that names itself must be who it says.
+      // Any holder of a token may revoke it, but a client that names itself must authenticate.
       const registered = await findRegistered(request, form);
       const caller = registered === undefined ? await findClient(request, form) : undefined;
       if (caller !== undefined) await countCall(caller, false);

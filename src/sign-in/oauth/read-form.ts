@@ -51,7 +51,7 @@ function readBody(request: HttpRequest, mediaType: string): Promise<Buffer> {
   if ((request.url ?? "").includes("?")) throw invalid("parameters must be in the body, not in the URL");
   const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (given !== mediaType) throw invalid(`the Content-Type must be ${mediaType}`);
-  // One buffer, because a body may come byte by byte, and a Buffer of one byte takes some hundred.
+  // One buffer: a body may come byte by byte, and each Buffer has an overhead of some hundred bytes.
   let body = Buffer.allocUnsafe(firstBytes);
   let length = 0;
   return new Promise((resolve, reject) => {

@@ -2,8 +2,6 @@ import { queryOf } from "../../http/request-path.ts";
 import { OAuthError } from "./oauth-error.ts";
 
 /**
- * Reads the parameters of a form.
- *
  * @param text as `org=acme&return_to=%2Faccount`.
  * @throws OAuthError invalid_request if one contains NUL, which no text that is stored has.
  */

@@ -1,10 +1,10 @@
-// Checks of a batch that run for all items together, with the errors of checks that run item by item.
+// Lets a batch check all its items together and still fail with the error of its first faulty item, as if it had checked one by one.
 import { ServiceError } from "../../errors/service-error.ts";
 import type { AtItem } from "./batch-item.ts";
 
 /** The first item of a batch that is at fault, as far as it is known. */
 export interface FirstFault {
-  /** Returns how many items are before it. Later checks need only these. */
+  /** Returns the number of items before it. Later checks need only these. */
   readonly before: () => number;
   /** Notes a fault of an item before it. `run` rejects with the error. */
   readonly note: (index: number, run: () => Promise<unknown>) => void;
@@ -45,8 +45,8 @@ export function mapUntilFault<Item, Result>(
 }
 
 /**
- * Checks something of the items before the first fault, which several items can have in common: all at once and, if the check
- * fails, ever smaller parts, to note the first item that is at fault.
+ * Checks something that several items may have in common, for the items before the first fault: with one call and, if that rejects,
+ * with calls for half as many items each, until the first faulty item is found and noted.
  *
  * @param keyOf returns the key of what is checked of an item.
  * @param check rejects with a ServiceError exactly if it rejects for one of the items alone.

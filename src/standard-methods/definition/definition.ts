@@ -99,8 +99,8 @@ interface RowReference {
 }
 
 /**
- * References that no foreign key shows, such as names in JSON. They keep what they refer to. To find one, all rows of the resource are
- * read, so this is for resources of which a cloud has few.
+ * References that no foreign key shows, such as names in JSON. They restrict the removal of what they refer to. To find one, all rows
+ * of the resource are read, so this is for resources of which a cloud has few.
  */
 interface HiddenReference {
   readonly to: ResourceType;
@@ -205,7 +205,7 @@ interface ResourceAccess {
   readonly heldBy: Readonly<Record<string, readonly string[]>>;
   /** The verbs that the role `admin` does not hold. */
   readonly notByAdmin: readonly string[];
-  /** Verbs of permissions that no method requires by itself. */
+  /** Verbs of permissions that the protos of no method name: the rules of a resource require them. */
   readonly otherVerbs?: readonly string[];
 }
 

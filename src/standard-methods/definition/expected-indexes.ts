@@ -1,5 +1,5 @@
 // The indexes that a resource needs, so that the cost of a list is proportional to its page, and rows to purge or expire are
-// found without a table scan (docs/decisions/0015-indexes-for-lists.md). Index definitions are in the form of `pg_get_indexdef`.
+// found without a table scan (docs/decisions/0015-lists.md). Index definitions are in the form of `pg_get_indexdef`.
 import type { FilterField } from "../../filters/filter-fields.ts";
 import { type ResourceDefinition, isInOrg, isNamed, keepsDeleted } from "./definition.ts";
 import { listFieldsOf } from "../read/list-fields.ts";

@@ -33,7 +33,7 @@ export interface FollowedTransition {
   readonly authorHolds: AuthorHolds;
 }
 
-/** What follows the transitions of a resource, for what other rooms know of it. */
+/** What another folder does when a resource makes a transition: a sweep follows the deletion of a project. */
 export interface Follower {
   readonly of: ResourceType;
   /**
@@ -53,7 +53,7 @@ export interface ResourceRegistry {
   definitionOf(type: ResourceType): ResourceDefinition;
   /** Returns the resources in orgs whose rows are removed with the rows of a resource that they refer to. */
   dependentsOf(type: ResourceType): readonly Referrer[];
-  /** Returns the resources in orgs whose rows keep the rows of a resource that they refer to. */
+  /** Returns the resources in orgs whose references restrict the removal of a resource. */
   usersOf(type: ResourceType): readonly Referrer[];
   hiddenUsersOf(type: ResourceType): readonly HiddenReferrer[];
   /** Whether rows of resources in orgs refer to the rows of a resource by a column. */
@@ -127,8 +127,8 @@ export function requireAllDefined({ definitions }: ResourceRegistry): void {
 }
 
 /**
- * Checks that what a resource keeps is not removed together with something else, which would fail by the foreign key. An org is
- * removed with all that is in it.
+ * Checks that a reference which restricts removals does not refer to something that is removed in a cascade: the foreign key would fail.
+ * An org is removed with all that is in it.
  */
 function requireRemovable(
   { type, storage: { references } }: ResourceDefinition,

@@ -27,7 +27,7 @@ export interface ListRequest extends PageRequest {
 /** A page, with the total number of resources if it is known. */
 interface CountedPage<Row> extends Page<Row> {
   readonly totalSize: number | undefined;
-  /** When the first of the rows ends that were read for it. */
+  /** The earliest time at which one of its rows ends. */
   readonly endsAt: number;
 }
 

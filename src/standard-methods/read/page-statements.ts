@@ -1,6 +1,6 @@
-// The statements of pages. Those without a filter, in the default order, are few and return all the time: each is compiled once. Those
-// that read one table and the org are also planned once. The best plan of other pages depends on the filter, or on how many rows the
-// parents have.
+// The statements of pages. There are few different ones without a filter in the default order, and they are sent often: each is compiled
+// once and, if it reads only one table and the org, planned once. The best plan of any other page depends on its filter, or on how many
+// rows the parents have.
 import type { Kysely } from "kysely";
 import { isUnlimited } from "../../access/evaluation/visibility.ts";
 import type { KnownStatement } from "../../database/connection-pool.ts";
@@ -16,8 +16,8 @@ export interface PageStatement extends KnownStatement {
 }
 
 /**
- * A plan that is kept does not know the values, nor how large the tables will be. It walks the index of the order from the start of
- * the page and looks up the joined rows one by one, which costs as much as the page, whatever the values.
+ * A plan that is kept is made without the values, and before the tables have grown. So it has to walk the index of the order from the
+ * start of the page and look up the joined rows one by one: that costs as much as the page, whatever the values.
  */
 const keptPlan = {
   plan_cache_mode: "force_generic_plan",
@@ -34,9 +34,9 @@ const keptPlan = {
 const acrossParents = { enable_mergejoin: "off" };
 
 /**
- * Without a filter, the joins of a page look up the rows of the paths of what is on it: in one parent they need no other order, and
- * across parents only the first tables may, which include those of the paths. To compare all orders of eight joins takes the planner
- * several times as long as the page takes. A filter may be best served by starting from a joined row.
+ * Without a filter, tables are joined only to read what paths and messages need. So the written order of the joins is right for one
+ * parent; across parents, the planner may change it among the first tables, which include those of the paths. To compare all orders of
+ * eight joins takes it several times as long as the page. With a filter, the best plan may start at a joined row.
  */
 const withoutFilter = {
   inOneParent: { join_collapse_limit: "1" },
@@ -101,7 +101,7 @@ export function createPageStatements<Row>(
 
 /** Compiles the statement of all pages that differ from one only in their values. */
 function compileTemplate<Row>(db: Kysely<Schema>, listing: Listing<Row>, selection: Selection): Template {
-  /** What returns a value, by the object that stands for the value while the statement is compiled. */
+  /** The functions that return the values, by the objects that stand for the values while the statement is compiled. */
   const slots = new Map<unknown, (selection: Selection) => unknown>();
   const slot = <Value>(valueOf: (of: Selection) => Value | undefined): Value => {
     const standIn = {};

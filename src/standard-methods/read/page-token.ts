@@ -16,7 +16,7 @@ export interface PageTokens {
 
 /** @param key 32 bytes that all servers of the installation share. */
 export function createPageTokens(key: Uint8Array): PageTokens {
-  // A key made once: from bytes, each use would make one, which takes as long as the rest.
+  // Made once: an HMAC with the bytes would make a key object each time, which takes as long as the rest of the HMAC.
   const secret = createSecretKey(key);
   const seal = (payload: string, binding: readonly string[]): string => {
     const mac = createHmac("sha256", secret)

@@ -54,7 +54,7 @@ interface Kept extends FreshResponse<Message> {
   readonly revisions: string;
 }
 
-/** Of how many orgs the keys of reads are remembered that have no kept response, and how many of each. */
+/** The most orgs for which the keys of reads without a kept response are remembered, and the most keys for each. */
 const maxOrgsSeen = 1_000;
 const maxSeenOfOrg = 1_000;
 

@@ -65,7 +65,7 @@ export function createRowReaders(database: Database, registry: ResourceRegistry)
         rows: definition.storage.select(database.reads),
         columns: idColumns(definition),
       });
-      // They are the ids of what contains something.
+      // The resource at the end of the path contains what is read, so its own level counts as a container.
       lookup = createVisibleLookup(found, levels);
       idLookups.set(definition.type, lookup);
     }
@@ -189,8 +189,8 @@ export async function lookUpByKeys<Table extends ResourceTable, Row extends Reso
 }
 
 /**
- * Selects rows by their keys: several one after the other, because the planner would first join all tables, and then look for the
- * keys.
+ * Selects rows by their keys. Several are looked up one by one, in a lateral join: otherwise the planner joins all tables before it
+ * looks for the keys.
  */
 function selectByKeys<Table extends ResourceTable, Row extends ResourceRow>(
   db: Kysely<Schema>,

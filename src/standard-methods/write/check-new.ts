@@ -5,10 +5,10 @@ import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import type { Draft, Outcome, ServedResource } from "../rules.ts";
 
 /**
- * Checks new resources as far as that needs no lock and may take long. Others run between two of them. The creation tells what is
- * wrong, in its order; so a repeated request gets its first answer.
+ * Runs the checks of new resources that need no lock and may take long. An error is not thrown here but by the creation, which first
+ * looks whether the request is a repeated one, and has an order of its own for what it checks.
  *
- * @param slices of the call; undefined under a lock, where nobody runs in between.
+ * @param slices of the call: each resource is checked in a slice of its own. Undefined under a lock, which nobody may wait for so long.
  * @returns an outcome for each, up to the first one that is at fault; none if there is nothing to check.
  */
 export async function checkNew<

@@ -212,8 +212,8 @@ async function orUndone<Result>(db: WriteTransaction, run: () => Promise<Result>
   void db.sendWithNext(sql`savepoint undone`.compile(db));
   try {
     const result = await run();
-    // The transaction has locked the row of the org, and will update it. An update in the savepoint would have an id of its own, and
-    // PostgreSQL a list of both ids to read with the row.
+    // The transaction has locked the org's row and will update it. Inside of a savepoint, the update would have a transaction id of its
+    // own. PostgreSQL would then store lock and update as a multixact, which every reader of the row has to look up.
     void db.sendWithNext(sql`release savepoint undone`.compile(db));
     return result;
   } catch (error) {

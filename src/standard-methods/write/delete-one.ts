@@ -24,8 +24,8 @@ export async function deleteOne<Table extends ResourceTable, Row extends Resourc
   const { reader, rules } = served;
   const { allowMissing, force } = call.request;
   await rules.lockBefore?.(call.db, [path]);
-  // Reads after taking that lock, so that a later one of several concurrent calls sees the deletion. Without the org's lock, so
-  // that the call succeeds even if the parent no longer exists.
+  // After `lockBefore`, so that the later one of two concurrent calls sees the deletion. Before the org's lock, so that the call
+  // succeeds even if the parent no longer exists.
   const early = allowMissing ? await reader.find(call.db, path) : undefined;
   if (allowMissing && isGone(early)) return early ?? null;
   const transaction = await openScope(served, call, path);

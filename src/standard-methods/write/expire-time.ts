@@ -8,7 +8,7 @@ const end = Date.UTC(9999, 0, 1);
 /**
  * Reads an expiry time. Returns null if there is none.
  *
- * @param locked the org of the write: the database's clock counts, at which all servers let things expire.
+ * @param locked the org of the write, with the time of its lock by the database's clock, which decides on every server what has expired.
  * @throws ServiceError FIELD_INVALID when the time is not after that of the lock.
  */
 export function readExpireTime(

@@ -3,13 +3,13 @@ import { transactionLimits, limitsWithin } from "../../database/transaction-limi
 import type { CallTime } from "../../changes/write-in-org.ts";
 import type { FairQueue, QueuedCall } from "../../scheduling/fair-queue.ts";
 
-/** How long a preview waits for a lock in its first turn, and in a later one at most, in milliseconds. */
+/** How long a preview waits for a lock at its first turn, in milliseconds; twice as long at each later one, up to the maximum. */
 const firstLockMs = 250;
 const longestLockMs = 1_000;
 
 /**
- * Runs a preview when it is its turn. One that does not get its locks soon waits for another turn: an org whose lock is held for
- * long would otherwise take the turns of all others, since a preview may lock other orgs than that of its target.
+ * Runs a preview at its turn in the queue. If it does not get its locks soon, it gives its place up and queues again: previews that wait
+ * for an org whose lock is held for long would otherwise take all places. A preview may lock other orgs than that of its target.
  *
  * @param run runs the preview. It may be run more than once.
  */

@@ -48,7 +48,7 @@ async function findUser(
 ): Promise<object | undefined> {
   const { storage } = definition;
   if (isBelowOrg(user) && !isBelowOrg(definition)) {
-    // Writes of the other resource hold the locks of their orgs, and not the one of this write.
+    // The writes that could refer to the row hold the locks of their own orgs, so only a lock of the row makes them wait.
     await sql`select from ${sql.table(storage.table)} where ${isOneOf(definition, [row])} for update`.execute(db);
   }
   const { table, key, select } = user.storage;

@@ -63,7 +63,10 @@ export interface WriteRunner {
 
 const oldPerKept = 8;
 
-/** A write of a group has the request id of one that is running: to wait for that one, which may wait for the group, takes no lock. */
+/**
+ * Another write holds the request id of a write in a group. That one may be waiting for the lock of the group, so the group must not wait
+ * for it: the write leaves the group and waits alone.
+ */
 class RequestIdInUse extends Error {}
 
 /**
@@ -128,7 +131,7 @@ async function lockRequestId({ db, group, request: { caller, requestId } }: Writ
     void db.sendWithNext(sql`select pg_advisory_xact_lock(${key})`.compile(db));
     return;
   }
-  // A group has the lock of its org, for which others may wait that have locked their request ids.
+  // The group holds the lock of its org. Writes that wait for it may already have locked their request ids.
   const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_xact_lock(${key}) as locked`.execute(db);
   if (rows[0]?.locked !== true) throw new RequestIdInUse();
 }

@@ -25,7 +25,7 @@ interface GroupedCall extends CallTime {
   readonly org: OneReference;
 }
 
-/** Returns what writes in an org wait for. Those that name it and those that have its id do not wait for each other here. */
+/** Returns the target by which the writes of an org queue. Writes that name the org, and writes that have its id, queue apart. */
 export function queueTargetOf({ by, value }: OneReference): string {
   return by === "id" ? value : `name ${value}`;
 }
@@ -70,7 +70,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
   const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
 
   const lead = async ({ org, remainingMs }: GroupedCall, waiting: Waiting[]): Promise<void> => {
-    // After a transaction that failed, some writes are left that have had their turn.
+    // If the transaction failed, writes whose turn has passed may be left over.
     let left = await runGroup(org, [], waiting, remainingMs);
     while (left.length > 0) left = await runGroup(org, [...left], []);
   };
@@ -78,7 +78,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
   /**
    * Runs a group: first the writes in `taken`, then those that wait.
    *
-   * @param leaderMs returns the time that remains to the call whose turn it is. Until a write is taken, the lock is awaited for it.
+   * @param leaderMs returns the time that remains to the call whose turn it is. It bounds the wait for the lock if `taken` is empty.
    * @returns writes of `taken`, with those that were taken meanwhile, that have not run.
    */
   const runGroup = async (
@@ -122,7 +122,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
   ): Promise<readonly Waiting[]> => {
     const [first, ...others] = taken;
     if (first === undefined) throw error;
-    // The limits of time are those of the first one until it has run.
+    // Until the first write has run, the time limits of the transaction are those of that write.
     if (ran === 0 && (isTimeLimit(error) || !isDatabaseUnavailable(error))) {
       first.reject(error);
       return others;

@@ -1,4 +1,4 @@
-import type { SnapshotChange } from "../../../src/access/engine/loading/apply-change.ts";
+import type { LogEntry } from "../../../src/access/engine/loading/apply-entry.ts";
 import type { RoleBindingRow, Time } from "../../../src/access/engine/loading/rows.ts";
 import { type Draw, pick } from "../../rest/fuzz/draw.ts";
 import { type ModelRows, conditions, isDeleted, unnamed } from "./naive-model.ts";
@@ -45,10 +45,10 @@ export function emptyRows(): ModelRows {
 /** Changes the rows, and returns the entries of the change log for it. */
 export interface ChangeMaker {
   /** Returns undefined if the drawn change is not possible. */
-  next(draw: Draw): SnapshotChange | undefined;
+  next(draw: Draw): LogEntry | undefined;
 }
 
-type Change = (draw: Draw) => SnapshotChange | undefined;
+type Change = (draw: Draw) => LogEntry | undefined;
 type Row = { readonly id: string };
 type Named = "members" | "groups" | "projects" | "roles";
 
@@ -72,24 +72,24 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
     for (let number = draw(4); ; number++) if (!taken.has(`name-${number}`)) return `name-${number}`;
   }
 
-  function line(type: string, id: string, before: object | null, after: object | null): SnapshotChange {
+  function line(type: string, id: string, before: object | null, after: object | null): LogEntry {
     const json = (row: object | null) => JSON.parse(JSON.stringify(row)) as object | null;
     return { resource_type: type, resource_id: id, before: json(before), after: json(after) };
   }
 
-  function insert(table: Named, row: Row): SnapshotChange {
+  function insert(table: Named, row: Row): LogEntry {
     (rows[table] as Row[]).push(row);
     return line(types[table], row.id, null, row);
   }
 
-  function update(table: Named, row: Row | undefined, change: object): SnapshotChange | undefined {
+  function update(table: Named, row: Row | undefined, change: object): LogEntry | undefined {
     if (row === undefined) return undefined;
     const after = { ...row, ...change };
     (rows[table] as Row[]).splice((rows[table] as Row[]).indexOf(row), 1, after);
     return line(types[table], row.id, row, after);
   }
 
-  function remove(table: Named, row: Row | undefined): SnapshotChange | undefined {
+  function remove(table: Named, row: Row | undefined): LogEntry | undefined {
     if (row === undefined) return undefined;
     const { id } = row;
     (rows[table] as Row[]).splice((rows[table] as Row[]).indexOf(row), 1);
@@ -138,7 +138,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
     };
   }
 
-  function putBinding(draw: Draw, before: RoleBindingRow | undefined): SnapshotChange | undefined {
+  function putBinding(draw: Draw, before: RoleBindingRow | undefined): LogEntry | undefined {
     const after = drawBinding(draw, before?.id ?? newId());
     if (after === undefined) return undefined;
     if (before === undefined) rows.role_bindings.push(after);
@@ -146,7 +146,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
     return line("RoleBinding", after.id, before ?? null, after);
   }
 
-  function putMembership(draw: Draw): SnapshotChange | undefined {
+  function putMembership(draw: Draw): LogEntry | undefined {
     const [group, member] = [oneOf(draw, rows.groups), oneOf(draw, live(rows.members))];
     if (group === undefined || member === undefined) return undefined;
     const before = rows.group_members.find((row) => row.group_id === group.id && row.member_id === member.id);
@@ -156,7 +156,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
     return line("GroupMember", member.id, draw(2) === 0 ? null : (before ?? null), after);
   }
 
-  function putSubgroup(draw: Draw): SnapshotChange | undefined {
+  function putSubgroup(draw: Draw): LogEntry | undefined {
     const [outer, inner] = [oneOf(draw, rows.groups), oneOf(draw, rows.groups)];
     if (outer === undefined || inner === undefined || outer === inner) return undefined;
     const same = rows.subgroups.find((row) => row.group_id === outer.id && row.subgroup_id === inner.id);
@@ -165,7 +165,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
     return line("Subgroup", inner.id, same ?? null, after);
   }
 
-  function putOrg(draw: Draw): SnapshotChange {
+  function putOrg(draw: Draw): LogEntry {
     const before = rows.org;
     const state = draw(8) === 1 ? "SUSPENDED" : "ACTIVE";
     rows.org = { ...before, state, delete_time: draw(8) === 1 ? new Date(1) : null };
@@ -209,7 +209,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
     return { id: newId(), name, ...(deletable ? { delete_time: null } : {}) } as Row;
   }
 
-  function undelete(draw: Draw, table: "members" | "projects"): SnapshotChange | undefined {
+  function undelete(draw: Draw, table: "members" | "projects"): LogEntry | undefined {
     const row = oneOf<ModelRows["members" | "projects"][number]>(draw, deleted(rows[table]));
     return update(table, row, { delete_time: null, name: freeName(draw, table) });
   }
@@ -219,7 +219,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
     table: Table,
     type: string,
     idOf: (row: ModelRows[Table][number]) => string,
-  ): SnapshotChange | undefined {
+  ): LogEntry | undefined {
     const items = rows[table] as ModelRows[Table][number][];
     const row = oneOf(draw, items);
     if (row === undefined) return undefined;

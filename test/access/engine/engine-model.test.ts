@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyChange } from "../../../src/access/engine/loading/apply-change.ts";
+import { applyEntry } from "../../../src/access/engine/loading/apply-entry.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
 import { runSteps } from "../../../src/scheduling/steps.ts";
@@ -9,7 +9,7 @@ import { listSubjects } from "../../../src/access/engine/decisions/list-subjects
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
 import { lackingPermissions } from "../../../src/access/engine/decisions/lacking-permissions.ts";
-import { effectiveRoles, unconditionalRoles } from "../../../src/access/engine/decisions/effective-roles.ts";
+import { unconditionalRoles } from "../../../src/access/engine/decisions/effective-roles.ts";
 import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
 import { type Draw, arbitraryNoise, createDraw, pick } from "../../rest/fuzz/draw.ts";
 import { fuzzParameters, fuzzTimeout } from "../../support/fuzz-parameters.ts";
@@ -55,7 +55,7 @@ test(
         for (let left = 15 + draw(20); left > 0; left--) {
           const change = maker.next(draw);
           // The sweep is limited, so that removed entities are often still present.
-          if (change !== undefined) applyChange(moved, change, draw(3));
+          if (change !== undefined) applyEntry(moved, change, draw(3));
         }
         moved.advanceTo(moved.revision);
         // Like a server that starts again, and goes on with a file.
@@ -201,16 +201,14 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
   );
   return {
     allowed: decide(snapshot, query),
-    held: askedPermissions.filter((name) =>
-      effectiveRoles(snapshot, query).some((role) => snapshot.roles.has(role, snapshot.roles.permissions.find(name))),
-    ),
-    subjects: listSubjects(snapshot, { ...subjects, limit: Infinity }),
-    subjectsPage: pageBy((after, size) => listSubjects(snapshot, { ...subjects, after, limit: size })),
-    projects: listResources(snapshot, { ...resources, kind: "project", limit: Infinity }),
+    held: askedPermissions.filter((name) => decide(snapshot, { ...query, permission: name })),
+    subjects: runSteps(listSubjects(snapshot, { ...subjects, limit: Infinity })),
+    subjectsPage: pageBy((after, size) => runSteps(listSubjects(snapshot, { ...subjects, after, limit: size }))),
+    projects: runSteps(listResources(snapshot, { ...resources, kind: "project", limit: Infinity })),
     projectsPage: pageBy((after, size) =>
-      listResources(snapshot, { ...resources, kind: "project", after, limit: size }),
+      runSteps(listResources(snapshot, { ...resources, kind: "project", after, limit: size })),
     ),
-    orgs: listResources(snapshot, { ...resources, kind: "org", limit: 1 }),
+    orgs: runSteps(listResources(snapshot, { ...resources, kind: "org", limit: 1 })),
     distance: explanation.allowed ? explanation.groups.length : undefined,
     lacking: grantable.map((name) => {
       const held = unconditionalRoles(snapshot, query);

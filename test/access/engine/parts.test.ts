@@ -20,7 +20,7 @@ describe("edges", () => {
     const [sources, targets] = [createIntRecords(1), createIntRecords(1)];
     for (let count = 0; count < 10; count++) for (const records of [sources, targets]) records.add();
     const edges = createEdgeLists({ records: sources, field: 0 }, { records: targets, field: 0 });
-    const from = (source: number): number[] => walk(edges.firstFrom(source), edges.nextFrom).map(edges.targetOf);
+    const from = (source: number): number[] => walk(edges.firstFrom(source), edges.nextFrom).map(edges.groupOf);
     const to = (target: number): number[] => walk(edges.firstTo(target), edges.nextTo).map(edges.sourceOf);
     return { edges, from, to };
   }

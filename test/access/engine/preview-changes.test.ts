@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type SnapshotChange, applyChange } from "../../../src/access/engine/loading/apply-change.ts";
+import { type LogEntry, applyEntry } from "../../../src/access/engine/loading/apply-entry.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
@@ -39,7 +39,7 @@ test(
       const moved = createOrgSnapshot({ org: rows.org, predefinedRoles, compileCondition });
       for (let left = 40; left > 0; left--) {
         const change = maker.next(draw);
-        if (change !== undefined) applyChange(moved, change);
+        if (change !== undefined) applyEntry(moved, change);
       }
       moved.advanceTo(moved.revision);
       for (let round = 0; round < 8; round++) {
@@ -51,7 +51,7 @@ test(
           checkPreview(moved, before, rows, lines, draw);
           checkSame(moved, before, draw);
         }
-        for (const change of changes) applyChange(moved, change);
+        for (const change of changes) applyEntry(moved, change);
         moved.advanceTo(moved.revision);
       }
     });
@@ -64,7 +64,7 @@ test(
       snapshot: OrgSnapshot,
       before: ModelRows,
       after: ModelRows,
-      changes: readonly SnapshotChange[],
+      changes: readonly LogEntry[],
       draw: Draw,
     ): void {
       const [now, later] = [draw(lastTime), 1 + draw(lastTime)];
@@ -148,9 +148,9 @@ test("fails if the snapshot advances to another revision", () => {
 test("lists a changed condition, and permissions that depend on fewer conditions", () => {
   const { snapshot, bindTo } = smallOrg(1);
   const [before, after] = [bindTo("org", "no"), bindTo("org", "yes")];
-  applyChange(snapshot, before);
+  applyEntry(snapshot, before);
   snapshot.advanceTo(snapshot.revision);
-  const told = (change: SnapshotChange) =>
+  const told = (change: LogEntry) =>
     run(snapshot, { changes: [change] }).differences.map(({ gained, lost, isConditional }) => ({
       gained,
       lost,
@@ -203,8 +203,8 @@ function run(snapshot: OrgSnapshot, query: Partial<PreviewQuery> & Pick<PreviewQ
 }
 
 /** Draws a few changes of the same resource type, as in a batch. */
-function drawAlike(draw: Draw, rows: ModelRows, maker: ReturnType<typeof createChangeMaker>): SnapshotChange[] {
-  const changes: SnapshotChange[] = [];
+function drawAlike(draw: Draw, rows: ModelRows, maker: ReturnType<typeof createChangeMaker>): LogEntry[] {
+  const changes: LogEntry[] = [];
   const wanted = draw(2) === 1 ? 2 + draw(3) : 1;
   for (let tries = 0; tries < 30 && changes.length < wanted; tries++) {
     const undone = structuredClone(rows);
@@ -216,7 +216,7 @@ function drawAlike(draw: Draw, rows: ModelRows, maker: ReturnType<typeof createC
 }
 
 /** Adds the previous row of an expired membership that is created again. The change log omits it, so that a dry run could not restore it. */
-function withBefore(change: SnapshotChange, rows: ModelRows): SnapshotChange {
+function withBefore(change: LogEntry, rows: ModelRows): LogEntry {
   const { resource_type: type, after } = change;
   if (type !== "GroupMember" || change.before !== null) return change;
   const { group_id: group, member_id: member } = after as ModelRows["group_members"][number];
@@ -358,7 +358,7 @@ function smallOrg(size = 2) {
   rows.projects.push({ id: id(3, 0), name: "web", state: "ACTIVE", delete_time: null });
   const snapshot = createOrgSnapshot({ org: rows.org, predefinedRoles, compileCondition });
   loadRows(snapshot, rows);
-  const bindTo = (scope: "org" | "project", condition = ""): SnapshotChange => ({
+  const bindTo = (scope: "org" | "project", condition = ""): LogEntry => ({
     resource_type: "RoleBinding",
     resource_id: id(4, scope === "org" ? 0 : 1),
     before: null,

@@ -1,8 +1,8 @@
 // Tests that lists go through an org in steps, and that the org does not change between them.
 import { beforeEach, expect, test } from "vitest";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
-import { listResourcesInSteps } from "../../../src/access/engine/decisions/list-resources.ts";
-import { listSubjectsInSteps } from "../../../src/access/engine/decisions/list-subjects.ts";
+import { listResources } from "../../../src/access/engine/decisions/list-resources.ts";
+import { listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
 import { createCallSlices } from "../../../src/scheduling/call-slices.ts";
 import type { Steps } from "../../../src/scheduling/steps.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
@@ -58,7 +58,7 @@ function countSteps(steps: Steps<string[]>): { readonly steps: number; readonly 
 }
 
 test("the members who may are listed in steps", () => {
-  const { steps, answer } = countSteps(listSubjectsInSteps(snapshot, { ...common, resource }));
+  const { steps, answer } = countSteps(listSubjects(snapshot, { ...common, resource }));
   expect(steps).toBeGreaterThan(5);
   expect(answer).toHaveLength(count);
 });
@@ -81,7 +81,7 @@ test("those who can grant a permission that is missing are found in steps", () =
 test("the projects on which a member may are listed in steps", () => {
   const subject = { kind: "member", id: idOf(5) } as const;
   const query = { ...common, subject, kind: "project", counted: "all" } as const;
-  const { steps, answer } = countSteps(listResourcesInSteps(snapshot, query));
+  const { steps, answer } = countSteps(listResources(snapshot, query));
   expect(steps).toBeGreaterThan(5);
   expect(answer).toHaveLength(count);
 });

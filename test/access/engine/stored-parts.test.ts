@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
-import { applyChange } from "../../../src/access/engine/loading/apply-change.ts";
+import { applyEntry } from "../../../src/access/engine/loading/apply-entry.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
 import type { SharedArrays } from "../../../src/access/engine/tables/stored-part.ts";
 import { formatVersion } from "../../../src/access/snapshots/files/fingerprint.ts";
@@ -28,7 +28,7 @@ function change(draw: Draw, snapshot: OrgSnapshot, maker: ChangeMaker, count: nu
   for (let left = count; left > 0; left--) {
     const drawn = maker.next(draw);
     // The sweep is limited, so that references to removed entities are left.
-    if (drawn !== undefined) applyChange(snapshot, drawn, draw(3));
+    if (drawn !== undefined) applyEntry(snapshot, drawn, draw(3));
     if (draw(8) === 1) endTokens(draw, snapshot);
   }
   snapshot.advanceTo(snapshot.revision);

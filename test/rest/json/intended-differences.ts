@@ -1,4 +1,4 @@
-// Where the JSON of the transcoder is intended to differ from that of protobuf-es. docs/decisions/0048-exact-json.md says why.
+// Where the JSON of the transcoder is intended to differ from that of protobuf-es. docs/decisions/0009-json.md says why.
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { fieldOfKey, findWrapped, hasJsonFormOfItsOwn } from "../../../src/rest/json/json-forms.ts";
 import { MaskedSchema } from "../gen/rest/test/v1/library_pb.ts";

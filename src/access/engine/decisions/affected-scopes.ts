@@ -1,4 +1,4 @@
-import type { SnapshotChange } from "../loading/apply-change.ts";
+import type { LogEntry } from "../loading/apply-entry.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { MembershipRow, SubgroupRow } from "../loading/rows.ts";
 import { subjectNumber } from "../tables/subject.ts";
@@ -18,7 +18,7 @@ export interface AffectedScopes {
    * Adds what a change affects in the current state of the snapshot, which is the one before or after the changes. What a
    * change creates is found only after it, and what it removes only before it.
    */
-  readonly add: (change: SnapshotChange, side: Side) => void;
+  readonly add: (change: LogEntry, side: Side) => void;
   readonly subjects: () => Iterable<number>;
   /** Returns the scopes in which these subjects are affected, each once. */
   readonly of: (subjects: Iterable<number>) => Iterable<number>;

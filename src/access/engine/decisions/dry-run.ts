@@ -1,4 +1,4 @@
-import type { SnapshotChange } from "../loading/apply-change.ts";
+import type { LogEntry } from "../loading/apply-entry.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import { type ReferenceType, moveReference, putGroup, putRole } from "../loading/put-rows.ts";
 import type { GroupRow, RoleRow } from "../loading/rows.ts";
@@ -9,7 +9,7 @@ export type DryRun = <Result>(look: () => Result) => Result;
 const sometime = new Date(0);
 
 /**
- * Creates a dry run, which applies the changes to the snapshot and reverts them. Unlike `applyChange`, it removes no entity
+ * Creates a dry run, which applies the changes to the snapshot and reverts them. Unlike `applyEntry`, it removes no entity
  * permanently, so that everything can be restored, except memberships that had expired when a change created them again. It
  * does not create groups and roles: nothing can refer to a new one yet, so that it gives nobody access. It ignores changes of
  * members, projects and orgs.
@@ -17,7 +17,7 @@ const sometime = new Date(0);
  * @param revision the revision that the changes follow.
  * @throws Error when the snapshot is at another revision when the dry run is called, or at none.
  */
-export function createDryRun(snapshot: OrgSnapshot, revision: string, changes: readonly SnapshotChange[]): DryRun {
+export function createDryRun(snapshot: OrgSnapshot, revision: string, changes: readonly LogEntry[]): DryRun {
   const moves = changes.filter(({ resource_type: type, before }) => isReference(type) || before !== null);
   return (look) => {
     if (snapshot.revision !== revision)
@@ -40,7 +40,7 @@ function isReference(type: string): type is ReferenceType {
 
 function move(
   snapshot: OrgSnapshot,
-  { resource_type: type, resource_id: id }: SnapshotChange,
+  { resource_type: type, resource_id: id }: LogEntry,
   from: object | null,
   to: object | null,
 ): void {

@@ -84,7 +84,7 @@ export function createEffectiveGroups({
         addAbove(group);
         return;
       }
-      group = nestings.targetOf(nesting);
+      group = nestings.groupOf(nesting);
     }
   }
 

@@ -18,7 +18,6 @@ export interface Delta {
   readonly isConditional: boolean;
 }
 
-/** The permissions that a member holds on a resource. */
 interface Effective {
   readonly always: NamedPermissions;
   /** By the condition under which they are held. */
@@ -94,7 +93,6 @@ export function createEffectivePermissions(
   };
 }
 
-/** Returns a text that identifies the roles, by condition. */
 function keyOf(found: ReadonlyMap<string, ReadonlySet<number>>): string {
   const parts = [...found].map(([condition, records]) => {
     const roles = records.size === 1 ? [...records] : [...records].toSorted((one, other) => one - other);

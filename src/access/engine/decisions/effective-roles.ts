@@ -6,12 +6,6 @@ import type { OrgSnapshot } from "../org-snapshot.ts";
 /** The subject, its bindings, the resource and the time for which roles are collected. */
 export type RolesQuery = Omit<AccessQuery, "permission" | "conditionContext">;
 
-/** Returns the records of the roles that the subject holds on the resource now. */
-export function effectiveRoles(snapshot: OrgSnapshot, query: Omit<AccessQuery, "permission">): number[] {
-  const { conditionContext } = query;
-  return collectRoles(snapshot, query, (binding) => snapshot.bindings.conditionHolds(binding, conditionContext));
-}
-
 /** Returns the records of the roles that the subject holds on the resource without a condition. */
 export function unconditionalRoles(snapshot: OrgSnapshot, query: RolesQuery): number[] {
   return collectRoles(snapshot, query, (binding) => !snapshot.bindings.isConditional(binding));

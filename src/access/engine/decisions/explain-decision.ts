@@ -118,11 +118,10 @@ function findOnLevel(
   return 0;
 }
 
-/** Yields the groups that directly contain a member or group. */
 function* groupsOf({ groups, memberships, nestings }: OrgSnapshot, subject: number, now: number): Iterable<number> {
   const edges = isGroup(subject) ? nestings : memberships;
   for (let edge = edges.firstFrom(recordOf(subject)); edge !== 0; edge = edges.nextFrom(edge)) {
-    const group = edges.targetOf(edge);
+    const group = edges.groupOf(edge);
     if (edges.holdsAt(edge, now) && groups.isLive(group)) yield group;
   }
 }

@@ -50,11 +50,7 @@ export function findGrant(
   );
 }
 
-/**
- * Finds such a binding in one scope.
- *
- * @param count the number of subjects that `effectiveGroups` has collected.
- */
+/** @param count the number of subjects that `effectiveGroups` has collected. */
 function findInScope(
   { bindings, effectiveGroups, scopes }: OrgSnapshot,
   scope: number,

@@ -1,7 +1,6 @@
 import type { EntityTable } from "../tables/entity-table.ts";
 
 export interface PageOptions {
-  /** The last id of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
   /** Excludes ids from the page. Called only for ids that would be on it. */
@@ -16,7 +15,6 @@ export interface IdPage {
   readonly add: (record: number) => number;
   /** Returns the records in the order of ids. */
   readonly records: () => number[];
-  /** Returns the ids in order. */
   readonly ids: () => string[];
 }
 

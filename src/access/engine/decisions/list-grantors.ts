@@ -1,10 +1,9 @@
 import { unconditionalRoles } from "./effective-roles.ts";
-import { listSubjectsInSteps } from "./list-subjects.ts";
+import { listSubjects } from "./list-subjects.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { Steps } from "../../../scheduling/steps.ts";
 import type { TargetScope } from "./target-scope.ts";
 
-/** The permission to bind roles on a resource. */
 const bindPermission = "iam.roleBindings.create";
 
 /** The permission that, in addition, allows to bind roles with more permissions than the grantor has. */
@@ -31,7 +30,7 @@ export function* listGrantorsInSteps(snapshot: OrgSnapshot, query: GrantorsQuery
   if (limit <= 0) return [];
   const unheld = roles.permissions.find(unheldPermission);
   const found: string[] = [];
-  const candidates = yield* listSubjectsInSteps(snapshot, {
+  const candidates = yield* listSubjects(snapshot, {
     permission: bindPermission,
     resource,
     now,

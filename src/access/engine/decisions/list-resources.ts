@@ -3,7 +3,7 @@ import { decide } from "./decide.ts";
 import { type SubjectReference, activeSubject, findGrant } from "./find-grant.ts";
 import { type IdPage, type PageOptions, createIdPage } from "./id-page.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
-import { type Steps, createStepCounter, runSteps } from "../../../scheduling/steps.ts";
+import { type Steps, createStepCounter } from "../../../scheduling/steps.ts";
 import type { TargetScope } from "./target-scope.ts";
 import type { Subject } from "../tables/subject.ts";
 
@@ -18,13 +18,11 @@ export interface ResourcesQuery extends PageOptions {
   readonly counted: CountedBindings;
 }
 
-/** Returns the ids of the org's projects, or of the org itself, for which `decide` returns true, in order. */
-export function listResources(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
-  return runSteps(listResourcesInSteps(snapshot, query));
-}
-
-/** Lists as `listResources` does. The snapshot must not change between the steps. */
-export function* listResourcesInSteps(snapshot: OrgSnapshot, query: ResourcesQuery): Steps<string[]> {
+/**
+ * Returns the ids of the org's projects, or of the org itself, for which `decide` returns true, in order. The snapshot must not change
+ * between the steps.
+ */
+export function* listResources(snapshot: OrgSnapshot, query: ResourcesQuery): Steps<string[]> {
   return query.kind === "org" ? listOrg(snapshot, query) : yield* listProjects(snapshot, query);
 }
 

@@ -2,7 +2,7 @@ import { groupsWithin } from "../tables/group-closure.ts";
 import { type PageOptions, createIdPage } from "./id-page.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import { type TargetScope, scopesOf } from "./target-scope.ts";
-import { type Steps, createStepCounter, runSteps } from "../../../scheduling/steps.ts";
+import { type Steps, createStepCounter } from "../../../scheduling/steps.ts";
 import { isGroup, recordOf } from "../tables/subject.ts";
 
 export interface SubjectsQuery extends PageOptions {
@@ -14,13 +14,8 @@ export interface SubjectsQuery extends PageOptions {
   readonly contextOf: (member: number) => unknown;
 }
 
-/** Returns the ids of the members for whom `decide` returns true, in order. */
-export function listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): string[] {
-  return runSteps(listSubjectsInSteps(snapshot, query));
-}
-
-/** Lists as `listSubjects` does. The snapshot must not change between the steps. */
-export function* listSubjectsInSteps(snapshot: OrgSnapshot, query: SubjectsQuery): Steps<string[]> {
+/** Returns the ids of the members for whom `decide` returns true, in order. The snapshot must not change between the steps. */
+export function* listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): Steps<string[]> {
   const { org, members, bindings } = snapshot;
   const { now, contextOf } = query;
   if (org.state === "DELETED") return [];

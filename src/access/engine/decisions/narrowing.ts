@@ -1,8 +1,6 @@
 import type { TargetScope } from "./target-scope.ts";
 
-/**
- * What a credential allows of what its member holds. A decision needs both, so that it never adds anything.
- */
+/** What a credential allows of what its member holds. A decision needs both, so that it never adds anything. */
 export interface Narrowing {
   /** Permissions: `iam.members.get`, `iam.members.*` or `iam.*`; undefined for all. */
   readonly scopes: readonly string[] | undefined;

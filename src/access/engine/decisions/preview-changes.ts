@@ -1,7 +1,7 @@
 // Computes who would gain and lose what by changes that have not been made. Applies the changes to the snapshot and reverts
 // them as often as needed, and evaluates each member that they may affect before and after them.
 import { type AffectedScopes, createAffectedScopes } from "./affected-scopes.ts";
-import type { SnapshotChange } from "../loading/apply-change.ts";
+import type { LogEntry } from "../loading/apply-entry.ts";
 import { activeSubject } from "./find-grant.ts";
 import { type Delta, createEffectivePermissions } from "./effective-permissions.ts";
 import { createIdPage } from "./id-page.ts";
@@ -12,7 +12,7 @@ import { type DryRun, createDryRun } from "./dry-run.ts";
 
 export interface PreviewQuery {
   /** Entries of the change log, all of one kind, that follow the revision. */
-  readonly changes: readonly SnapshotChange[];
+  readonly changes: readonly LogEntry[];
   /** The revision of the snapshot, which does not change. */
   readonly revision: string;
   /** The times to evaluate, by the database's clock, in milliseconds and ascending. A difference at any of them counts. */
@@ -27,13 +27,11 @@ export interface PreviewQuery {
   readonly isStepOver: () => boolean;
 }
 
-/** What a member gains and loses on a resource. */
 export interface AccessDifference extends Delta {
   readonly memberId: string;
   readonly resource: TargetScope;
 }
 
-/** The maximum number of `gainingIds`. */
 const maxGainingIds = 10_000;
 
 export interface Preview {
@@ -49,7 +47,7 @@ export interface Preview {
 }
 
 /** A generator that yields after each step. Resumed with false, it ends with the result so far. */
-type Steps<Answer> = Generator<void, Answer, boolean>;
+type Steps<Result> = Generator<void, Result, boolean>;
 
 /** A member, a resource, and what the member holds there before the changes at each of the times. */
 interface Pair {
@@ -107,7 +105,7 @@ function* collectScopes(
   for (let next = 0; next < changes.length;) {
     next = dryRun(() => {
       let position = next;
-      do affected.add(changes[position++] as SnapshotChange, "after");
+      do affected.add(changes[position++] as LogEntry, "after");
       while (position < changes.length && !isStepOver());
       return position;
     });
@@ -183,7 +181,6 @@ function resourceOf({ org, projects, scopes }: OrgSnapshot, scope: number): Targ
   }
 }
 
-/** Merges the deltas of several times. */
 function mergeDeltas(deltas: readonly Delta[]): readonly Delta[] {
   if (deltas.length < 2) return deltas;
   const merge = (lists: readonly (readonly string[])[]): string[] => [...new Set(lists.flat())].toSorted();

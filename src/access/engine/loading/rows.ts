@@ -34,7 +34,6 @@ export interface EndedTokenRow {
   readonly end_time: Time;
 }
 
-/** An API key or session. */
 export interface ExpiringRow {
   readonly expire_time?: Time;
 }

@@ -18,7 +18,6 @@ const width = sourceField + 1;
 export interface EdgeLists {
   /** Adds the edge, or changes the expire time of an existing one. `expireTime` is in milliseconds. */
   readonly put: (source: number, target: number, expireTime: number) => void;
-  /** Removes the edge, if it exists. */
   readonly removeBetween: (source: number, target: number) => void;
   readonly remove: (edge: number) => void;
   /** Writes the targets of the source's unexpired edges into the list and returns their number. */
@@ -28,15 +27,14 @@ export interface EdgeLists {
   readonly firstTo: (target: number) => number;
   readonly nextTo: (edge: number) => number;
   readonly sourceOf: (edge: number) => number;
-  readonly targetOf: (edge: number) => number;
+  /** Returns the target of an edge. */
+  readonly groupOf: (edge: number) => number;
   readonly holdsAt: (edge: number, now: number) => boolean;
   readonly bytes: () => number;
   readonly parts: () => readonly StoredPart[];
 }
 
 /**
- * Creates empty lists.
- *
  * @param fromSource the field in which sources keep their first edge.
  * @param toTarget the field in which targets keep theirs.
  */
@@ -100,7 +98,7 @@ export function createEdgeLists(fromSource: Field, toTarget: Field): EdgeLists {
     firstTo: incoming.first,
     nextTo: incoming.next,
     sourceOf: (edge) => getField(edges, edge, sourceField),
-    targetOf: (edge) => getField(edges, edge, targetField),
+    groupOf: (edge) => getField(edges, edge, targetField),
     holdsAt: (edge, now) => now < getTime(edges, edge, expireField),
     bytes: () => edges.bytes(),
     parts: edges.parts,

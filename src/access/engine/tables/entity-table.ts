@@ -6,9 +6,7 @@ import type { PackedIds } from "./uuid.ts";
 
 const stateField = idWidth;
 
-/**
- * The first of the owner's fields. The name's fields follow them, so that the fields that decisions read are close together.
- */
+/** The first of the owner's fields. The name's fields follow them, so that the fields that decisions read are close together. */
 export const entityWidth = stateField + 1;
 
 /** A deleted entity stays, without its name, until it is purged. An undelete restores it with everything that refers to it. */
@@ -28,7 +26,6 @@ const suspended = numberOf("SUSPENDED");
 const deleted = numberOf("DELETED");
 const suspendedAndDeleted = numberOf("SUSPENDED AND DELETED");
 
-/** A reference to a resource, as in a path. */
 export interface EntityReference {
   readonly by: "id" | "name";
   readonly value: string;
@@ -85,11 +82,7 @@ export function isLiveEntity(records: IntRecords, record: number): boolean {
   return state !== 0 && state < deleted;
 }
 
-/**
- * Creates an empty table.
- *
- * @param ownWidth the number of fields that the owner uses, from `entityWidth` on.
- */
+/** @param ownWidth the number of fields that the owner uses, from `entityWidth` on. */
 export function createEntityTable(ownWidth: number): EntityTable {
   const records = createIntRecords(entityWidth + ownWidth + nameWidth);
   const ids = createIdTable(records);

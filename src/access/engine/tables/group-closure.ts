@@ -13,20 +13,14 @@ export interface GroupClosure {
   readonly parts: () => readonly StoredPart[];
 }
 
-/**
- * The limits of the cache. Clearing it is as good as evicting entries, and deep nestings grow with the square of their depth.
- */
+/** The limits of the cache. Clearing it is as good as evicting entries, and deep nestings grow with the square of their depth. */
 const maxGroups = 16_384;
 const maxEntries = 1_000_000;
 
 /** The approximate memory of an entry of the map and its array, without the array's values. */
 const bytesOfEntry = 200;
 
-/**
- * Creates an empty cache.
- *
- * @param nestings edges from a group to the groups in which it is nested.
- */
+/** @param nestings edges from a group to the groups in which it is nested. */
 export function createGroupClosure(groups: EntityTable, nestings: EdgeLists): GroupClosure {
   let cached = new Map<number, Int32Array>();
   let entries = 0;
@@ -37,7 +31,7 @@ export function createGroupClosure(groups: EntityTable, nestings: EdgeLists): Gr
     const found = new Set([group]);
     for (const inner of found) {
       for (let edge = nestings.firstFrom(inner); edge !== 0; edge = nestings.nextFrom(edge)) {
-        const outer = nestings.targetOf(edge);
+        const outer = nestings.groupOf(edge);
         if (groups.isLive(outer)) found.add(outer);
       }
     }

@@ -26,8 +26,6 @@ export interface HashIndex {
 const bucketsOfRecord = 2;
 
 /**
- * Creates an empty index.
- *
  * @param nextField the field of the records that the index may use.
  * @param hashOf returns the hash of a record, 32 bits, the same from its insertion to its removal. The low bits select the
  *   bucket.

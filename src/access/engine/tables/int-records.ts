@@ -14,7 +14,6 @@ export interface IntRecords {
   readonly width: number;
   /** The chunks from which a file is being written. Changes go to copies of them. Undefined if there are none. */
   shared: Set<Int32Array> | undefined;
-  /** The number of records. */
   readonly count: () => number;
   /** All records are below this number. */
   readonly end: () => number;

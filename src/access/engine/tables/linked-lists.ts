@@ -11,15 +11,12 @@ export interface LinkedLists {
   readonly remove: (owner: number, record: number) => void;
 }
 
-/** A field of records. */
 export interface Field {
   readonly records: IntRecords;
   readonly field: number;
 }
 
 /**
- * Creates empty lists.
- *
  * @param head the field in which owners keep the first record of their list.
  * @param links the field in which records keep the next record of their list. The field after it holds the previous one.
  */

@@ -24,11 +24,7 @@ export interface NameTable {
   readonly parts: () => readonly StoredPart[];
 }
 
-/**
- * Creates an empty table.
- *
- * @param firstField the first of `nameWidth` fields that the table may use.
- */
+/** @param firstField the first of `nameWidth` fields that the table may use. */
 export function createNameTable(records: IntRecords, firstField: number): NameTable {
   const startField = firstField;
   const lengthField = firstField + 1;

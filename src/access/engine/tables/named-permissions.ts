@@ -1,6 +1,5 @@
 import { type PermissionClasses, classOf, describeClasses, hasClass, noClasses } from "./permission-class.ts";
 
-/** Permissions by name. */
 export interface NamedPermissions {
   /** The classes of which all permissions are held. */
   readonly classes: PermissionClasses;

@@ -44,7 +44,6 @@ const permissionPattern = /^([a-z][A-Za-z0-9]*)\.[a-z][A-Za-z0-9]*\.([a-z][A-Za-
 /** The maximum length of a permission, as `permission` in constraints.proto has it. */
 const maxLength = 128;
 
-/** Reports whether a text has the form of a permission. */
 export function isPermission(text: string): boolean {
   return text.length <= maxLength && permissionPattern.test(text);
 }

@@ -15,11 +15,7 @@ export const noPermissions: PermissionSet = { classes: noClasses, bits: new Uint
 /** More than the permissions that a list can have. */
 const sizeOfClass = 1 << 20;
 
-/**
- * Returns a set of permissions.
- *
- * @param numbers the permissions of classes that are not whole.
- */
+/** @param numbers the permissions of classes that are not whole. */
 export function createPermissionSet(numbers: readonly number[], classes: PermissionClasses = noClasses): PermissionSet {
   const highest = numbers.reduce((high, number) => Math.max(high, number), -1);
   const bits = new Uint32Array((highest + 32) >>> 5);
@@ -34,8 +30,6 @@ function sizeOf(numbers: readonly number[], classes: PermissionClasses): number 
 }
 
 /**
- * Reports whether the set has a permission.
- *
  * @param number from a PermissionTable. Its last two bits are the class; a negative one stands for the permissions of the class
  *   that nothing names.
  */

@@ -74,7 +74,6 @@ export interface RoleTable {
   readonly sizeOf: (role: number) => number;
   readonly identityOf: (role: number) => RoleIdentity;
   readonly nameOf: (role: number) => string;
-  /** Returns the roles that have the permission. */
   readonly having: (permission: number) => number[];
   readonly bindingCountOf: (role: number) => number;
   readonly countBinding: (role: number, change: 1 | -1) => void;

@@ -2,7 +2,6 @@ import { type EntityTable, entityWidth } from "./entity-table.ts";
 import { createIntRecords, getField, setField } from "./int-records.ts";
 import { type StoredPart, createRowsPart } from "./stored-part.ts";
 
-/** The field in which a project keeps its scope. */
 const projectScopeField = entityWidth;
 
 /** The field in which a scope keeps the head of its list of cells. */

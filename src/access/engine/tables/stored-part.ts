@@ -20,7 +20,6 @@ export interface ArraysPart {
   readonly layout: string;
   /** Returns the state at this moment. Until it is released, the table changes copies of the arrays. */
   readonly share: () => SharedArrays;
-  /** Replaces the state. */
   readonly adopt: (state: ArraysState) => void;
 }
 
@@ -45,7 +44,6 @@ export function createRowsPart<Row>(
   return [{ kind: "rows", layout, rows, add: (row) => add(row as Row) }];
 }
 
-/** Creates a part of a few numbers. */
 export function createNumbersPart<Numbers extends readonly number[]>(
   layout: string,
   read: () => Numbers,

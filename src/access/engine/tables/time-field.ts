@@ -16,11 +16,7 @@ export function getTime(records: IntRecords, record: number, field: number): num
   return getField(records, record, field) * span + (getField(records, record, field + 1) >>> 0);
 }
 
-/**
- * Stores a time.
- *
- * @param time in milliseconds; Infinity is after any time and -Infinity before it.
- */
+/** @param time in milliseconds; Infinity is after any time and -Infinity before it. */
 export function setTime(records: IntRecords, record: number, field: number, time: number): void {
   if (Number.isNaN(time)) throw new Error("not a time");
   const bounded = Math.min(Math.max(time, -furthest), furthest);

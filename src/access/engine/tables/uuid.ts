@@ -38,7 +38,6 @@ function readWord(text: string, high: number, low: number, words: Int32Array, wo
   return signs >= 0;
 }
 
-/** Returns the text of the UUID at an index. */
 export function formatUuidAt(ids: PackedIds, place: number): string {
   const word = (at: number): number => ids[place * 4 + at] as number;
   return formatUuid(word(0), word(1), word(2), word(3));

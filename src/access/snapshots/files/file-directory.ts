@@ -45,7 +45,6 @@ async function listFiles(directory: string): Promise<FoundFile[]> {
   return found.flat();
 }
 
-/** Returns the orgs that have files. */
 export async function listOrgs(directory: string): Promise<string[]> {
   return [...new Set((await listFiles(directory)).map(({ orgId }) => orgId))];
 }

@@ -18,13 +18,11 @@ import { readBlocks, writeBlocks } from "./snapshot-blocks.ts";
 export interface SnapshotFiles {
   /** Returns the snapshot in the file of an org; undefined if there is none that can be used. */
   load(orgId: string): Promise<OrgSnapshot | undefined>;
-  /** Removes the file of an org. */
   remove(orgId: string, reason: string): Promise<void>;
   /** Reports whether the snapshot has no file, or has changed so much since that it should be written again. */
   isDue(snapshot: OrgSnapshot, due?: SaveInterval): boolean;
   /** Writes the snapshot to the file of its org, unless `isOver` says to give up. Never fails. */
   save(snapshot: OrgSnapshot, isOver?: () => boolean): Promise<void>;
-  /** Returns the orgs that have files. */
   orgIds(): Promise<string[]>;
   /** Removes the files of orgs that do not exist, and those that are too many. Those of orgs in use are kept longest. */
   tidy(existing: ReadonlySet<string>, used: ReadonlySet<string>): Promise<void>;

@@ -10,21 +10,18 @@ import type { Schema } from "../openapi-document.ts";
 import { isWrapper } from "../../binding/describe-type.ts";
 import type { CommentReader } from "../read-comments.ts";
 import { createComponentNames } from "./component-names.ts";
-import { describeRules } from "./describe-rules.ts";
 import { nullable, scalarSchema, wellKnownSchema } from "./json-type.ts";
 import { parseExample } from "./parse-example.ts";
 
 /**
- * The variant of a message schema. What a response contains is `whole`. What a request contains is an `input`, without the fields
- * that only the service sets and those that are in the path; other fields are refused. A PATCH is partial, so its body is an
- * `update`: no field is required, and null clears a field. Constraints are on requests only: what the service answers may be more
- * than what it accepts, such as the permission `*` of a predefined role.
+ * The variant of a message schema: `whole` in responses; an `input` in requests, which has neither the fields that only the service sets
+ * nor those in the path, and allows no others; `update` for the body of a PATCH, in which no field is required, and null clears a field.
+ * Only requests have constraints: a response may contain what no request may, such as the permission `*` of a predefined role.
  */
 export type Form = "whole" | "update" | Input;
 
 interface Input {
   readonly kind: "input";
-  /** The fields that are in the path. */
   readonly without: ReadonlySet<string>;
 }
 
@@ -212,4 +209,10 @@ function isIn(field: DescField, form: Form): boolean {
 
 function describeOneofs(desc: DescMessage): string[] {
   return desc.oneofs.map(({ fields }) => `At most one of ${fields.map((field) => `\`${field.name}\``).join(", ")}.`);
+}
+
+/** Formats the rules of a field for its description. A rule that starts with "must" becomes a sentence with "It". */
+function describeRules(rules: readonly string[]): string {
+  const sentences = rules.map((rule) => (rule.startsWith("must ") ? `It ${rule}.` : `${rule.replace(/\.$/, "")}.`));
+  return sentences.length > 1 ? sentences.map((sentence) => `- ${sentence}`).join("\n") : sentences.join("");
 }

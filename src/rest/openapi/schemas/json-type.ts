@@ -64,7 +64,6 @@ export function wellKnownSchema(desc: DescMessage, isFinite: boolean): Schema | 
   return wrapped === undefined ? undefined : scalarSchema(wrapped, isFinite);
 }
 
-/** Returns a schema that also allows null. */
 export function nullable(schema: Schema): Schema {
   const { description, ...rest } = schema;
   const isPlain = typeof schema.type === "string" && !("enum" in schema) && !("const" in schema);

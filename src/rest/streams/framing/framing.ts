@@ -4,13 +4,10 @@ import type { Message } from "@bufbuild/protobuf";
 export interface Framing {
   /** Returns the content type of the response; undefined if it is not known before the first message. */
   contentType(): string | undefined;
-  /** Further response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The text before the first message. */
   readonly opening: string;
   /** @throws Error if the message cannot be written. */
   frame(message: Message): string | Uint8Array;
-  /** The text at the end of a successful response. */
   readonly closing: string;
   /**
    * Returns the text that ends a response with an error after its status has been sent; undefined if the framing cannot

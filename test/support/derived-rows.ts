@@ -1,12 +1,12 @@
 // Counts and labels derived from the rows of all resources. What the write path maintains incrementally must always equal this.
 import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
-import type { Schema } from "../../database/schema.ts";
-import { nowhere } from "../../filters/label-index.ts";
-import { isInOrg, keepsDeleted, parentColumnOf } from "../definition/definition.ts";
-import type { ResourceRegistry } from "../definition/registry.ts";
+import type { Schema } from "../../src/database/schema.ts";
+import { nowhere } from "../../src/filters/label-index.ts";
+import { isInOrg, keepsDeleted, parentColumnOf } from "../../src/standard-methods/definition/definition.ts";
+import type { ResourceRegistry } from "../../src/standard-methods/definition/registry.ts";
 
 /** A count or label that differs from what the rows yield. */
-export interface Drift {
+interface Drift {
   readonly kind: "count" | "label";
   /** The row of `resource_counts` or `resource_labels`, without its `count`. */
   readonly row: Readonly<Record<string, string>>;

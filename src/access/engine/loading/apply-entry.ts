@@ -12,9 +12,8 @@ import {
   readTime,
 } from "./rows.ts";
 
-/** An entry of the org's change log. */
-export interface SnapshotChange {
-  /** When the change was made. */
+/** An entry of the org's change log, as far as snapshots need it. */
+export interface LogEntry {
   readonly time?: Time;
   readonly resource_type: string;
   readonly resource_id: string;
@@ -31,13 +30,13 @@ const usualSweep = 1000;
  * Applies one entry of the change log to the snapshot. Entries must be applied in order, each once. After the entries of a
  * revision the caller must call `advanceTo`. Ignores entries about resources that do not affect decisions.
  */
-export function applyChange(snapshot: OrgSnapshot, change: SnapshotChange, sweepLimit = usualSweep): void {
+export function applyEntry(snapshot: OrgSnapshot, change: LogEntry, sweepLimit = usualSweep): void {
   snapshot.beginChange();
   applyLine(snapshot, change);
   snapshot.sweeper.sweep(sweepLimit);
 }
 
-function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
+function applyLine(snapshot: OrgSnapshot, change: LogEntry): void {
   switch (change.resource_type) {
     case "Org":
       if (change.after !== null) snapshot.putOrg(change.after as OrgRow);
@@ -80,7 +79,7 @@ function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
 /** Ends the tokens of an API key, client or session that was removed, or that has got an earlier end. */
 function endTokensOf(
   { tokens }: OrgSnapshot,
-  { resource_id: id, before, after, time = null }: SnapshotChange,
+  { resource_id: id, before, after, time = null }: LogEntry,
   type: TokenEnd,
 ): void {
   if (after === null) {

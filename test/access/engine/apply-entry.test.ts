@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type SnapshotChange, applyChange } from "../../../src/access/engine/loading/apply-change.ts";
+import { type LogEntry, applyEntry } from "../../../src/access/engine/loading/apply-entry.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
 import { runSteps } from "../../../src/scheduling/steps.ts";
@@ -56,8 +56,8 @@ beforeEach(() => {
 });
 
 function apply(type: string, id: string, before: object | null, after: object | null, sweepLimit?: number): void {
-  const change: SnapshotChange = { resource_type: type, resource_id: id, before, after };
-  applyChange(snapshot, change, sweepLimit);
+  const change: LogEntry = { resource_type: type, resource_id: id, before, after };
+  applyEntry(snapshot, change, sweepLimit);
 }
 
 function may(resource: TargetScope = inWeb, at = now): boolean {
@@ -111,13 +111,15 @@ describe("a member of a group that is nested in a group with a role", () => {
     apply(type, id, before, after, 0);
     expect(may()).toBe(false);
     expect(
-      listSubjects(snapshot, {
-        permission: "compute.instances.start",
-        resource: inWeb,
-        now,
-        contextOf: () => ({}),
-        limit: 9,
-      }),
+      runSteps(
+        listSubjects(snapshot, {
+          permission: "compute.instances.start",
+          resource: inWeb,
+          now,
+          contextOf: () => ({}),
+          limit: 9,
+        }),
+      ),
     ).toEqual([]);
   });
 
@@ -236,13 +238,15 @@ test("a large purged group has no effect immediately, and is swept with later ch
     role_bindings: [{ ...bindingRow, id: idOf(8, 1), subject_id: crowd }],
   });
   const list = (): string[] =>
-    listSubjects(snapshot, {
-      permission: "compute.instances.start",
-      resource: inWeb,
-      now,
-      contextOf: () => ({}),
-      limit: Infinity,
-    });
+    runSteps(
+      listSubjects(snapshot, {
+        permission: "compute.instances.start",
+        resource: inWeb,
+        now,
+        contextOf: () => ({}),
+        limit: Infinity,
+      }),
+    );
   expect(list().length).toBe(count + 1);
   const { bytes } = snapshot;
   for (let round = 0; round < 3; round++) {

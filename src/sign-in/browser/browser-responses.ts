@@ -2,7 +2,7 @@
 import { type HttpRequest, type HttpResponse, isHttp2 } from "../../http/http-messages.ts";
 import type { OAuthError } from "../oauth/oauth-error.ts";
 
-export interface Answer {
+export interface BrowserResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | Buffer;
@@ -10,9 +10,9 @@ export interface Answer {
 
 export interface Endpoint {
   readonly methods: readonly ("GET" | "POST")[];
-  readonly answer: (request: HttpRequest) => Promise<Answer>;
+  readonly answer: (request: HttpRequest) => Promise<BrowserResponse>;
   /** Describes an error. By default in the form of OAuth. */
-  readonly fail?: (error: OAuthError) => Answer;
+  readonly fail?: (error: OAuthError) => BrowserResponse;
 }
 
 /**
@@ -36,19 +36,19 @@ const shared = {
   "X-Content-Type-Options": "nosniff",
 };
 
-export function page(body: string, headers: Answer["headers"] = {}): Answer {
+export function page(body: string, headers: BrowserResponse["headers"] = {}): BrowserResponse {
   return { status: 200, headers: { ...headers, "Content-Type": "text/html; charset=utf-8" }, body };
 }
 
-export function json(status: number, body: object): Answer {
+export function json(status: number, body: object): BrowserResponse {
   return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 }
 
-export function redirect(location: string, headers: Answer["headers"] = {}): Answer {
+export function redirect(location: string, headers: BrowserResponse["headers"] = {}): BrowserResponse {
   return { status: 303, headers: { ...headers, Location: location }, body: "" };
 }
 
-export function send(response: HttpResponse, { status, headers, body }: Answer): void {
+export function send(response: HttpResponse, { status, headers, body }: BrowserResponse): void {
   const all = { ...shared, ...headers, "Content-Length": String(Buffer.byteLength(body)) };
   // TypeScript cannot call the two overloads through their union.
   if (isHttp2(response)) response.writeHead(status, all);
