@@ -13,6 +13,12 @@ const lockKey = 6_410_297_355;
 
 const lockMs = 1_000;
 
+/**
+ * The condition, in SQL, of entries that can be there: a search of the log leaves out the partitions of later months. The clock of the
+ * database may have been set back by less.
+ */
+export const isInThePast = "time < now() + interval '1 month'";
+
 /** What a server has to know to keep the partitions, or to say that somebody else must. */
 export interface LogState {
   /** Whether the role may create and drop partitions. */

@@ -9,14 +9,23 @@ import type { MigrationRun } from "./migration-run.ts";
 /** How often the log says what a statement waits for. It waits for all older transactions, and nobody waits behind it. */
 const noticeEveryMs = 30_000;
 
+export function createStatement({ name, definition, unique = false }: Index): string {
+  return `create ${unique ? "unique " : ""}index concurrently ${name} ${definition}`;
+}
+
+export function dropStatement(name: string): string {
+  return `drop index concurrently if exists ${name}`;
+}
+
 /** Builds those of the indexes that are not there. */
 export async function createIndexes(run: MigrationRun, indexes: readonly Index[]): Promise<void> {
-  for (const { name, definition, unique = false } of indexes) {
+  for (const index of indexes) {
+    const { name } = index;
     const isValid = await readIsValid(run.db, name);
     if (isValid === true) continue;
     if (isValid === false) await dropIndexes(run, [name]);
     try {
-      await runOutside(run, `create ${unique ? "unique " : ""}index concurrently ${name} ${definition}`);
+      await runOutside(run, createStatement(index));
     } catch (error) {
       // One that is not valid slows down writes, and is unique for them.
       if (!run.signal.aborted) await dropIndexes(run, [name]).catch(() => {});
@@ -27,7 +36,7 @@ export async function createIndexes(run: MigrationRun, indexes: readonly Index[]
 
 /** Drops those of the indexes that are there. */
 export async function dropIndexes(run: MigrationRun, names: readonly string[]): Promise<void> {
-  for (const name of names) await runOutside(run, `drop index concurrently if exists ${name}`);
+  for (const name of names) await runOutside(run, dropStatement(name));
 }
 
 /** Returns undefined if there is no such index. */
