@@ -1,6 +1,7 @@
 // Makes a release of the working tree: `npm run release -- 0.2.0`. Sets the version of package.json, gives the entries of
-// "Unreleased" in CHANGELOG.md a heading with the version and date, writes the released contract (proto/released.binpb), commits
-// all of that and tags the commit with the entries as notes. Pushes nothing. Run `.ci/run` before.
+// "Unreleased" in CHANGELOG.md a heading with the version and date, writes the released contract (proto/released.binpb) and the commit
+// that the next version runs beside (test/command/version-before), commits all of that and tags the commit with the entries as notes.
+// Pushes nothing. Run `.ci/run` before.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { releaseChangelog, requireHigher } from "./release/changelog.ts";
@@ -26,6 +27,7 @@ function release(version: string): void {
   const { text, notes } = releaseChangelog(readFileSync("CHANGELOG.md", "utf8"), version, today);
 
   writeFileSync("CHANGELOG.md", text);
+  writeFileSync("test/command/version-before", `${run("git", "rev-parse", "HEAD")}\n`);
   run("npm", "version", version, "--no-git-tag-version");
   run("npm", "run", "release:proto");
   run("npm", "run", "generate");

@@ -116,7 +116,12 @@ function onDatabase(run: (commands: OperatorCommands) => Promise<void>): () => P
     const config = readConfig(process.env);
     const { createOperatorCommands } = await import("./cli/operator-commands.ts");
     const logger = createLogger({ ...config, logLevel: "warn" });
-    await run(createOperatorCommands(config, { logger, print, showSignInLink: createShowSignInLink(config) }));
+    const stopping = new AbortController();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => stopping.abort(new Error(`stopped by ${signal}`)));
+    }
+    const showSignInLink = createShowSignInLink(config);
+    await run(createOperatorCommands(config, { logger, print, showSignInLink, stopping: stopping.signal }));
   };
 }
 

@@ -38,7 +38,7 @@ const minuteMs = 60_000;
  * @param rateWindowMs the window of the rate limits, one minute except in tests.
  * @param showSignInLink called at the first start with the link with which the operator signs in once. By default, it is
  *   written to the data directory.
- * @param stopping ends the wait for a database that cannot be reached.
+ * @param stopping ends the wait for a database that cannot be reached, and a migration.
  * @throws the reason of the signal, or an Error that says what to change: a setting, the database, the data directory or the port.
  */
 export async function startServer(
@@ -61,7 +61,7 @@ export async function startServer(
 
   try {
     const whenAnswers = createWhenDatabaseAnswers({ logger, onWait: () => listener.open(), signal: stopping });
-    const running = await startDatabase(config, logger, onFatal, whenAnswers);
+    const running = await startDatabase(config, logger, onFatal, whenAnswers, stopping);
     /** What works beside the calls. */
     const jobs: { close(): Promise<void> }[] = [];
     started.push(() => closeWithJobs(jobs, running.close));

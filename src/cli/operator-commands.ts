@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import { dropPartitions } from "../database/partitions.ts";
 import { createSignInLink } from "../iam/sign-in/sign-in-links.ts";
 import { forgetSecretKey } from "../identity/tokens/signing-key-store.ts";
 import { openInstallation, renewOperatorKey } from "../installation/open-installation.ts";
@@ -23,14 +24,21 @@ interface Output {
   readonly logger: Logger;
   readonly print: (line: string) => void;
   readonly showSignInLink: (link: string) => Promise<void>;
+  /** Ends a migration. */
+  readonly stopping: AbortSignal;
 }
 
-export function createOperatorCommands(config: Config, { logger, print, showSignInLink }: Output): OperatorCommands {
+export function createOperatorCommands(
+  config: Config,
+  { logger, print, showSignInLink, stopping }: Output,
+): OperatorCommands {
   const { dataDirectory } = config;
 
   const withDatabase = async (run: (running: RunningDatabase) => Promise<void>): Promise<void> => {
-    const running = await startDatabase(config, logger, (err) => logger.fatal({ err }, "the database cannot continue"));
+    const onGone = (err: Error): void => logger.fatal({ err }, "the database cannot continue");
+    const running = await startDatabase(config, logger, onGone, undefined, stopping);
     try {
+      stopping.throwIfAborted();
       await run(running);
     } finally {
       await running.close();
@@ -40,8 +48,11 @@ export function createOperatorCommands(config: Config, { logger, print, showSign
   return {
     migrate: () =>
       withDatabase(async (running) => {
-        const applied = await running.migrate();
+        const { applied } = await running.migrate();
         print(applied.length === 0 ? "Nothing to migrate." : `Migrated: ${applied.join(", ")}`);
+        // Where servers have a role that may not.
+        const dropped = await dropPartitions(running.database, config.changeLogDays);
+        if (dropped.length > 0) print(`Dropped old entries of the change log: ${dropped.join(", ")}`);
       }),
 
     renewKey: () =>

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { startCatalogReview } from "../jobs/catalog-review.ts";
+import { migrations } from "../database/migrations/all.ts";
+import { startFills } from "../jobs/fills-job.ts";
 import { createOperationsJob } from "../jobs/operations-job.ts";
 import { createPurgeJob } from "../jobs/purge/purge-job.ts";
 import { createStatisticsJob } from "../jobs/statistics-job.ts";
@@ -20,6 +22,7 @@ export function composeJobs(
   const { database, registry, installation, retentionDays } = dependencies;
   return [
     startCatalogReview({ database, logger }),
+    startFills({ database, migrations, logger }),
     createPurgeJob({
       database,
       registry,

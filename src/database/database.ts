@@ -193,9 +193,12 @@ async function againIfStale<Result>(run: () => Promise<Result>): Promise<Result>
   }
 }
 
-/** Opens one connection without these limits: a migration may take long, and waits for the migrations of other servers. */
+/**
+ * Opens connections without these limits, for migrations, which set their own. Some statements of migrations are not part of a
+ * transaction, and behind a pooler only a transaction can have settings.
+ */
 export function openForMigration(connection: ConnectionSettings): Kysely<Schema> {
-  const pool = new pg.Pool({ ...connection, max: 1, application_name: "tenantry migrate" });
+  const pool = new pg.Pool({ ...connection, max: 3, application_name: "tenantry migrate" });
   // A connection that breaks fails its statement. Without listeners, the events would also end the process.
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });

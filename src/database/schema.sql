@@ -160,6 +160,16 @@ create table ended_tokens (
 );
 CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
 
+create table fills (
+  name text not null,
+  last_key text[],
+  rows bigint not null default 0,
+  start_time timestamp with time zone not null default now(),
+  update_time timestamp with time zone not null default now(),
+  end_time timestamp with time zone,
+  constraint fills_pkey PRIMARY KEY (name)
+);
+
 create table group_members (
   org_id uuid not null,
   group_id uuid not null,
@@ -293,6 +303,13 @@ CREATE INDEX members_invitation ON members USING btree (invitation_expire_time) 
 CREATE INDEX members_live ON members USING btree (org_id, id) WHERE (delete_time IS NULL);
 CREATE UNIQUE INDEX members_name_key ON members USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX members_purge ON members USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+
+create table migrations (
+  name text not null,
+  requires text,
+  time timestamp with time zone not null default now(),
+  constraint migrations_pkey PRIMARY KEY (name)
+);
 
 create table operations (
   org_id uuid not null,

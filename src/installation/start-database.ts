@@ -8,15 +8,15 @@ import {
   openDatabase,
   openForMigration,
 } from "../database/database.ts";
-import { migrate } from "../database/migrate.ts";
+import { type Migrated, migrate } from "../database/migrate.ts";
 import { startEmbeddedPostgres } from "../database/embedded/start-embedded-postgres.ts";
 import type { WhenDatabaseAnswers } from "./wait-for-database.ts";
 
 /** An open database, with the functions to migrate and to close it. */
 export interface RunningDatabase {
   readonly database: Database;
-  /** Migrates the database to the schema of this version. Returns the names of the applied migrations. */
-  readonly migrate: () => Promise<string[]>;
+  /** Migrates the database to the schema of this version. */
+  readonly migrate: () => Promise<Migrated>;
   readonly close: () => Promise<void>;
 }
 
@@ -25,6 +25,7 @@ export interface RunningDatabase {
  *
  * @param onGone called when the embedded server cannot be kept running.
  * @param whenAnswers how to wait for a database that cannot be reached; by default, that is an error.
+ * @param stopping ends a migration.
  * @throws Error that names the setting and has the reason as its cause, if the database cannot be used.
  */
 export async function startDatabase(
@@ -32,6 +33,7 @@ export async function startDatabase(
   logger: Logger,
   onGone: (error: Error) => void,
   whenAnswers: WhenDatabaseAnswers = (step) => step(),
+  stopping: AbortSignal = new AbortController().signal,
 ): Promise<RunningDatabase> {
   const embedded =
     config.databaseUrl === undefined
@@ -49,12 +51,10 @@ export async function startDatabase(
     maxWriteConnections: config.writeConnections,
     onConnectionError: (message) => logger.warn({ reason: message }, "a database connection failed"),
   });
-  const migrateDatabase = async (): Promise<string[]> => {
+  const migrateDatabase = async (): Promise<Migrated> => {
     const db = openForMigration(connection);
     try {
-      const applied = await migrate(db);
-      if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
-      return applied;
+      return await migrate(db, { logger, signal: stopping });
     } finally {
       await db.destroy();
     }

@@ -42,11 +42,13 @@ export async function startInstallation(
   { running, registry, jobs, keptMs, logger, whenAnswers }: InstallationDependencies,
 ): Promise<StartedInstallation> {
   const { database } = running;
-  await whenAnswers(running.migrate);
-  await whenAnswers(() => checkSchema(database.reads, registry));
+  const { newer } = await whenAnswers(running.migrate);
+  if (newer.length === 0) await whenAnswers(() => checkSchema(database.reads, registry));
+  // What they have added is not among the definitions of this version, which they let run.
+  else logger.info({ migrations: newer }, "a newer version has migrated the database, so the schema is not checked");
 
   const { changeLogDays: retentionDays } = config;
-  jobs.push(await whenAnswers(() => startChangeLogJob({ database, retentionDays, logger })));
+  jobs.push(startChangeLogJob({ database, retentionDays, logger }));
 
   const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
   let isNew = false;

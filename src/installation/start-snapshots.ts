@@ -6,7 +6,7 @@ import { type Snapshots, createSnapshots } from "../access/snapshots/current-sna
 import { createSnapshotFiles } from "../access/snapshots/files/snapshot-files.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
-import { migrationNames } from "../database/migrate.ts";
+import { migrationNames } from "../database/migrations/all.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import { createSnapshotFilesJob } from "../jobs/snapshot-files-job.ts";

@@ -5,7 +5,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
-import { createPartitions, dropPartitions } from "../../src/changes/partitions.ts";
+import { createPartitions, dropPartitions } from "../../src/database/partitions.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { openTestDatabase } from "../support/test-database.ts";
@@ -226,12 +226,12 @@ describe("the partitions of the change log", () => {
     return rows.map(({ name }) => name);
   };
 
-  test("cover the next three months, and are created once by servers that start concurrently", async () => {
+  test("cover the next two years, and are created once by servers that start concurrently", async () => {
     const database = await openTestDatabase();
     const [, ...ahead] = await names(database);
-    expect(ahead).toHaveLength(3);
+    expect(ahead).toHaveLength(24);
     for (const name of ahead) await statement`drop table ${statement.table(name)}`.execute(database.writes);
-    const created = await Promise.all([1, 2, 3].map(() => createPartitions(database)));
+    const created = await Promise.all([1, 2, 3].map(() => createPartitions(database.writes)));
     expect(created.flat()).toEqual(ahead);
     expect((await names(database)).slice(1)).toEqual(ahead);
   });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { serviceAuthor } from "../../src/changes/author.ts";
 import { entriesOf, insertEntries } from "../../src/changes/entries.ts";
 import type { Entry } from "../../src/database/commits.ts";
-import { createPartitions } from "../../src/changes/partitions.ts";
+import { createPartitions } from "../../src/database/partitions.ts";
 import type { Change } from "../../src/changes/change.ts";
 import type { Database } from "../../src/database/database.ts";
 import { openTestDatabase } from "../support/test-database.ts";
@@ -79,7 +79,7 @@ test.each<[string, readonly Change[]]>([
   ],
 ])("stores the entries of many %s exactly as one by one", async (_what, changes) => {
   const database = await openTestDatabase();
-  await createPartitions(database);
+  await createPartitions(database.writes);
   const entries = entriesOf({ orgId, revision, time: new Date().toISOString() }, author, changes);
   const together = await store(database, entries, count);
   expect(together).toEqual(await store(database, entries, 1));

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, inject, test } from "vitest";
 import { type Database, openDatabase, openForMigration } from "../../src/database/database.ts";
-import { DatabaseTooNewError, migrate } from "../../src/database/migrate.ts";
+import { DatabaseTooNewError } from "../../src/database/migration/applied.ts";
+import { migrate } from "../../src/database/migrate.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 import { renderSchema } from "./render-schema.ts";
 
@@ -14,21 +15,22 @@ const migrations = readdirSync(join(import.meta.dirname, "../../src/database/mig
   .toSorted();
 
 const appliedMigrations = async (database: Database): Promise<string[]> => {
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.reads);
+  const { rows } = await sql<{ name: string }>`
+    select name from kysely_migration union all select name from migrations order by name`.execute(database.reads);
   return rows.map((row) => row.name);
 };
 
 describe("a migration", () => {
   test("creates the schema in an empty database, once", async () => {
     const database = await openTestDatabase({ empty: true });
-    expect(await migrate(database.writes)).toEqual(migrations);
+    expect(await migrate(database.writes)).toEqual({ applied: migrations, newer: [] });
     const schema = await renderSchema(database.reads);
     expect(schema).toContain("create table members");
-    expect(await migrate(database.writes)).toEqual([]);
+    expect(await migrate(database.writes)).toEqual({ applied: [], newer: [] });
     expect(await renderSchema(database.reads)).toBe(schema);
   });
 
-  test("of an empty database by ten servers at once is applied by one of them, and all continue", async () => {
+  test("of an empty database by ten servers at once is applied once, and all continue", async () => {
     const { url, drop } = await createTestDatabase({ empty: true });
     const servers = Array.from({ length: 10 }, () =>
       openDatabase({
@@ -39,7 +41,7 @@ describe("a migration", () => {
       }),
     );
     const applied = await Promise.all(servers.map((server) => migrate(server.writes)));
-    expect(applied.flat()).toEqual(migrations);
+    expect(applied.flatMap((each) => each.applied).toSorted()).toEqual(migrations);
     expect(await Promise.all(servers.map(appliedMigrations))).toEqual(servers.map(() => migrations));
     await Promise.all(servers.map((server) => server.close()));
     await drop();
@@ -49,11 +51,12 @@ describe("a migration", () => {
     const database = await openTestDatabase({ empty: true });
     await sql`create table groups (id int)`.execute(database.writes);
     const before = await renderSchema(database.reads);
-    await expect(migrate(database.writes)).rejects.toThrow("the database could not be migrated");
+    await expect(migrate(database.writes)).rejects.toThrow(
+      "the database could not be migrated: 0001-resources failed, and was rolled back",
+    );
     expect(await renderSchema(database.reads)).toBe(before);
-    expect(await appliedMigrations(database)).toEqual([]);
     await sql`drop table groups`.execute(database.writes);
-    expect(await migrate(database.writes)).toEqual(migrations);
+    expect(await migrate(database.writes)).toEqual({ applied: migrations, newer: [] });
   });
 
   test("of a database that a newer version has migrated is rejected without changes", async () => {
@@ -64,7 +67,7 @@ describe("a migration", () => {
     const before = await renderSchema(database.reads);
     await expect(migrate(database.writes)).rejects.toThrow(
       new DatabaseTooNewError(
-        "the database is newer than this version of Tenantry: it has the migrations 9998-tokens, 9999-roles; start the version that migrated it, or a newer one",
+        `the database is newer than this version of Tenantry can use: it has the migrations 9998-tokens, 9999-roles, and this version ends with ${migrations.at(-1)}; start the version that migrated it, or a newer one`,
       ),
     );
     expect(await renderSchema(database.reads)).toBe(before);

@@ -1,6 +1,9 @@
 // Tests the service behind PgBouncer, which gives each transaction any of a few connections.
 import { expect, onTestFinished, test } from "vitest";
-import { checkServer, openDatabase } from "../../src/database/database.ts";
+import { sql } from "kysely";
+import { checkServer, openDatabase, openForMigration } from "../../src/database/database.ts";
+import { migrations } from "../../src/database/migrations/all.ts";
+import { migrate } from "../../src/database/migrate.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { hasPgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import { createTestDatabase } from "../support/test-database.ts";
@@ -56,3 +59,39 @@ test.skipIf(!hasPgBouncer)("a pooler that refuses settings of connections is exp
     "a pooler in front of the database refuses settings of connections (unsupported startup parameter: options); set TENANTRY_PREPARED_STATEMENTS=off",
   );
 });
+
+test.skipIf(!hasPgBouncer)(
+  "migrations behind a pooler leave no lock to its other clients, and each server goes on",
+  async () => {
+    const { url, drop } = await createTestDatabase({ empty: true });
+    onTestFinished(drop);
+    const pooled = await startPgBouncer(url, 4);
+    const others = openForMigration({ connectionString: pooled });
+    onTestFinished(() => others.destroy());
+    const stop = new AbortController();
+    const busy = Array.from({ length: 3 }, async () => {
+      while (!stop.signal.aborted) await sql`select pg_sleep(0.001)`.execute(others);
+    });
+    const index = {
+      createIndexes: [{ name: "members_by_invitation", definition: "on members (invitation_expire_time)" }],
+    };
+    for (const all of [migrations, { ...migrations, "9000-index": index }]) {
+      const servers = [1, 2].map(() => openForMigration({ connectionString: pooled }));
+      const migrated = await Promise.all(servers.map((db) => migrate(db, { all })));
+      expect(migrated.flatMap(({ applied }) => applied)).toHaveLength(all === migrations ? Object.keys(all).length : 1);
+      await Promise.all(servers.map((db) => db.destroy()));
+    }
+    stop.abort();
+    await Promise.all(busy);
+    const direct = openForMigration({ connectionString: url });
+    onTestFinished(() => direct.destroy());
+    const { rows: locks } = await sql`
+    select from pg_locks
+    where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`.execute(
+      direct,
+    );
+    expect(locks).toEqual([]);
+    const { rows: settings } = await sql<{ lock_timeout: string }>`show lock_timeout`.execute(others);
+    expect(settings).toEqual([{ lock_timeout: "0" }]);
+  },
+);

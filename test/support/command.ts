@@ -9,7 +9,7 @@ import { copyCluster } from "./copy-cluster.ts";
 
 const run = promisify(execFile);
 
-const bin = join(import.meta.dirname, "../../bin/tenantry.js");
+const ownTree = join(import.meta.dirname, "../..");
 
 export interface User {
   readonly uid: number;
@@ -20,6 +20,8 @@ interface RunOptions {
   readonly env?: Record<string, string>;
   readonly cwd?: string;
   readonly user?: User | undefined;
+  /** The source tree of the command; by default, this one. */
+  readonly tree?: string;
 }
 
 export interface Finished {
@@ -28,8 +30,8 @@ export interface Finished {
   readonly stderr: string;
 }
 
-function start(args: readonly string[], { env = {}, cwd, user }: RunOptions): ChildProcess {
-  return spawn(process.execPath, [bin, ...args], {
+function start(args: readonly string[], { env = {}, cwd, user, tree = ownTree }: RunOptions): ChildProcess {
+  return spawn(process.execPath, [join(tree, "bin/tenantry.js"), ...args], {
     env: {
       PATH: process.env["PATH"],
       NODE_COMPILE_CACHE: inject("compileCache"),

@@ -2,6 +2,7 @@
 // role, and the memberships and nestings of one way from the member to its subject have not changed since. They are read for
 // each decision, from the database, because snapshots have no revisions of rows.
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import { isInThePast } from "../../database/partitions.ts";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
@@ -120,6 +121,7 @@ async function readBindings(
         or exists (
           select from changes
           where org_id = ${orgId} and revision = ${snapshotRevision} and position = 0 and time > now() - interval '1 month'
+            and ${sql.raw(isInThePast)}
         )
       )`.execute(db);
   return rows[0];

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Committed } from "../../database/commits.ts";
 import { numberOf } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
+import { isInThePast } from "../../database/partitions.ts";
 import { type LogEntry, applyEntry } from "../engine/loading/apply-entry.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { toLogEntry } from "./to-log-entry.ts";
@@ -83,12 +84,13 @@ export function followCommit(snapshot: OrgSnapshot, { before, entries }: Committ
   return true;
 }
 
-/** Older partitions of the log are not searched: a snapshot that has not moved for that long is rebuilt. */
+/** Older partitions of the log are not searched: a snapshot that has not moved for that long is rebuilt. Nor are those of later months. */
 const maxAge = "1 month";
 
 const linesAfter = `
   select revision, time, resource_type, resource_id, before, after from changes
   where org_id = $1 and revision >= $2 and (revision > $2 or position = 0) and time > now() - interval '${maxAge}'
+    and ${isInThePast}
   order by revision, position limit ${maxLines + 1}`;
 
 /** Reads the first entry of the snapshot's revision, and the entries after that revision. */

@@ -3,6 +3,7 @@ import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { isRevision } from "../../changes/revision.ts";
 import { createBatcher } from "../../database/batch.ts";
 import type { Database } from "../../database/database.ts";
+import { isInThePast } from "../../database/partitions.ts";
 import { invalidField } from "../../errors/service-error.ts";
 
 /**
@@ -23,7 +24,7 @@ export function createRequireReached(database: Database): RequireReached {
   const { sql: text } = sql`
     select org_id, revision from changes
     join unnest(${null}::uuid[], ${null}::uuid[]) as wanted (org_id, revision) using (org_id, revision)
-    where position = 0`.compile(database.reads);
+    where position = 0 and ${sql.raw(isInThePast)}`.compile(database.reads);
   const isLogged = createBatcher(async (all: readonly Wanted[]) => {
     const values = [all.map(({ orgId }) => orgId), all.map(({ revision }) => revision)];
     const found = await database.readPrepared<{ org_id: string; revision: string }>("find_revisions", text, values);

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Kysely, sql } from "kysely";
+import pg from "pg";
+import { isLockTimeout, isRetryable } from "../failure.ts";
+import { findNewer, readApplied, recordApplied } from "./applied.ts";
+import { type Session, type StatementWatch, describeSession, watchStatements } from "./blockers.ts";
+import { createIndexes, dropIndexes } from "./concurrent-indexes.ts";
+import { beginFill } from "./fills.ts";
+import type { Migration, Migrations } from "./migration.ts";
+import { type Locked, underMigrationLock } from "./migration-lock.ts";
+import type { MigrationRun } from "./migration-run.ts";
+
+/** A migration got no lock in any of its tries. The message names who had it. */
+export class MigrationBlockedError extends Error {
+  override readonly name = "MigrationBlockedError";
+}
+
+/**
+ * Applies a migration and records it, unless another server has done so meanwhile: in one transaction, or with statements outside of
+ * one that can be repeated. One that gets no lock, or conflicts with calls, is rolled back and tried again after a pause.
+ *
+ * @returns whether this run has applied it.
+ * @throws DatabaseTooNewError, MigrationBlockedError, the reason of the signal, or an Error that names the migration and has the reason
+ *   as its cause.
+ */
+export async function applyMigration(run: MigrationRun, all: Migrations, name: string): Promise<boolean> {
+  const { logger, signal, limits } = run;
+  for (let attempt = 1; ; attempt++) {
+    let watch: StatementWatch | undefined;
+    let blockers: readonly Session[] = [];
+    try {
+      return await underMigrationLock(run, async (locked) => {
+        const applied = await readApplied(locked.db);
+        findNewer(applied, all);
+        if (applied.has(name)) return false;
+        watch = watchStatements(run, { waiting: locked.waiting, everyMs: limits.lockMs / 2 });
+        await applyLocked(run, locked, name, all[name]);
+        return true;
+      });
+    } catch (error) {
+      blockers = (await watch?.stop()) ?? [];
+      if (signal.aborted) {
+        logger?.warn(
+          { migration: name },
+          "stopped during a migration, which was rolled back; the next start begins with it",
+        );
+        throw signal.reason;
+      }
+      if (!isLockTimeout(error) && !isRetryable(error)) throw await explain(run, name, error);
+      if (attempt === limits.tries) throw new MigrationBlockedError(describeBlocked(run, name, blockers));
+      logger?.warn(
+        { migration: name, attempt, of: limits.tries, blockers },
+        `a migration gets no lock, and is tried again${blockers.length === 0 ? "" : `; it is held by ${blockers.map(describeSession).join("; ")}`}`,
+      );
+      await sleep(limits.pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    } finally {
+      await watch?.stop();
+    }
+  }
+}
+
+async function applyLocked(run: MigrationRun, { db }: Locked, name: string, migration?: Migration): Promise<void> {
+  if (migration === undefined) throw new Error(`there is no migration ${name}`);
+  if ("up" in migration) await migration.up(db as unknown as Kysely<unknown>);
+  else if ("createIndexes" in migration) await createIndexes(run, migration.createIndexes);
+  else if ("dropIndexes" in migration) await dropIndexes(run, migration.dropIndexes);
+  else await beginFill(db, name);
+  await recordApplied(db, name, migration.requires);
+}
+
+function describeBlocked({ limits }: MigrationRun, name: string, blockers: readonly Session[]): string {
+  const tries = `the migration ${name} got no lock in ${limits.tries} tries of ${limits.lockMs} ms`;
+  const who = blockers.length === 0 ? "" : `; what it changes was held by ${blockers.map(describeSession).join("; ")}`;
+  return `${tries}${who}. Wait for the end of that transaction, or end it with pg_terminate_backend, and start again`;
+}
+
+async function explain({ db }: MigrationRun, name: string, cause: unknown): Promise<Error> {
+  if (!(cause instanceof pg.DatabaseError)) return cause instanceof Error ? cause : new Error(String(cause));
+  const failed = `the database could not be migrated: ${name} failed, and was rolled back`;
+  if (cause.code !== insufficientPrivilege) return new Error(failed, { cause });
+  const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db);
+  return new Error(
+    `${failed}: the role ${rows[0]?.role} may not change the schema. Run "tenantry migrate" with the DATABASE_URL of the role that owns the tables, then start again`,
+    { cause },
+  );
+}
+
+const insufficientPrivilege = "42501";

@@ -1,0 +1,66 @@
+// Builds and drops indexes while their tables are read and written. Such a statement is not part of a transaction: one that fails, or is
+// killed, leaves an index that is not valid, which is dropped before the next try.
+import { type Kysely, sql } from "kysely";
+import type { Schema } from "../schema.ts";
+import { describeSession, watchStatements } from "./blockers.ts";
+import type { Index } from "./migration.ts";
+import type { MigrationRun } from "./migration-run.ts";
+
+/** How often the log says what a statement waits for. It waits for all older transactions, and nobody waits behind it. */
+const noticeEveryMs = 30_000;
+
+export function createStatement({ name, definition, unique = false }: Index): string {
+  return `create ${unique ? "unique " : ""}index concurrently ${name} ${definition}`;
+}
+
+export function dropStatement(name: string): string {
+  return `drop index concurrently if exists ${name}`;
+}
+
+/** Builds those of the indexes that are not there. */
+export async function createIndexes(run: MigrationRun, indexes: readonly Index[]): Promise<void> {
+  for (const index of indexes) {
+    const { name } = index;
+    const isValid = await readIsValid(run.db, name);
+    if (isValid === true) continue;
+    if (isValid === false) await dropIndexes(run, [name]);
+    try {
+      await runOutside(run, createStatement(index));
+    } catch (error) {
+      // One that is not valid slows down writes, and is unique for them.
+      if (!run.signal.aborted) await dropIndexes(run, [name]).catch(() => {});
+      throw error;
+    }
+  }
+}
+
+/** Drops those of the indexes that are there. */
+export async function dropIndexes(run: MigrationRun, names: readonly string[]): Promise<void> {
+  for (const name of names) await runOutside(run, dropStatement(name));
+}
+
+/** Returns undefined if there is no such index. */
+async function readIsValid(db: Kysely<Schema>, name: string): Promise<boolean | undefined> {
+  const { rows } = await sql<{ indisvalid: boolean }>`
+    select indisvalid from pg_index where indexrelid = to_regclass(${name})`.execute(db);
+  return rows[0]?.indisvalid;
+}
+
+async function runOutside(run: MigrationRun, text: string): Promise<void> {
+  const watch = watchStatements(run, {
+    waiting: sql<boolean>`
+      waiting.query = ${text} and waiting.state = 'active' and waiting.datname = current_database()
+      and waiting.usename = current_user`,
+    everyMs: noticeEveryMs,
+    onBlocked: (blockers) =>
+      run.logger?.warn(
+        { statement: text, blockers },
+        `an index waits for older transactions to end: ${blockers.map(describeSession).join("; ")}`,
+      ),
+  });
+  try {
+    await sql.raw(text).execute(run.db);
+  } finally {
+    await watch.stop();
+  }
+}

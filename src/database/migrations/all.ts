@@ -1,0 +1,88 @@
+import type { Migrations } from "../migration/migration.ts";
+import { createResources } from "./0001-resources.ts";
+import { createWriteRequests } from "./0002-write-requests.ts";
+import { createStatesAndCounts } from "./0003-states-and-counts.ts";
+import { createListIndexes } from "./0004-list-indexes.ts";
+import { createAccess } from "./0005-access.ts";
+import { indexConditionalBindings } from "./0006-conditional-bindings.ts";
+import { dropTriggersAndCascades } from "./0007-no-triggers.ts";
+import { addLabelParents } from "./0008-label-parents.ts";
+import { addRevisionTokens } from "./0009-revision-tokens.ts";
+import { reserveNames } from "./0010-reserved-names.ts";
+import { partitionChangeLog } from "./0011-change-log.ts";
+import { limitKeys } from "./0012-limited-keys.ts";
+import { createServiceCatalog } from "./0013-service-catalog.ts";
+import { createQuotas } from "./0014-quotas.ts";
+import { addServiceBindings } from "./0015-service-bindings.ts";
+import { createResourcesAndOperations } from "./0016-resources.ts";
+import { createQuotaRequests } from "./0017-quota-requests.ts";
+import { createSweeps } from "./0018-sweeps.ts";
+import { addResourceReferences } from "./0019-resource-references.ts";
+import { createTokens } from "./0020-tokens.ts";
+import { createSessions } from "./0021-sessions.ts";
+import { addRoutes } from "./0022-routes.ts";
+import { createBrowserSessions } from "./0024-browser-sessions.ts";
+import { addKeyRules } from "./0026-key-rules.ts";
+import { addImpersonation } from "./0027-impersonation.ts";
+import { createClients } from "./0028-clients.ts";
+import { createIdentities } from "./0029-identities.ts";
+import { keepDeletedResources } from "./0030-deleted-resources.ts";
+import { allowConcurrentOperations } from "./0031-concurrent-operations.ts";
+import { addSessionsOfCodes } from "./0032-codes-of-sessions.ts";
+import { addRedirectUrisOfSessions } from "./0034-redirect-uris-of-sessions.ts";
+import { acceptIdentities } from "./0036-accepted-identities.ts";
+import { boundWhatCounts } from "./0039-counted-kinds.ts";
+import { createMigrationRunner } from "./0040-migration-runner.ts";
+
+/**
+ * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
+ *
+ * From 0040 on, what a migration does to servers of earlier versions is among its terms. Before, servers of the previous version kept
+ * running while a newer one migrated, except for these; stop older servers first:
+ *
+ * - `0007-no-triggers`: from there on, the servers maintain counts and labels and remove dependent rows. An older server does
+ *   none of that, and all its writes fail.
+ * - `0009-revision-tokens`: an older server cannot read revisions, so all its calls fail.
+ * - `0011-change-log`: an older server does not write the new columns of the change log, so all its writes fail.
+ * - `0012-limited-keys`: an older server does not limit API keys.
+ * - `0020-tokens`: an older server removes API keys without ending their tokens.
+ */
+export const migrations: Migrations = {
+  "0001-resources": { up: createResources },
+  "0002-write-requests": { up: createWriteRequests },
+  "0003-states-and-counts": { up: createStatesAndCounts },
+  "0004-list-indexes": { up: createListIndexes },
+  "0005-access": { up: createAccess },
+  "0006-conditional-bindings": { up: indexConditionalBindings },
+  "0007-no-triggers": { up: dropTriggersAndCascades },
+  "0008-label-parents": { up: addLabelParents },
+  "0009-revision-tokens": { up: addRevisionTokens },
+  "0010-reserved-names": { up: reserveNames },
+  "0011-change-log": { up: partitionChangeLog },
+  "0012-limited-keys": { up: limitKeys },
+  "0013-service-catalog": { up: createServiceCatalog },
+  "0014-quotas": { up: createQuotas },
+  "0015-service-bindings": { up: addServiceBindings },
+  "0016-resources": { up: createResourcesAndOperations },
+  "0017-quota-requests": { up: createQuotaRequests },
+  "0018-sweeps": { up: createSweeps },
+  "0019-resource-references": { up: addResourceReferences },
+  "0020-tokens": { up: createTokens },
+  "0021-sessions": { up: createSessions },
+  "0022-routes": { up: addRoutes },
+  "0024-browser-sessions": { up: createBrowserSessions },
+  "0026-key-rules": { up: addKeyRules },
+  "0027-impersonation": { up: addImpersonation },
+  "0028-clients": { up: createClients },
+  "0029-identities": { up: createIdentities },
+  "0030-deleted-resources": { up: keepDeletedResources },
+  "0031-concurrent-operations": { up: allowConcurrentOperations },
+  "0032-codes-of-sessions": { up: addSessionsOfCodes },
+  "0034-redirect-uris-of-sessions": { up: addRedirectUrisOfSessions },
+  "0036-accepted-identities": { up: acceptIdentities },
+  "0039-counted-kinds": { up: boundWhatCounts },
+  "0040-migration-runner": { up: createMigrationRunner },
+};
+
+/** The names of all migrations. */
+export const migrationNames: readonly string[] = Object.keys(migrations);

@@ -1,0 +1,118 @@
+// The change log is partitioned by month, in UTC, so that old entries are removed without a search. Whoever migrates creates the
+// partitions of two years. Servers whose role owns the log go on with that, and drop the partitions that are past the retention; an
+// advisory lock keeps them from doing it at once.
+import { type Kysely, sql } from "kysely";
+import type { Database } from "./database.ts";
+import type { Schema } from "./schema.ts";
+
+/** How many months ahead there are partitions. A write fails if the one for its time is missing. */
+const monthsAhead = 24;
+
+/** Any constant that nothing else locks. */
+const lockKey = 6_410_297_355;
+
+const lockMs = 1_000;
+
+/**
+ * The condition, in SQL, of entries that can be there: a search of the log leaves out the partitions of later months. The clock of the
+ * database may have been set back by less.
+ */
+export const isInThePast = "time < now() + interval '1 month'";
+
+/** What a server has to know to keep the partitions, or to say that somebody else must. */
+export interface LogState {
+  /** Whether the role may create and drop partitions. */
+  readonly isOwner: boolean;
+  /** How many months after this one have partitions. */
+  readonly monthsLeft: number;
+  /** How many partitions are past the retention. */
+  readonly expired: number;
+}
+
+/** The months for which there should be partitions. */
+const months = sql`
+  generate_series(
+    date_trunc('month', now() at time zone 'UTC'),
+    date_trunc('month', now() at time zone 'UTC') + ${sql.lit(monthsAhead)} * interval '1 month',
+    interval '1 month'
+  ) as month`;
+
+/** The partitions whose entries are all older than some days. */
+const expiredPartitions = (retentionDays: number) => sql`
+  pg_inherits join pg_class on pg_class.oid = inhrelid
+  where inhparent = 'changes'::regclass
+    and to_date(right(relname, 7), 'YYYY_MM') + interval '1 month' <= now() at time zone 'UTC' - make_interval(days => ${retentionDays})`;
+
+export async function readLogState(db: Kysely<Schema>, retentionDays: number): Promise<LogState> {
+  const { rows } = await sql<LogState>`
+    select
+      (select pg_has_role(relowner, 'usage') from pg_class where oid = 'changes'::regclass)
+        and has_schema_privilege(current_schema(), 'create') as "isOwner",
+      (select count(*)::integer - 1 from ${months}
+        where to_regclass('changes_' || to_char(month, 'YYYY_MM')) is not null) as "monthsLeft",
+      (select count(*)::integer from ${expiredPartitions(retentionDays)}) as expired`.execute(db);
+  return rows[0] ?? { isOwner: false, monthsLeft: 0, expired: 0 };
+}
+
+/** Creates the partitions of this month and the next ones, if the role may. Returns the names of those that were created. */
+export async function createPartitions(db: Kysely<Schema>): Promise<string[]> {
+  const missing = await findMissing(db);
+  const { isOwner } = missing.length === 0 ? { isOwner: false } : await readLogState(db, 0);
+  if (!isOwner) return [];
+  return db.transaction().execute(async (transaction) => {
+    await sql`
+      select pg_advisory_xact_lock(${lockKey}), set_config('lock_timeout', ${`${lockMs}ms`}, true)`.execute(
+      transaction,
+    );
+    const rows = await findMissing(transaction);
+    for (const { name, start, end } of rows) {
+      // To attach a table locks less than to create a partition: the log can be read and written meanwhile.
+      await sql`create table ${sql.table(name)} (like changes including all)`.execute(transaction);
+      await sql`
+        alter table changes attach partition ${sql.table(name)}
+          for values from (${sql.lit(start)}) to (${sql.lit(end)})`.execute(transaction);
+    }
+    return rows.map(({ name }) => name);
+  });
+}
+
+interface Month {
+  readonly name: string;
+  readonly start: string;
+  readonly end: string;
+}
+
+async function findMissing(db: Kysely<Schema>): Promise<Month[]> {
+  const { rows } = await sql<Month>`
+    select name, start, "end" from (
+      select 'changes_' || to_char(month, 'YYYY_MM') as name,
+        to_char(month, 'YYYY-MM-DD') || ' 00:00:00+00' as start,
+        to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00' as "end"
+      from ${months}
+    ) as named
+    where to_regclass(name) is null`.execute(db);
+  return rows;
+}
+
+/** Drops the partitions whose entries are all older than this many days. Returns the names of those that were dropped. */
+export function dropPartitions(
+  { reads, writes }: Pick<Database, "reads" | "writes">,
+  retentionDays: number,
+): Promise<string[]> {
+  return writes.transaction().execute(async (db) => {
+    const { rows: locks } = await sql<{ locked: boolean }>`
+      select pg_try_advisory_xact_lock(${lockKey}) as locked`.execute(db);
+    if (locks[0]?.locked !== true) return [];
+    const { rows } = await sql<{ name: string; pending: boolean }>`
+      select relname as name, inhdetachpending as pending from ${expiredPartitions(retentionDays)} order by 1`.execute(
+      db,
+    );
+    for (const { name, pending } of rows) {
+      // Outside of the transaction: a concurrent detachment waits for running transactions that use the log, and blocks none.
+      const mode = sql.raw(pending ? "finalize" : "concurrently");
+      await sql`alter table changes detach partition ${sql.table(name)} ${mode}`.execute(reads);
+      await sql`drop table ${sql.table(name)}`.execute(reads);
+    }
+    return rows.map(({ name }) => name);
+  });
+}

@@ -1,0 +1,130 @@
+// Runs the version before, at the commit that `version-before` names, beside this one on one database: an upgrade replaces servers one
+// after the other, and may be taken back.
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, readdirSync, symlinkSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
+import { migrations } from "../../src/database/migrations/all.ts";
+import { type Api, createApi } from "../support/api.ts";
+import { type Served, serveTenantry } from "../support/command.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+
+const root = join(import.meta.dirname, "../..");
+const commit = readFileSync(join(import.meta.dirname, "version-before"), "utf8").trim();
+const hasCommit = spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`], { cwd: root }).status === 0;
+
+if (!hasCommit) console.warn(`The tests with the version before are skipped: there is no commit ${commit} here.`);
+
+// CI has the commit.
+describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commit ${commit} is not here`}`, () => {
+  let tree: string;
+  beforeAll(async () => {
+    tree = await mkdtemp(join(tmpdir(), "tenantry-before-"));
+    const archive = execFileSync("git", ["archive", "--format=tar", commit], { cwd: root, maxBuffer: 1 << 30 });
+    execFileSync("tar", ["-x", "-C", tree], { input: archive });
+    symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
+  });
+  afterAll(() => rm(tree, { recursive: true, force: true }));
+
+  /** Returns functions that start servers of both versions on one database, which is empty at first. */
+  async function prepare(): Promise<Record<"startBefore" | "startThis", () => Promise<Server>>> {
+    const { url, drop } = await createTestDatabase({ empty: true });
+    const directory = await mkdtemp(join(tmpdir(), "tenantry-upgrade-"));
+    onTestFinished(async () => {
+      await rm(directory, { recursive: true, force: true });
+      await drop();
+    });
+    const secretKeys = join(directory, "secret-keys");
+    await writeFile(secretKeys, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+    const start = async (name: string, from: string): Promise<Server> => {
+      const data = join(directory, name);
+      await mkdir(data, { recursive: true });
+      const env = {
+        DATABASE_URL: url,
+        TENANTRY_DATA: data,
+        TENANTRY_SECRET_KEYS_FILE: secretKeys,
+        TENANTRY_ISSUER: "https://iam.example.com",
+      };
+      const served = await serveTenantry({ tree: from, cwd: directory, env });
+      const stop = async (): Promise<void> => expect(await served.signal("SIGTERM")).toBe(0);
+      onTestFinished(async () => void (await served.signal("SIGKILL")));
+      const keys = ["before", "this"]
+        .map((each) => join(directory, each, "operator-key"))
+        .filter((file) => existsSync(file));
+      return { served, api: createApi("REST", served.url, readFileSync(keys[0] ?? "", "utf8").trim()), stop };
+    };
+    return { startBefore: () => start("before", tree), startThis: () => start("this", root) };
+  }
+
+  interface Server {
+    readonly served: Served;
+    readonly api: Api;
+    stop(): Promise<void>;
+  }
+
+  /** Writes rows of several resources with one server, and reads and changes them with another. */
+  async function exercise(writer: Api, reader: Api, name: string): Promise<void> {
+    const { path: parentPath } = await writer.orgs.createOrg({ org: { name } });
+    const { path: memberPath } = await writer.members.createMember({ parentPath, member: { name: "alice" } });
+    const group = await writer.groups.createGroup({ parentPath, group: { name: "team" } });
+    await writer.groupMembers.createGroupMember({ parentPath: group.path, groupMember: { memberPath } });
+    const project = await writer.projects.createProject({ parentPath, project: { name: "web" } });
+    const binding = { rolePath: "/roles/viewer", subjectPath: group.path };
+    await writer.roleBindings.createRoleBinding({
+      parentPath: project.path,
+      roleBinding: { name: "view", ...binding },
+    });
+    expect((await reader.groups.getGroup({ path: group.path })).etag).toBe(group.etag);
+    const { members } = await reader.groupMembers.listGroupMembers({ parentPath: group.path });
+    expect(members.map((each) => each.memberPath)).toEqual([memberPath]);
+    const { path, etag } = project;
+    const changed = await reader.projects.updateProject({ path, project: { displayName: "Web", etag } });
+    expect(await writer.projects.getProject({ path: project.path })).toEqual(changed);
+    const check = { subjectPath: memberPath, permission: "iam.projects.get", resourcePath: path };
+    const checked = async (): Promise<boolean[]> => {
+      const answers = [writer, reader].map((api) => createClient(AccessService, api.transport).checkAccess(check));
+      return (await Promise.all(answers)).map(({ allowed }) => allowed);
+    };
+    expect(await checked()).toEqual([true, true]);
+    await reader.groupMembers.deleteGroupMember({ path: members[0]?.path ?? "" });
+    expect(await checked()).toEqual([false, false]);
+  }
+
+  test("serves beside this one while that migrates its database, and comes back afterwards", async () => {
+    const { startBefore, startThis } = await prepare();
+    const before = await startBefore();
+    await before.api.orgs.createOrg({ org: { name: "early" } });
+    const next = await startThis();
+    expect(next.served.output.stdout).toContain("migrated the database");
+    expect((await next.api.orgs.getOrg({ path: "orgs/early" })).name).toBe("early");
+    await exercise(before.api, next.api, "from-before");
+    await exercise(next.api, before.api, "from-next");
+
+    await before.stop();
+    const again = await startBefore();
+    await exercise(again.api, next.api, "from-again");
+    // The upgrade is taken back.
+    await next.stop();
+    await exercise(again.api, again.api, "without-next");
+    await again.stop();
+  });
+
+  test("starts on a database that this version has made", async () => {
+    const { startBefore, startThis } = await prepare();
+    const next = await startThis();
+    const before = await startBefore();
+    await exercise(before.api, next.api, "from-before");
+    await Promise.all([before.stop(), next.stop()]);
+  });
+
+  test("knows what the newer migrations require", () => {
+    const known = readdirSync(join(tree, "src/database/migrations")).map((file) => file.replace(/\.ts$/, ""));
+    const required = Object.entries(migrations).filter(([name]) => !known.includes(name));
+    expect(required.filter(([, { requires }]) => requires !== undefined && !known.includes(requires))).toEqual([]);
+  });
+});
