@@ -4,6 +4,7 @@ import { Command } from "commander";
 import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
+import { formatForPeople } from "./cli/log-for-people.ts";
 import type { OperatorCommands } from "./cli/operator-commands.ts";
 import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
 import { createSignInLinkFile, signInLinkFile } from "./installation/sign-in-link.ts";
@@ -132,8 +133,10 @@ function createShowSignInLink({ dataDirectory }: Config): (link: string) => Prom
   };
 }
 
+/** Logs lines of JSON; to a terminal, lines for people. */
 function createLogger(config: Config): pino.Logger {
-  const stream = createLogStream(pino.destination({ fd: process.stdout.fd, sync: true }));
+  const out = pino.destination({ fd: process.stdout.fd, sync: true });
+  const stream = createLogStream(process.stdout.isTTY ? { write: (text) => out.write(formatForPeople(text)) } : out);
   process.on("exit", () => stream.flush());
   return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }
