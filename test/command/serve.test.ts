@@ -1,7 +1,7 @@
 // Tests the real command as a process with its embedded database.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, inject, onTestFinished, test } from "vitest";
@@ -111,6 +111,14 @@ test("a second server on the same data directory exits and names the process tha
   const second = await runTenantry(["serve"], { cwd: folder, env: { PORT: "0" } });
   expect(second.code).toBe(1);
   expect(second.stderr).toContain(String(pid));
+});
+
+test("SIGHUP, from a terminal that has gone, stops the service and its database", async () => {
+  const folder = await privateFolder(undefined);
+  await serve(folder, undefined);
+  expect(existsSync(join(folder, "data/postgres/cluster/postmaster.pid"))).toBe(true);
+  expect(await running?.signal("SIGHUP")).toBe(0);
+  expect(existsSync(join(folder, "data/postgres/cluster/postmaster.pid"))).toBe(false);
 });
 
 test("SIGTERM lets requests in flight end", async () => {
