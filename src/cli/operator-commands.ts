@@ -6,7 +6,7 @@ import { openInstallation, renewOperatorKey } from "../installation/open-install
 import { createOperatorKeyFile, operatorKeyFile } from "../installation/operator-key-file.ts";
 import { findSecretKeyFile } from "../installation/secret-keys-file.ts";
 import { formatSignInLink, operatorOf } from "../installation/sign-in-link.ts";
-import { type RunningDatabase, startDatabase } from "../installation/start-database.ts";
+import { type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
 
 /** The commands of an operator who has the database and the data directory of a service. */
 export interface OperatorCommands {
@@ -29,7 +29,7 @@ export function createOperatorCommands(config: Config, { logger, print, showSign
   const { dataDirectory } = config;
 
   const withDatabase = async (run: (running: RunningDatabase) => Promise<void>): Promise<void> => {
-    const running = await startDatabase(config, logger, (err) => logger.fatal({ err }, "the database cannot continue"));
+    const running = await joinDatabase(config, logger, (err) => logger.fatal({ err }, "the database cannot continue"));
     try {
       await run(running);
     } finally {

@@ -105,6 +105,22 @@ test("only the owner can read the file of the operator's key, and a lost key can
   await operatorApi(folder, url).orgs.listOrgs({});
 });
 
+test("commands of the operator use the embedded database of the service that runs", async () => {
+  const folder = await privateFolder(undefined);
+  const { url } = await serve(folder, undefined);
+  const keyFile = join(folder, "data/operator-key");
+  const key = readFileSync(keyFile, "utf8");
+  expect(await runTenantry(["operator-key"], { cwd: folder })).toMatchObject({ code: 0, stderr: "" });
+  const link = await runTenantry(["sign-in-link"], { cwd: folder });
+  expect(link).toMatchObject({
+    code: 0,
+    stderr: "The link with which the operator signs in is in data/sign-in-link\n",
+  });
+  expect(await runTenantry(["migrate"], { cwd: folder })).toMatchObject({ code: 0, stdout: "Nothing to migrate.\n" });
+  expect(readFileSync(keyFile, "utf8")).not.toBe(key);
+  await operatorApi(folder, url).orgs.listOrgs({});
+});
+
 test("a second server on the same data directory exits and names the process that uses it", async () => {
   const folder = await privateFolder(undefined);
   const { pid } = await serve(folder, undefined);
