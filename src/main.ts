@@ -1,9 +1,11 @@
 // The command line. Only this file reads the arguments.
+import { readFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { Command } from "commander";
 import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
+import { formatForPeople } from "./cli/log-for-people.ts";
 import type { OperatorCommands } from "./cli/operator-commands.ts";
 import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
 import { createSignInLinkFile, signInLinkFile } from "./installation/sign-in-link.ts";
@@ -76,7 +78,7 @@ async function serve(config: Config): Promise<void> {
     starting
       .then(async (server) => {
         if (server === undefined) return;
-        // Ctrl-C in a terminal sends SIGINT, which stops the server without the delay.
+        // Ctrl-C in a terminal sends SIGINT, and its end SIGHUP; they stop the server without the delay.
         if (reason === "SIGTERM") await server.drain(config.shutdownDelayMs);
         await server.close();
       })
@@ -105,9 +107,22 @@ async function serve(config: Config): Promise<void> {
     });
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  // The terminal has gone. By default, Node would end here and leave the embedded PostgreSQL running.
+  if (!isHangupIgnored()) process.on("SIGHUP", stop);
   await starting;
   // Otherwise what was compiled is kept only when the process ends.
   flushCompileCache();
+}
+
+/** Whether the process was started to survive its terminal, with `nohup`: a handler would undo that. */
+function isHangupIgnored(): boolean {
+  try {
+    const [, ignored = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+    return (BigInt(`0x${ignored}`) & 1n) === 1n;
+  } catch {
+    // Not on Linux.
+    return false;
+  }
 }
 
 /** Returns the action of a command for operators. It is loaded only then: a server that starts does not need it. */
@@ -137,8 +152,12 @@ function createShowSignInLink({ dataDirectory }: Config): (link: string) => Prom
   };
 }
 
+/** Logs lines of JSON; to a terminal, lines for people. */
 function createLogger(config: Config): pino.Logger {
-  const stream = createLogStream(pino.destination({ fd: process.stdout.fd, sync: true }));
+  const out = pino.destination({ fd: process.stdout.fd, sync: true });
+  // A terminal that has gone ends the service with SIGHUP; until then, and with `nohup` for ever, nobody reads the lines.
+  if (process.stdout.isTTY) out.on("error", () => undefined);
+  const stream = createLogStream(process.stdout.isTTY ? { write: (text) => out.write(formatForPeople(text)) } : out);
   process.on("exit", () => stream.flush());
   return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }

@@ -9,6 +9,7 @@ import type { Origin } from "./changes/author.ts";
 import type { Service } from "./compose/service.ts";
 import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./authzen/configuration.ts";
+import { type CallRecord, callRecordKey } from "./http/call-record.ts";
 import { createProtoBundle } from "./http/proto-bundle.ts";
 import { type Download, createDocsSite } from "./http/docs/docs-site.ts";
 import { createClientAddress } from "./http/client-address.ts";
@@ -53,11 +54,12 @@ export function createRequestHandler(
 ): PacedHandler {
   const { oauth, signIn, wellKnown } = pages;
   const clientAddress = createClientAddress(config.trustedProxies);
-  const valuesOf = (request: HttpRequest, pace: RequestPace): ContextValues =>
+  const valuesOf = (request: HttpRequest, pace: RequestPace, record?: CallRecord): ContextValues =>
     createContextValues()
       .set(requestIdKey, requestIdOf(request))
       .set(clientAddressKey, clientAddress(request))
-      .set(paceKey, pace);
+      .set(paceKey, pace)
+      .set(callRecordKey, record);
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];
@@ -111,10 +113,11 @@ export function createRequestHandler(
     requestTimeoutMs: config.requestTimeoutMs,
     fallback: rest,
   });
-  return (request, response, pace) => {
+  return (request, response, pace, record) => {
     const { url = "" } = request;
-    if (restPrefixes.some((prefix) => url.startsWith(prefix))) return rest(request, response, valuesOf(request, pace));
-    if (url.startsWith(authzenPrefix)) return authzen(request, response, valuesOf(request, pace));
+    if (restPrefixes.some((prefix) => url.startsWith(prefix)))
+      return rest(request, response, valuesOf(request, pace, record));
+    if (url.startsWith(authzenPrefix)) return authzen(request, response, valuesOf(request, pace, record));
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
     const answered = answerOAuth(request, response, pace) ?? answerSignIn(request, response);
@@ -127,7 +130,7 @@ export function createRequestHandler(
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
-    return rpc(request, response, valuesOf(request, pace));
+    return rpc(request, response, valuesOf(request, pace, record));
   };
 }
 

@@ -30,7 +30,7 @@ export function createServiceListener(config: Config, logger: Logger): ServiceLi
     logger,
   });
   let current: PacedHandler = createAnswerStarting();
-  const handler: PacedHandler = (request, response, pace) => current(request, response, pace);
+  const handler: PacedHandler = (...exchange) => current(...exchange);
   const listener = createListener({
     handler: withAccessLog(limitRequests(withCors(handler, config.corsOrigins)), {
       logger,

@@ -7,7 +7,7 @@ import { openInstallation, renewOperatorKey } from "../installation/open-install
 import { createOperatorKeyFile, operatorKeyFile } from "../installation/operator-key-file.ts";
 import { findSecretKeyFile } from "../installation/secret-keys-file.ts";
 import { formatSignInLink, operatorOf } from "../installation/sign-in-link.ts";
-import { type RunningDatabase, startDatabase } from "../installation/start-database.ts";
+import { type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
 
 /** The commands of an operator who has the database and the data directory of a service. */
 export interface OperatorCommands {
@@ -36,7 +36,7 @@ export function createOperatorCommands(
 
   const withDatabase = async (run: (running: RunningDatabase) => Promise<void>): Promise<void> => {
     const onGone = (err: Error): void => logger.fatal({ err }, "the database cannot continue");
-    const running = await startDatabase(config, logger, onGone, undefined, stopping);
+    const running = await joinDatabase(config, logger, onGone, stopping);
     try {
       stopping.throwIfAborted();
       await run(running);

@@ -1,5 +1,6 @@
 import { ServerResponse } from "node:http";
 import { type Logger, symbols } from "pino";
+import type { CallRecord, RecordingHandler } from "./call-record.ts";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 import type { LogStream } from "./log-stream.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -14,24 +15,27 @@ export interface AccessLogOptions {
 /**
  * Sets the id of each request in `x-request-id` of the request and the response, and logs one line when the response has ended
  * or the client has disconnected (`aborted`, with status 499 if no headers were sent). Logs paths without their queries, and no
- * headers or bodies. `bytes` is the size of the body.
+ * headers or bodies. `bytes` is the size of the body. What is known of a call is in the same line: the method, the code, the address
+ * of its client, and who made it with which credential.
  */
-export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessLogOptions): HttpHandler {
+export function withAccessLog(handler: RecordingHandler, { logger, enabled }: AccessLogOptions): HttpHandler {
   const { stream, timeNow } = partsOf(logger);
   const writeLine = (line: string): void => (stream.collect === undefined ? stream.write(line) : stream.collect(line));
 
   /** Writes a line in the form of the logger, in a third of the logger's time. */
   function logExchange(this: HttpResponse): void {
-    const { request, requestId, startedAt, bytes } = (this as unknown as Observed)[exchangeKey];
+    const { request, requestId, startedAt, record, bytes } = (this as unknown as Observed)[exchangeKey];
     const status = this.headersSent ? this.statusCode : 499;
-    const level = status >= 500 ? "warn" : "info";
+    const isFailure = status >= 500 || (record.failure?.http ?? 0) >= 500;
+    const level = isFailure ? "warn" : "info";
     if (!logger.isLevelEnabled(level)) return;
     const path = JSON.stringify(requestPathOf(request.url ?? ""));
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
     writeLine(
       `{"level":${logger.levels.values[level]}${timeNow()},"requestId":"${requestId}","method":${JSON.stringify(request.method)},` +
         `"path":${path},"status":${status},"durationMs":${durationMs},"protocol":"${isHttp2(this) ? "h2" : "h1"}",` +
-        `"bytes":${request.method === "HEAD" ? 0 : bytes},${isComplete(this) ? "" : '"aborted":true,'}"msg":"request"}\n`,
+        `"bytes":${request.method === "HEAD" ? 0 : bytes},${describeCall(record, status)}` +
+        `${isComplete(this) ? "" : '"aborted":true,'}"msg":"request"}\n`,
     );
   }
 
@@ -40,12 +44,32 @@ export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessL
     // Later handlers read the id from here.
     request.headers[idHeader] = requestId;
     addId(response, requestId);
+    const record: CallRecord = {};
     if (enabled) {
-      observe(request, requestId, response);
+      observe(request, requestId, response, record);
       response.on("close", logExchange);
     }
-    return handler(request, response);
+    return handler(request, response, record);
   };
+}
+
+/**
+ * Returns the fields of a line that say what was called by whom, each with a comma after it. A caller is shown by a path that the API takes.
+ * Of a response that is refused before anybody knows the code, the status says enough.
+ */
+function describeCall({ address, rpc, failure, caller }: CallRecord, status: number): string {
+  let fields = address === undefined ? "" : `"address":${JSON.stringify(address)},`;
+  if (rpc !== undefined) {
+    fields += `"rpc":"${rpc}",`;
+    if (failure !== undefined) fields += `"code":"${failure.name}",`;
+    else if (status < 400) fields += '"code":"OK",';
+  }
+  if (caller === undefined) return fields;
+  const { orgId, memberId, credentialId, impersonator } = caller;
+  fields += `"caller":"/orgs/@${orgId}/members/@${memberId}","credential":"${credentialId}",`;
+  return impersonator === undefined
+    ? fields
+    : `${fields}"impersonator":"/orgs/@${orgId}/members/@${impersonator.memberId}",`;
 }
 
 /** Returns where a logger writes to, and how it writes the time: `,"time":"2026-01-31T12:00:00.000Z"`. */
@@ -105,6 +129,7 @@ interface Exchange {
   readonly request: HttpRequest;
   readonly requestId: string;
   readonly startedAt: number;
+  readonly record: CallRecord;
   readonly write: Write;
   readonly end: Write;
   bytes: number;
@@ -119,10 +144,10 @@ interface Observed {
   end: Write;
 }
 
-function observe(request: HttpRequest, requestId: string, response: HttpResponse): void {
+function observe(request: HttpRequest, requestId: string, response: HttpResponse, record: CallRecord): void {
   const observed = response as unknown as Observed;
   const { write, end } = observed;
-  observed[exchangeKey] = { request, requestId, startedAt: performance.now(), write, end, bytes: 0 };
+  observed[exchangeKey] = { request, requestId, startedAt: performance.now(), record, write, end, bytes: 0 };
   observed.write = countedWrite;
   // The end() of HTTP/2 calls write().
   if (!isHttp2(response)) observed.end = countedEnd;

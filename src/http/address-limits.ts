@@ -10,11 +10,11 @@ import { createAnonymousPace } from "../scheduling/anonymous-pace.ts";
 import { createCounts } from "../scheduling/counts.ts";
 import { anonymous } from "../scheduling/settings.ts";
 import { type AnnouncedStreams, createAnnouncedStreams } from "./announced-streams.ts";
+import type { RecordingHandler } from "./call-record.ts";
 import { connectionOf, createClientAddress } from "./client-address.ts";
-import type { HttpHandler } from "./http-messages.ts";
 import { createHandleAtPace, type HandleAtPace } from "./pace-requests.ts";
 import { answerError } from "./plain-error.ts";
-import { type PacedHandler, unpaced } from "./request-pace.ts";
+import { type PacedHandler, type RequestPace, unpaced } from "./request-pace.ts";
 import { requestPathOf } from "./request-path.ts";
 
 interface AddressLimitOptions {
@@ -52,7 +52,7 @@ export interface AddressLimits extends Pick<AnnouncedStreams, "streamsOf" | "onS
    * Answers 429 when the address of a request has too many in flight, and delays anonymous requests once there are many of them. A number
    * of health probes is exempt from both.
    */
-  readonly limitRequests: (handler: PacedHandler) => HttpHandler;
+  readonly limitRequests: (handler: PacedHandler) => RecordingHandler;
 }
 
 const defaultLogIntervalMs = 60_000;
@@ -112,20 +112,22 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
       log(address, "closed a connection: the server has too many");
     },
 
-    limitRequests: (handler) => (request, response) => {
+    limitRequests: (handler) => (request, response, record) => {
       const address = clientAddress(request);
-      if (address === null) return handler(request, response, unpaced);
+      if (address === null) return handler(request, response, unpaced, record);
+      record.address = address;
       if (address !== last.address) last = { address, network: networkOf(address) };
       const { network } = last;
-      if (isProbe(request.url) && probes.takeDue(network)) return handler(request, response, unpaced);
+      if (isProbe(request.url) && probes.takeDue(network)) return handler(request, response, unpaced, record);
       if (!requests.add(network)) {
         logTooMany(network);
         return answerError(response, tooMany(maxRequests));
       }
       response.on("close", () => requests.remove(network));
       const markKnown = (): void => streams.raise(connectionOf(request));
-      if (handleAtPace !== undefined) return handleAtPace(handler, request, response, network, markKnown);
-      return handler(request, response, { ...unpaced, markKnown });
+      const handle = (pace: RequestPace) => handler(request, response, pace, record);
+      if (handleAtPace !== undefined) return handleAtPace(handle, request, response, network, markKnown);
+      return handle({ ...unpaced, markKnown });
     },
   };
 }

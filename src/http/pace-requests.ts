@@ -4,7 +4,7 @@ import { anonymous } from "../scheduling/settings.ts";
 import { connectionOf, peerOf } from "./client-address.ts";
 import { handleLater } from "./handle-later.ts";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
-import type { PacedHandler, RequestPace } from "./request-pace.ts";
+import type { RequestPace } from "./request-pace.ts";
 
 interface PaceOptions {
   readonly trustedProxies: readonly string[];
@@ -17,10 +17,11 @@ interface PaceOptions {
 /**
  * Handles a request when the pace of its network allows it.
  *
+ * @param handle answers the request.
  * @param onKnown called when the caller of the request is known.
  */
 export type HandleAtPace = (
-  handler: PacedHandler,
+  handle: (pace: RequestPace) => void | Promise<void>,
   request: HttpRequest,
   response: HttpResponse,
   network: string,
@@ -39,7 +40,7 @@ export function createHandleAtPace({ trustedProxies, perSecond, onTooMany }: Pac
     return peer === undefined || isTrusted(peer, 0) ? undefined : connectionOf(request);
   };
 
-  return (handler, request, response, network, onKnown) => {
+  return (handle, request, response, network, onKnown) => {
     const { waitMs, end } = pace.begin(network, ownConnectionOf(request));
     let isHandled = false;
     let isKnown = false;
@@ -56,11 +57,11 @@ export function createHandleAtPace({ trustedProxies, perSecond, onTooMany }: Pac
     response.on("close", () => {
       if (!isKnown) end(isHandled ? "anonymous" : "not handled");
     });
-    const handle = (): void | Promise<void> => {
+    const begin = (): void | Promise<void> => {
       isHandled = true;
-      return handler(request, response, own);
+      return handle(own);
     };
     if (waitMs > anonymous.maxWaitMs) return onTooMany(network, response);
-    return handleLater(waitMs, response, handle);
+    return handleLater(waitMs, response, begin);
   };
 }

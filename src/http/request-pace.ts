@@ -1,4 +1,5 @@
 import { createContextKey } from "@connectrpc/connect";
+import type { CallRecord } from "./call-record.ts";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 
 /** How a request that is being handled counts for the pace of its address. */
@@ -14,7 +15,12 @@ export interface RequestPace {
 }
 
 /** Answers a request that has waited, if it had to, for the pace of its address. */
-export type PacedHandler = (request: HttpRequest, response: HttpResponse, pace: RequestPace) => void | Promise<void>;
+export type PacedHandler = (
+  request: HttpRequest,
+  response: HttpResponse,
+  pace: RequestPace,
+  record: CallRecord,
+) => void | Promise<void>;
 
 /** Of requests that count for no pace. */
 export const unpaced: RequestPace = { markKnown: () => undefined, take: () => 0 };

@@ -9,7 +9,8 @@ import {
   openForMigration,
 } from "../database/database.ts";
 import { type Migrated, migrate } from "../database/migrate.ts";
-import { startEmbeddedPostgres } from "../database/embedded/start-embedded-postgres.ts";
+import { findRunningServer } from "../database/embedded/find-running-server.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../database/embedded/start-embedded-postgres.ts";
 import type { WhenDatabaseAnswers } from "./wait-for-database.ts";
 
 /** An open database, with the functions to migrate and to close it. */
@@ -35,15 +36,46 @@ export async function startDatabase(
   whenAnswers: WhenDatabaseAnswers = (step) => step(),
   stopping: AbortSignal = new AbortController().signal,
 ): Promise<RunningDatabase> {
-  const embedded =
-    config.databaseUrl === undefined
-      ? await startEmbeddedPostgres({
-          directory: join(config.dataDirectory, "postgres"),
-          log: (level, message, fields = {}) => logger[level](fields, message),
-          onGiveUp: onGone,
-        })
-      : undefined;
-  const connection: ConnectionSettings = embedded?.connection ?? { connectionString: config.databaseUrl ?? "" };
+  if (config.databaseUrl !== undefined) {
+    return connectTo({ connectionString: config.databaseUrl }, config, { logger, whenAnswers, stopping });
+  }
+  const embedded = await startEmbeddedPostgres({
+    directory: embeddedDirectory(config),
+    log: (level, message, fields = {}) => logger[level](fields, message),
+    onGiveUp: onGone,
+  });
+  return connectTo(embedded.connection, config, { logger, whenAnswers, stopping, embedded });
+}
+
+/** Opens the database likewise for a command; if a service runs the embedded one, that. */
+export async function joinDatabase(
+  config: Config,
+  logger: Logger,
+  onGone: (error: Error) => void,
+  stopping: AbortSignal,
+): Promise<RunningDatabase> {
+  const running = config.databaseUrl === undefined ? await findRunningServer(embeddedDirectory(config)) : undefined;
+  if (running === undefined) return startDatabase(config, logger, onGone, undefined, stopping);
+  return connectTo(running, config, { logger, whenAnswers: (step) => step(), stopping });
+}
+
+function embeddedDirectory({ dataDirectory }: Config): string {
+  return join(dataDirectory, "postgres");
+}
+
+interface ConnectOptions {
+  readonly logger: Logger;
+  readonly whenAnswers: WhenDatabaseAnswers;
+  readonly stopping: AbortSignal;
+  /** The server that ends with the connections. */
+  readonly embedded?: EmbeddedPostgres;
+}
+
+async function connectTo(
+  connection: ConnectionSettings,
+  config: Config,
+  { logger, whenAnswers, stopping, embedded }: ConnectOptions,
+): Promise<RunningDatabase> {
   const database = openDatabase({
     connection,
     prepareStatements: config.prepareStatements,
@@ -66,10 +98,11 @@ export async function startDatabase(
   try {
     const version = await whenAnswers(() =>
       checkServer(database).catch((cause: unknown) => {
-        throw embedded === undefined ? new Error("Cannot use the database in DATABASE_URL.", { cause }) : cause;
+        const isNamed = config.databaseUrl !== undefined;
+        throw isNamed ? new Error("Cannot use the database in DATABASE_URL.", { cause }) : cause;
       }),
     );
-    logger.info({ version, embedded: embedded !== undefined }, "connected to PostgreSQL");
+    logger.info({ version, embedded: config.databaseUrl === undefined }, "connected to PostgreSQL");
     return { database, migrate: migrateDatabase, close };
   } catch (error) {
     await close();

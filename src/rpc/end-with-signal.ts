@@ -1,7 +1,6 @@
 // Ends calls that connect-node serves as soon as their signal aborts. By itself, connect-node waits for the gate and the handler.
 import { ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import type { ExplainError } from "./explain-error.ts";
-import { requestIdKey } from "./request-id-key.ts";
 
 /** Settles like the promise, or rejects when the deadline of the call expires or its caller disconnects, whichever is first. */
 function untilAborted<Result>(signal: AbortSignal, promise: Promise<Result>): Promise<Result> {
@@ -22,11 +21,10 @@ export function endGateWithSignal(
   explain: ExplainError,
 ): (context: HandlerContext) => Promise<void> {
   return async (context) => {
-    const { method, signal, values } = context;
     try {
-      await untilAborted(signal, gate(context));
+      await untilAborted(context.signal, gate(context));
     } catch (thrown) {
-      throw explain(thrown, method, signal, values.get(requestIdKey));
+      throw explain(thrown, context);
     }
   };
 }

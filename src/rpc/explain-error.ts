@@ -1,28 +1,37 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type ContextValues } from "@connectrpc/connect";
 import type { Logger } from "pino";
+import { callRecordKey } from "../http/call-record.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { statusOf } from "../rest/errors/status-codes.ts";
+import { requestIdKey } from "./request-id-key.ts";
 import { toConnectError, toServiceError } from "./to-connect-error.ts";
 
 /** Converts a thrown value to an error with `google.rpc` details, and logs failures of the service. */
 export type ExplainError = (
   thrown: unknown,
-  method: DescMethod,
-  signal: AbortSignal,
-  requestId: string,
+  call: { readonly method: DescMethod; readonly signal: AbortSignal; readonly values: ContextValues },
 ) => ConnectError;
 
 export function createExplainError(logger: Logger): ExplainError {
-  return (thrown, method, signal, requestId) => {
+  return (thrown, { method, signal, values }) => {
+    const requestId = values.get(requestIdKey);
     const ended = endedByCaller(thrown, signal);
-    if (ended === undefined && thrown instanceof ConnectError) return thrown;
+    if (ended === undefined && thrown instanceof ConnectError) return recorded(thrown, values);
     const error = ended ?? toServiceError(thrown);
     if (error.reason === "INTERNAL" || error.reason === "SERVICE_UNAVAILABLE") {
       const name = `${method.parent.typeName}/${method.name}`;
       logger.error({ err: error.cause, requestId, method: name, reason: error.reason }, "call failed");
     }
-    return toConnectError(error, requestId);
+    return recorded(toConnectError(error, requestId), values);
   };
+}
+
+/** Notes an error in the record of its call. Returns the error. */
+export function recorded(error: ConnectError, values: ContextValues): ConnectError {
+  const record = values.get(callRecordKey);
+  if (record !== undefined) record.failure = statusOf(error.code);
+  return error;
 }
 
 /** Returns an error for a failure that only means that the caller no longer waits for the response. */

@@ -18,7 +18,6 @@ import { readOrigin } from "./call-origin.ts";
 import { callerWithBody } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
-import { requestIdKey } from "./request-id-key.ts";
 import { runSteps } from "../scheduling/steps.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 
@@ -27,7 +26,7 @@ export function createErrorInterceptor(explain: ExplainError): Interceptor {
     try {
       return await next(request);
     } catch (thrown) {
-      throw explain(thrown, request.method, request.signal, request.contextValues.get(requestIdKey));
+      throw explain(thrown, { method: request.method, signal: request.signal, values: request.contextValues });
     }
   };
 }

@@ -2,12 +2,12 @@ import { type ConnectError, type ContextValues, createContextKey, type HandlerCo
 import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
+import { callRecordKey } from "../http/call-record.ts";
 import { paceKey } from "../http/request-pace.ts";
 import { addressKeyOf, clientAddressKey } from "./call-origin.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./limits/rate-limits.ts";
-import { requestIdKey } from "./request-id-key.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
@@ -46,10 +46,12 @@ export function createRequestGate(
   };
 
   return async (context) => {
-    const { method, requestHeader, responseHeader, signal, values } = context;
+    const { method, requestHeader, responseHeader, values } = context;
+    const record = values.get(callRecordKey);
+    if (record !== undefined) record.rpc = `${method.parent.typeName}/${method.name}`;
     const rules = table.get(method);
     if (rules === undefined || rules.unauthenticated) return;
-    const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
+    const explained = (thrown: unknown): ConnectError => explain(thrown, context);
     const authenticateNow = () => authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
     let caller: Caller;
     try {
@@ -57,6 +59,7 @@ export function createRequestGate(
     } catch (thrown) {
       throw explained(await refusalInSlice(values, thrown));
     }
+    if (record !== undefined) record.caller = caller;
     values.set(callerKey, caller).set(authenticateAgainKey, authenticateNow);
     if (countCall !== undefined) {
       // What an impersonator does counts as its own calls.

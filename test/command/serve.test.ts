@@ -1,7 +1,7 @@
 // Tests the real command as a process with its embedded database.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, inject, onTestFinished, test } from "vitest";
@@ -105,12 +105,36 @@ test("only the owner can read the file of the operator's key, and a lost key can
   await operatorApi(folder, url).orgs.listOrgs({});
 });
 
+test("commands of the operator use the embedded database of the service that runs", async () => {
+  const folder = await privateFolder(undefined);
+  const { url } = await serve(folder, undefined);
+  const keyFile = join(folder, "data/operator-key");
+  const key = readFileSync(keyFile, "utf8");
+  expect(await runTenantry(["operator-key"], { cwd: folder })).toMatchObject({ code: 0, stderr: "" });
+  const link = await runTenantry(["sign-in-link"], { cwd: folder });
+  expect(link).toMatchObject({
+    code: 0,
+    stderr: "The link with which the operator signs in is in data/sign-in-link\n",
+  });
+  expect(await runTenantry(["migrate"], { cwd: folder })).toMatchObject({ code: 0, stdout: "Nothing to migrate.\n" });
+  expect(readFileSync(keyFile, "utf8")).not.toBe(key);
+  await operatorApi(folder, url).orgs.listOrgs({});
+});
+
 test("a second server on the same data directory exits and names the process that uses it", async () => {
   const folder = await privateFolder(undefined);
   const { pid } = await serve(folder, undefined);
   const second = await runTenantry(["serve"], { cwd: folder, env: { PORT: "0" } });
   expect(second.code).toBe(1);
   expect(second.stderr).toContain(String(pid));
+});
+
+test("SIGHUP, from a terminal that has gone, stops the service and its database", async () => {
+  const folder = await privateFolder(undefined);
+  await serve(folder, undefined);
+  expect(existsSync(join(folder, "data/postgres/cluster/postmaster.pid"))).toBe(true);
+  expect(await running?.signal("SIGHUP")).toBe(0);
+  expect(existsSync(join(folder, "data/postgres/cluster/postmaster.pid"))).toBe(false);
 });
 
 test("SIGTERM lets requests in flight end", async () => {

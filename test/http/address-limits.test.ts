@@ -34,14 +34,15 @@ async function start(changed: {
   const waiting: HttpResponse[] = [];
   const handled: string[] = [];
   const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: maxStreams, maxConnections: maxInAll };
+  const handle = limitRequests((request, response, pace) => {
+    handled.push(request.url ?? "");
+    if (request.url === "/throw") throw new Error("a defect");
+    if (request.url === "/known" || request.url === "/wait") pace.markKnown();
+    if (request.url === "/wait") waiting.push(response);
+    else response.end("ok");
+  });
   const listener = createListener({
-    handler: limitRequests((request, response, pace) => {
-      handled.push(request.url ?? "");
-      if (request.url === "/throw") throw new Error("a defect");
-      if (request.url === "/known" || request.url === "/wait") pace.markKnown();
-      if (request.url === "/wait") waiting.push(response);
-      else response.end("ok");
-    }),
+    handler: (request, response) => handle(request, response, {}),
     limits: { ...limits, headersTimeoutMs: millis, requestTimeoutMs: millis, keepAliveTimeoutMs: millis },
     ...ofConnections,
     onError: (error) => void lines.push({ message: String(error) }),

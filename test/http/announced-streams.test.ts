@@ -21,13 +21,14 @@ async function start(anonymousPerSecond: number, trustedProxies: string[] = []) 
     logger: { warn: () => undefined },
   });
   const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: 256, keepAliveTimeoutMs: waitMs };
+  const handle = limitRequests((request, response, pace) => {
+    handled++;
+    if (request.url !== "/known") return;
+    pace.markKnown();
+    response.end();
+  });
   const listener = createListener({
-    handler: limitRequests((request, response, pace) => {
-      handled++;
-      if (request.url !== "/known") return;
-      pace.markKnown();
-      response.end();
-    }),
+    handler: (request, response) => handle(request, response, {}),
     limits: { ...limits, headersTimeoutMs: waitMs, requestTimeoutMs: waitMs },
     ...ofConnections,
   });

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const health = composeHealth(database, logger);
   const handler = createRequestHandler(config, service, health);
   const listener = createListener({
-    handler: (request, response) => handler(request, response, unpaced),
+    handler: (request, response) => handler(request, response, unpaced, {}),
     limits: {
       maxHeaderBytes: 16_384,
       headersTimeoutMs: 5_000,

@@ -2,7 +2,6 @@ import type { ConnectError, HandlerContext } from "@connectrpc/connect";
 import type { ExplainError } from "../explain-error.ts";
 import { findCallerAtGate } from "../request-gate.ts";
 import { addressKeyOf } from "../call-origin.ts";
-import { requestIdKey } from "../request-id-key.ts";
 import { createBodySlots, leaveBodySlot } from "../../scheduling/body-slots.ts";
 import { bodies } from "../../scheduling/settings.ts";
 
@@ -25,7 +24,7 @@ export function createLimitBody(maxBytes: number, explain: ExplainError): LimitB
     const known = findCallerAtGate(values);
     const caller = known ?? { orgId: addressKeyOf(values), memberId: addressKeyOf(values) };
     const slots = known === undefined ? ofAddresses : ofOrgs;
-    const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
+    const explained = (thrown: unknown): ConnectError => explain(thrown, { method, signal, values });
     return {
       maxBytes: known === undefined ? Math.min(maxBytes, bodies.maxAnonymousBytes) : maxBytes,
       freeBytes: bodies.freeBytes,

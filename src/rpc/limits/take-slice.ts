@@ -7,7 +7,6 @@ import { addressKeyOf } from "../call-origin.ts";
 import type { ExplainError } from "../explain-error.ts";
 import type { MethodTable } from "../method-table.ts";
 import { findCallerAtGate } from "../request-gate.ts";
-import { requestIdKey } from "../request-id-key.ts";
 
 interface WaitingCall {
   readonly method: DescMethod;
@@ -37,7 +36,7 @@ export function createTakeSlice(table: MethodTable, timeSlices: TimeSlices, expl
       return slice;
     } catch (thrown) {
       leaveBodySlot(values, bodyBytes);
-      throw explain(thrown, method, signal, values.get(requestIdKey));
+      throw explain(thrown, { method, signal, values });
     }
   };
 }

@@ -21,7 +21,7 @@ import { toFailure } from "../../rest/errors/to-failure.ts";
 import { collectMethods } from "../../rest/routing/collect-methods.ts";
 import type { ItemLimitOf } from "../../rest/limits/item-limit.ts";
 import type { CallHandler } from "../call-handler.ts";
-import type { ExplainError } from "../explain-error.ts";
+import { type ExplainError, recorded } from "../explain-error.ts";
 import { requestIdKey } from "../request-id-key.ts";
 import { errorDomain, withRequestInfo } from "../to-connect-error.ts";
 import { type Encoding, createCodecs } from "./codecs.ts";
@@ -88,9 +88,9 @@ export function createUnaryHandler(options: UnaryHandlerOptions): CallHandler {
   }
 
   /** Returns the error for the client. Failures of the service are logged. */
-  const toError = (thrown: unknown, { protocol, encoding }: Wire, { method, signal, values }: HandlerContext) => {
-    const requestId = values.get(requestIdKey);
-    if (!(thrown instanceof RestError) || signal.aborted) return explain(thrown, method, signal, requestId);
+  const toError = (thrown: unknown, { protocol, encoding }: Wire, context: HandlerContext): ConnectError => {
+    if (!(thrown instanceof RestError) || context.signal.aborted) return explain(thrown, context);
+    const requestId = context.values.get(requestIdKey);
     const { error } = toFailure(thrown, errorDomain);
     // The code that gRPC has for it.
     const isUnparsed = thrown.reason === "BODY_MALFORMED" && encoding === "proto" && protocol.name !== "connect";
@@ -107,10 +107,11 @@ export function createUnaryHandler(options: UnaryHandlerOptions): CallHandler {
 
     const fail = (thrown: unknown): void => {
       try {
-        protocol.sendError(exchange, toError(thrown, wire, context));
+        protocol.sendError(exchange, recorded(toError(thrown, wire, context), values));
       } catch (cause) {
         // The message or a header of the error cannot be sent.
-        protocol.sendError(exchange, toError(new Error("the error cannot be sent", { cause }), wire, context));
+        const unsendable = new Error("the error cannot be sent", { cause });
+        protocol.sendError(exchange, toError(unsendable, wire, context));
       }
     };
     const lifetime = watchCall(response, Math.min(givenMs, timeoutMs), (error) => {

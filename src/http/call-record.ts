@@ -1,0 +1,38 @@
+// What the access log says of a call besides its request: who made it, and how it ended.
+import { createContextKey } from "@connectrpc/connect";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
+
+/** What is known of a request when its response has ended. Those who handle it add what they find out. */
+export interface CallRecord {
+  /** The address of the client. */
+  address?: string;
+  /** The method that is called: `iam.v1alpha.Members/GetMember`. */
+  rpc?: string;
+  /**
+   * The code of its error, by its name and the HTTP status that stands for it; undefined for a call that did not fail. Over gRPC and
+   * gRPC-Web, the status of the response is 200.
+   */
+  failure?: { readonly name: string; readonly http: number };
+  caller?: RecordedCaller;
+}
+
+/** Who makes a call, by ids. */
+export interface RecordedCaller {
+  readonly orgId: string;
+  readonly memberId: string;
+  /** The API key or the session of the call. */
+  readonly credentialId: string;
+  readonly impersonator: { readonly memberId: string } | undefined;
+}
+
+/** Answers a request, and adds to its record. */
+export type RecordingHandler = (
+  request: HttpRequest,
+  response: HttpResponse,
+  record: CallRecord,
+) => void | Promise<void>;
+
+/** The context key of the record of a call; undefined if the call is part of another one. */
+export const callRecordKey = createContextKey<CallRecord | undefined>(undefined, {
+  description: "the record of the call",
+});
