@@ -1,4 +1,5 @@
-// Locks of orgs that do not hold, as while a distributed table moves: the statement that takes the lock reads the row and does not lock it.
+// What a distributed table does not keep while it moves. A statement that locks the row of an org reads it and does not lock it; a
+// transaction with one snapshot sees what was committed before each of its statements.
 import pg from "pg";
 
 interface Submitted {
@@ -24,33 +25,68 @@ interface LostLocks {
 export function loseLocks(org: string, times: number, meanwhile: () => Promise<unknown>): LostLocks {
   let [asked, lost] = [0, 0];
   let isMeanwhile = false;
-  const { query } = pg.Client.prototype;
   const lose = (statement: Submitted): void => {
-    const { callback } = statement;
     lost++;
-    // Under its name the statement with the lock is prepared.
-    Object.assign(statement, { text: statement.text.replace(lockClause, ""), name: undefined });
-    statement.callback = (...outcome) => {
+    rewrite(statement, lockClause, "");
+    delay(statement, async () => {
       isMeanwhile = true;
-      void meanwhile().finally(() => {
-        isMeanwhile = false;
-        callback?.(...outcome);
-      });
-    };
+      await meanwhile().finally(() => (isMeanwhile = false));
+    });
   };
-  pg.Client.prototype.query = function loseLock(this: pg.Client, ...parameters: readonly unknown[]): unknown {
-    const [statement] = parameters as readonly Submitted[];
-    if (typeof statement === "object" && isLockOf(org, statement) && !isMeanwhile) {
-      asked++;
-      if (lost < times) lose(statement);
-    }
-    return Reflect.apply(query, this, parameters);
-  } as typeof query;
-  return { counts: () => ({ asked, lost }), end: () => void (pg.Client.prototype.query = query) };
+  const end = watchStatements((statement) => {
+    if (!isLockOf(org, statement) || isMeanwhile) return;
+    asked++;
+    if (lost < times) lose(statement);
+  });
+  return { counts: () => ({ asked, lost }), end };
 }
 
 const lockClause = "for no key update";
 
 function isLockOf(org: string, { text, values }: Submitted): boolean {
   return text.includes(lockClause) && text.includes('from "orgs"') && values?.includes(org) === true;
+}
+
+/**
+ * Lets the next transaction of this process that reads with one snapshot lose it after its first statement.
+ *
+ * @param meanwhile runs before its second statement.
+ */
+export function loseSnapshot(meanwhile: () => Promise<unknown>): { readonly end: () => void } {
+  let step: "begin" | "first" | "done" = "begin";
+  const end = watchStatements((statement) => {
+    if (step === "first") {
+      step = "done";
+      delay(statement, meanwhile);
+    } else if (step === "begin" && statement.text.includes(snapshotClause)) {
+      step = "first";
+      rewrite(statement, snapshotClause, "");
+    }
+  });
+  return { end };
+}
+
+const snapshotClause = "isolation level repeatable read";
+
+/** Changes statements before they are sent, until the returned function is called. */
+function watchStatements(change: (statement: Submitted) => void): () => void {
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function changed(this: pg.Client, ...parameters: readonly unknown[]): unknown {
+    const [statement] = parameters as readonly Submitted[];
+    // The statements of the service; those of tests have no callback.
+    if (typeof statement === "object" && statement.callback !== undefined) change(statement);
+    return Reflect.apply(query, this, parameters);
+  } as typeof query;
+  return () => void (pg.Client.prototype.query = query);
+}
+
+/** Under its name, the statement is prepared as it was. */
+function rewrite(statement: Submitted, old: string, replacement: string): void {
+  Object.assign(statement, { text: statement.text.replace(old, replacement), name: undefined });
+}
+
+/** Delays the result of a statement. */
+function delay(statement: Submitted, until: () => Promise<unknown>): void {
+  const { callback } = statement;
+  statement.callback = (...outcome) => void until().finally(() => callback?.(...outcome));
 }
