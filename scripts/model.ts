@@ -12,7 +12,7 @@ const { values } = parseArgs({ options: { stories: { type: "boolean", default: f
 const modelFile = join(import.meta.dirname, "..", "docs", "models", "snapshots.pml");
 const model = basename(modelFile);
 
-type Property = "STATE" | "LOST_GRANT" | "REVOCATION" | "OWN_WRITE" | "OTHER_WRITE";
+type Property = "STATE" | "LOST_GRANT" | "REVOCATION" | "OWN_WRITE" | "OTHER_WRITE" | "NUMBER";
 
 interface Check {
   readonly title: string;
@@ -50,6 +50,11 @@ const protocol: readonly Check[] = [
     { title, defines: [...defines, anyNumber, "REVISIONS=4", "FAILOVERS=2"] },
     { title: `${title}, and files`, defines: [...defines, anyNumber, "FILES"] },
   ]),
+  { title: "two writers, and the lock is lost unseen", defines: ["FIRST=OwnWriter", "SECOND=OwnWriter", "LOSSES=1"] },
+  {
+    title: "any servers and requests, a writer, and the lock is lost unseen",
+    defines: ["FIRST=OwnWriter", anyNumber, "REVISIONS=4", "LOSSES=2"],
+  },
 ];
 
 const reader = ["FIRST=Reader", anyNumber];
@@ -77,7 +82,12 @@ const weakenings: readonly Check[] = [
   ...weaken("TIME_OF_ARRIVAL", "the second decision counts reads before the lock", { OWN_WRITE: ownWriter }),
   ...weaken("HEAD_BEFORE_LOCK", "the second decision uses a head before the lock", { OTHER_WRITE: otherWriter }),
   ...weaken("FILE", "a file is used without its revision in the log", { LOST_GRANT: [...reader, "FILES"] }),
-  ...weaken("TRANSACTIONS", "transactions survive a failover", { OWN_WRITE: ownWriter }),
+  ...weaken("TRANSACTIONS", "transactions survive a failover", { OWN_WRITE: [...ownWriter, "LOSSES=1"] }),
+  ...weaken("HEAD", "a write sets the head and does not compare it", {
+    NUMBER: [...ownWriter, "LOSSES=1"],
+    OWN_WRITE: [...ownWriter, "LOSSES=1"],
+  }),
+  ...weaken("END", "a snapshot's head is not compared at its end", { REVOCATION: [...reader, "LOSSES=1"] }),
 ];
 
 function weaken(name: string, title: string, failures: Partial<Record<Property, readonly string[]>>): Check[] {

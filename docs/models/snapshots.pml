@@ -22,6 +22,14 @@
 #endif
 
 /*
+ * How often the lock of the org is lost unseen, as while a distributed database moves the org's rows: who holds it goes on, and somebody
+ * else gets it. If it can be lost, a transaction that reads a snapshot may also see the log before a move and the tables after it.
+ */
+#ifndef LOSSES
+#define LOSSES 0
+#endif
+
+/*
  * The requests, which repeat for ever: Reader, OwnWriter or OtherWriter. If there are two servers, the second request goes to
  * the second one. With OTHER_REQUESTS, other requests may refresh the snapshot of a server at any time. Servers share nothing
  * but the database, so one server with OTHER_REQUESTS and Admin stands for any number of servers and requests.
@@ -48,6 +56,7 @@
 #define REVOCATION 3  /* A right that was revoked before the request arrived is not answered "allowed". */
 #define OWN_WRITE 4   /* A write in the org is committed only if its author holds the right in the log before it. */
 #define OTHER_WRITE 5 /* A write in another org is committed only if its author held the right since it took its lock. */
+#define NUMBER 6      /* A write gets the number after that of the revision before it, so that no log has a number twice. */
 #ifndef PROPERTY
 #define PROPERTY ALL
 #endif
@@ -69,6 +78,9 @@ byte number[REVISIONS + 1];
 /* The set of the revisions at which the right is held. */
 byte held;
 byte failovers;
+#if LOSSES > 0
+byte losses;
+#endif
 /* The request whose transaction holds the org's lock. */
 byte lock_holder;
 
@@ -128,11 +140,12 @@ inline move_head(revision) {
   }
 }
 
-/* Commits a write: appends an entry to the log. */
-inline append(holds) {
+/* Commits a write that has read the revision `base` under its lock: appends an entry to the log. */
+inline append(base, holds) {
   last_token++;
   parent[last_token] = head;
-  number[last_token] = number[head] + 1;
+  number[last_token] = number[base] + 1;
+  require(NUMBER, number[last_token] == number[head] + 1);
   if
   :: holds -> held = held | bit(last_token); grant_lost = false
   :: else
@@ -154,8 +167,8 @@ inline find_entry(revision, wanted) {
 proctype Admin() {
 end:
   do
-  :: d_step { last_token < REVISIONS && lock_holder == none -> append(true) }
-  :: d_step { last_token < REVISIONS && lock_holder == none -> append(false) }
+  :: d_step { last_token < REVISIONS && lock_holder == none -> append(head, true) }
+  :: d_step { last_token < REVISIONS && lock_holder == none -> append(head, false) }
   od
 }
 
@@ -182,6 +195,21 @@ end:
      }
   od
 }
+
+#if LOSSES > 0
+/* The request that holds the lock does not notice. */
+proctype LockLoss() {
+end:
+  do
+  :: d_step {
+       losses < LOSSES && lock_holder != none ->
+       losses++;
+       printf("request %d loses the lock unseen\n", lock_holder - 1);
+       lock_holder = none
+     }
+  od
+}
+#endif
 
 /* --------------------------------------------------------------------------------------------------------------- snapshots */
 
@@ -249,6 +277,9 @@ end:
 proctype Refresh(byte server) {
   byte last, built;
   bool built_right;
+#if LOSSES > 0
+  byte begun;
+#endif
 end:
   do
   :: d_step { is_wanted && snapshot[server] != none -> start_refresh() };
@@ -327,6 +358,22 @@ end:
      fi
 #endif
   :: d_step { is_wanted && snapshot[server] == none -> start_refresh() };
+#if LOSSES > 0
+     /* The transaction may see two states, so it reads the head again at its end. A failover ends it. */
+     d_step { begun = failovers; built = head };
+     built_right = is_held(head);
+     d_step {
+       if
+#ifndef WEAK_END
+       :: head != built || begun != failovers
+#endif
+       :: else -> snapshot[server] = built; right[server] = built_right; end_refresh()
+       fi;
+       begun = 0;
+       built = none;
+       built_right = false
+     }
+#else
      /* One repeatable-read transaction sees one state. */
 #ifdef WEAK_TWO_TRANSACTIONS
      built = head;
@@ -341,6 +388,7 @@ end:
        built_right = false;
        end_refresh()
      }
+#endif
   od
 }
 
@@ -440,6 +488,12 @@ proctype Reader(byte request; byte server) {
 #define keeps_time false
 #endif
 
+#ifdef WEAK_HEAD
+#define is_compared(base) true
+#else
+#define is_compared(base) is_same(head, base)
+#endif
+
 /* Writes in this org. */
 proctype OwnWriter(byte request; byte server) {
   byte batch, result, begun;
@@ -466,13 +520,13 @@ proctype OwnWriter(byte request; byte server) {
 #ifndef WEAK_ONE_DECISION
         decide();
 #endif
-        /* Commits. */
+        /* Commits, if the head is the one that was read under the lock; if not, the write starts again. */
         d_step {
           if
-          :: allowed && !has_failed ->
+          :: allowed && !has_failed && is_compared(head_read[request]) ->
              require(OWN_WRITE, is_held(head));
              if
-             :: last_token < REVISIONS -> append(is_held(head))
+             :: last_token < REVISIONS -> append(head_read[request], is_held(head))
              :: else
              fi
           :: else
@@ -533,6 +587,9 @@ init {
     printf("number 1, token 1; the right is held: %d\n", is_held(1));
     run Admin();
     run Failover();
+#if LOSSES > 0
+    run LockLoss();
+#endif
     run Refresh(0);
 #ifdef FILES
     run Files(0);

@@ -79,20 +79,26 @@ export function entriesOf(
   }));
 }
 
-/** Appends entries to the change log of an org with the next statement, and makes the last revision its head. */
+/**
+ * Appends entries to the change log of an org with the next statement, and makes the last revision its head, if its head is still the one
+ * that was read under the lock. If it is not, the lock was lost, and the transaction fails with an error that `isHeadMoved` recognises.
+ *
+ * @param readHead the revision that was read under the lock.
+ */
 export function appendEntries(
   db: WriteTransaction,
   { orgId, revision, time }: TimedRevision,
   entries: readonly Entry[],
+  readHead: string,
 ): void {
-  const ofMany = entries.length < many ? undefined : insertOfMany(entries);
+  const ofMany = entries.length < many ? undefined : insertOfMany(entries, ofHead);
   if (ofMany !== undefined) {
-    void db.sendWithNext(sql`with ${headOf(revision, time, orgId)} ${ofMany}`.compile(db));
+    void db.sendWithNext(sql`with ${headOf(revision, time, orgId, readHead)} ${ofMany}`.compile(db));
     return;
   }
   const few = appendFew[entries.length - 1];
   const values = few === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
-  void db.sendWithNext((few ?? appendMany)(db, [revision, time, orgId, ...values]));
+  void db.sendWithNext((few ?? appendMany)(db, [revision, time, orgId, readHead, ...values]));
 }
 
 /** Inserts entries for an org that was just created with their revision. */
@@ -101,14 +107,20 @@ export async function insertEntries(db: WriteTransaction, entries: readonly Entr
   await ((entries.length < many ? undefined : insertOfMany(entries)) ?? insertOf(selectOf(shared, own))).execute(db);
 }
 
+/** The org of the head that was set; null if it was not, which no entry may have, so that the statement fails. */
+const ofHead = sql`(select id from head)`;
+
 /** Appends any number of entries. */
-const appendMany = createAppend(2, ([shared, own]) => selectOf(shared, own));
+const appendMany = createAppend(2, ([shared, own]) => selectOf(shared, own, ofHead));
 
 /** Appends one entry, or two: most writes have no more. Their values take PostgreSQL less time than JSON, of which it makes rows first. */
 const appendFew = [1, 2].map((count) =>
   createAppend(count * columns.length, (values) => {
     const rows = Array.from({ length: count }, (_, row) =>
-      columns.map((column, index) => sql`${values[row * columns.length + index]}::${sql.raw(columnTypes[column])}`),
+      columns.map((column, index) => {
+        if (column === "org_id") return ofHead;
+        return sql`${values[row * columns.length + index]}::${sql.raw(columnTypes[column])}`;
+      }),
     );
     return sql`values ${sql.join(rows.map((row) => sql`(${sql.join(row)})`))}`;
   }),
@@ -119,15 +131,18 @@ function createAppend(
   count: number,
   rowsOf: (values: readonly unknown[]) => RawBuilder<unknown>,
 ): StatementTemplate<unknown> {
-  return createStatementTemplate(count + 3, (db, [revision, time, orgId, ...values]) =>
+  return createStatementTemplate(count + 4, (db, [revision, time, orgId, readHead, ...values]) =>
     sql`
-      with ${headOf(revision, time, orgId)}
+      with ${headOf(revision, time, orgId, readHead)}
       ${insertOf(rowsOf(values))}`.compile(db),
   );
 }
 
-function headOf(revision: unknown, time: unknown, orgId: unknown): RawBuilder<unknown> {
-  return sql`head as (update orgs set revision = ${revision}, revision_time = ${time} where id = ${orgId})`;
+function headOf(revision: unknown, time: unknown, orgId: unknown, readHead: unknown): RawBuilder<unknown> {
+  return sql`head as (
+    update orgs set revision = ${revision}, revision_time = ${time}
+    where id = ${orgId} and revision = ${readHead} returning id
+  )`;
 }
 
 function insertOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -136,8 +151,11 @@ function insertOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
 
 const names = sql.join(columns.map((column) => sql.ref(column)));
 
-function selectOf(shared: unknown, own: unknown): RawBuilder<unknown> {
-  return sql`select ${names} from json_populate_recordset(json_populate_record(null::changes, ${shared}), ${own})`;
+/** @param orgId undefined if the entries have it. */
+function selectOf(shared: unknown, own: unknown, orgId?: RawBuilder<unknown>): RawBuilder<unknown> {
+  const selected = columns.map((column) => (column === "org_id" ? orgId : undefined) ?? sql.ref(column));
+  return sql`
+    select ${sql.join(selected)} from json_populate_recordset(json_populate_record(null::changes, ${shared}), ${own})`;
 }
 
 /** Returns the values of the columns, in their order. */
@@ -148,15 +166,23 @@ function valuesOf(entry: Entry): unknown[] {
   });
 }
 
-/** Returns undefined if the rows cannot be sent as arrays. */
-function insertOfMany(entries: readonly Entry[]): RawBuilder<unknown> | undefined {
+/**
+ * Returns undefined if the rows cannot be sent as arrays.
+ *
+ * @param orgId undefined if the entries have it.
+ */
+function insertOfMany(entries: readonly Entry[], orgId?: RawBuilder<unknown>): RawBuilder<unknown> | undefined {
   const [before, after] = [
     splitCommon(entries.map((entry) => entry.before)),
     splitCommon(entries.map((entry) => entry.after)),
   ];
   const rows = entries.map((entry, index) => ({ ...entry, before: before.own[index], after: after.own[index] }));
   const added = (common: string) => (own: RawBuilder<unknown>) => sql`${common}::jsonb || ${own}`;
-  const selected = selectRows("changes", rows, { before: added(before.common), after: added(after.common) });
+  const selected = selectRows("changes", rows, {
+    before: added(before.common),
+    after: added(after.common),
+    org_id: (own) => orgId ?? own,
+  });
   if (selected === undefined) return undefined;
   return sql`insert into changes (${sql.join(selected.columns.map((column) => sql.ref(column)))}) ${selected.select}`;
 }

@@ -178,6 +178,6 @@ export function endGroup({ db, org, written }: WriteGroup): void {
   const { revision, entries } = written;
   const last = entries.at(-1);
   if (last === undefined) return;
-  appendEntries(db, { orgId: org.id, revision, time: last.time }, entries);
+  appendEntries(db, { orgId: org.id, revision, time: last.time }, entries, org.revision);
   db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
 }

@@ -123,7 +123,7 @@ export function endWrite({ db, org, author, revision, time, changes }: OrgTransa
   if (changes.length === 0) return;
   const head = { orgId: org.id, revision, time };
   const entries = entriesOf(head, author, changes);
-  appendEntries(db, head, entries);
+  appendEntries(db, head, entries, org.revision);
   db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
 }
 

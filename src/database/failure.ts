@@ -39,7 +39,8 @@ const passingMessages = [
 /** Whether an error is caused by the state of the database rather than by the call or the code, so that a retry may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof pg.DatabaseError) return passing.some((code) => error.code?.startsWith(code));
+  if (error instanceof pg.DatabaseError)
+    return passing.some((code) => error.code?.startsWith(code)) || isHeadMoved(error);
   // A host with several addresses, all of which are unreachable.
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isDatabaseUnavailable);
   const { code = "", syscall = "" } = error as NodeJS.ErrnoException;
@@ -48,12 +49,21 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether a transaction failed with serialization_failure or deadlock_detected, or because of a stale plan, and may succeed
- * when it is run again.
+ * Whether a transaction failed with serialization_failure or deadlock_detected, because of a stale plan, or because its lock of an org
+ * did not hold, and may succeed when it is run again.
  */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
-  return error.code === "40001" || error.code === "40P01" || isStalePlan(error);
+  return error.code === "40001" || error.code === "40P01" || isStalePlan(error) || isHeadMoved(error);
+}
+
+/**
+ * Whether a write was refused because the head of its org's change log is no longer the one that it has read under the lock: the lock
+ * did not hold. Its entries have no org then, which their table forbids with not_null_violation.
+ */
+export function isHeadMoved(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError) || error.code !== "23502") return false;
+  return error.column === "org_id" && error.table?.startsWith("changes") === true;
 }
 
 /**

@@ -118,8 +118,8 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
       isBegun = false;
     },
     async commit() {
-      if (isRolledBackAtEnd) return this.rollback();
       if (!isBegun && held.length === 1) return;
+      if (isRolledBackAtEnd) return void (await run({ text: "rollback", values: [] }));
       const result = await run({ text: "commit", values: [] });
       if (result?.command === "ROLLBACK") throw new AbortedTransactionError();
     },

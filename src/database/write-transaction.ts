@@ -9,7 +9,7 @@ export interface HoldingConnection extends DatabaseConnection {
   readonly hold: (statement: CompiledQuery, rows: PromiseWithResolvers<object[]>) => void;
   /** Sends what is held, if there is anything. */
   readonly sendHeld: () => Promise<void>;
-  /** Has the transaction rolled back where it would be committed. */
+  /** Has the transaction rolled back where it would be committed. What is held is sent before, and may fail it. */
   readonly rollBackAtEnd: () => void;
 }
 

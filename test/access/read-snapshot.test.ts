@@ -5,11 +5,17 @@ import { loadRows } from "../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { subjectNumber } from "../../src/access/engine/tables/subject.ts";
 import { advanceSnapshot } from "../../src/access/snapshots/advance-snapshot.ts";
+import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { readSmallSnapshot, readSnapshot } from "../../src/access/snapshots/read-snapshot.ts";
 import { toBindingRow } from "../../src/access/snapshots/to-binding-row.ts";
+import { createPartitions } from "../../src/changes/partitions.ts";
+import { numberOf } from "../../src/changes/revision.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
+import { addLogged } from "../changes/logged-writes.ts";
+import { write } from "../database/sample-rows.ts";
 import { createApi, uniqueName } from "../support/api.ts";
+import { loseSnapshot } from "../support/lost-locks.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { insertOrg } from "./org-rows.ts";
@@ -140,6 +146,23 @@ test("a missing org has no snapshot, and one with more rows than requested is to
     expect(await read(org, 30)).toBe("too large");
     expect(await read(org, 1000)).toMatchObject({ revision: sampleRevision(7) });
   }
+});
+
+test("a snapshot whose statements have seen two states is read again", async () => {
+  const database = await openTestDatabase();
+  const org = await insertOrg(database, { members: 3, groups: 1 });
+  await createPartitions(database);
+  const lose = () =>
+    loseSnapshot(() => write(database, { id: org }, (transaction) => addLogged(transaction, uniqueName("new"))));
+  const first = lose();
+  expect(await readSnapshot(database, org, options)).toBeUndefined();
+  first.end();
+  const second = lose();
+  const snapshots = createSnapshots({ ...options, database, readConnections: 3, maxBytes: 1e9 });
+  const snapshot = await snapshots.at(org, { revision: sampleRevision(7), readAt: performance.now() });
+  second.end();
+  expect([numberOf(snapshot.revision), snapshot.members.records.count()]).toEqual([9n, 5]);
+  expect(contentsOf(snapshot)).toEqual(contentsOf(await loadAll(database, org)));
 });
 
 test("the event loop runs other work while a large org is read", async () => {

@@ -125,6 +125,12 @@ describe.each([true, false])(
       expect(await ids(database.writes)).not.toContain(6);
     });
 
+    test("fails the end of a transaction that only tries what it would write", async () => {
+      const failing = transact(database, async (db) => void add(db, 1), "rollback");
+      await expect(failing).rejects.toMatchObject({ code: "23505" });
+      expect(await ids(database.writes)).toContain(1);
+    });
+
     test("is not sent when the transaction is rolled back", async () => {
       let held: Promise<unknown> = Promise.resolve();
       const failing = transact(database, (db) => {

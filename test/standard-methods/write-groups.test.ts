@@ -9,8 +9,9 @@ import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { createFairQueue } from "../../src/scheduling/fair-queue.ts";
 import { createWriteGroups } from "../../src/standard-methods/write/write-groups.ts";
 import { addLogged, changesOf, createGate, revisionOf } from "../changes/logged-writes.ts";
-import { addOrg, sampleAuthor } from "../database/sample-rows.ts";
+import { addOrg, sampleAuthor, write as writeAlone } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
+import { loseLocks } from "../support/lost-locks.ts";
 
 const database = useSharedDatabase();
 let serial = 0;
@@ -197,6 +198,17 @@ describe("writes that wait for the lock of an org", () => {
     expect(revisionsOf(results)).toEqual([2, "the caller has left", 3, 4]);
     expect(attempts).toBe(2);
     expect(await namesOf()).toEqual(["a", "c", "d"]);
+  });
+
+  test("are all repeated if the lock does not hold, and no revision is given twice", async () => {
+    const meanwhile = () => writeAlone(database(), org, (transaction) => addLogged(transaction, "meanwhile"));
+    const locks = loseLocks(org.id, 1, meanwhile);
+    const results = await runBehind(["a", "b", "c"].map(add)).finally(locks.end);
+    expect(locks.counts()).toEqual({ asked: 2, lost: 1 });
+    expect(revisionsOf(results)).toEqual([3, 4, 5]);
+    expect(transactionsOf(results)).toBe(1);
+    expect((await changesOf(database(), org)).map(({ revision }) => Number(numberOf(revision)))).toEqual([2, 3, 4, 5]);
+    expect(await namesOf()).toEqual(["a", "b", "c", "meanwhile"]);
   });
 
   test("do not fail with one that conflicts each time", async () => {

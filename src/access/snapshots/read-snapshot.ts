@@ -1,7 +1,8 @@
 // Reads snapshots from the database.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { sql } from "kysely";
+import { type Transaction, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
+import type { Schema } from "../../database/schema.ts";
 import { type OrgSnapshot, type OrgSnapshotOptions, createOrgSnapshot } from "../engine/org-snapshot.ts";
 import type { OrgRow } from "../engine/loading/rows.ts";
 import { readChunks } from "./read-chunks.ts";
@@ -21,7 +22,8 @@ type ReadOptions = Omit<OrgSnapshotOptions, "org">;
 /**
  * Builds the snapshot of an org from its tables, as of one revision. Other work on the event loop runs in between.
  *
- * @returns undefined if there is no such org.
+ * @returns undefined if there is no such org, or its head has moved meanwhile: the statements of a transaction that spans the move of a
+ *   distributed table may see two states.
  */
 export async function readSnapshot(
   database: Database,
@@ -65,8 +67,13 @@ export function readSmallSnapshot(
           await nextTurn();
         }
       }
-      return snapshot;
+      return (await readHead(db, orgId)) === org.revision ? snapshot : undefined;
     });
+}
+
+async function readHead(db: Transaction<Schema>, orgId: string): Promise<string | undefined> {
+  const row = await db.selectFrom("orgs").select("revision").where("id", "=", orgId).executeTakeFirst();
+  return row?.revision;
 }
 
 async function makeRoom({ members, groups, projects }: OrgSnapshot, counts: Counts): Promise<void> {
