@@ -23,7 +23,7 @@ import { type Answer, type Endpoint, json, page, redirect, send } from "./answer
 import { createAuthorizeEndpoints } from "../consent/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
+import { keysPage, missingPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { choicePath, home, readReturnPath, requireReturnPath, signInPath } from "./return-path.ts";
 import { createSignInForm, failOnPage } from "./sign-in-form.ts";
@@ -46,6 +46,9 @@ export interface SignInDependencies {
 type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined;
 
 const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
+
+/** Where people look for pages. */
+const pagePattern = /^\/(account|sign-in|sign-out)\//;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
   const { database, browserSessions, providerSignIn, signInChoices, count, issuer, systemOrgId, originOf, logger } =
@@ -169,7 +172,19 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     const [, providerId] = callbackPattern.exec(path) ?? [];
     if (providerId !== undefined) return answer(callback(providerId), request, response);
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
-    return endpoint && answer(endpoint, request, response);
+    if (endpoint !== undefined) return answer(endpoint, request, response);
+    return pagePattern.test(path) ? answer(missing(path), request, response) : undefined;
+  };
+}
+
+/** A path at which there is no page. */
+function missing(path: string): Endpoint {
+  return {
+    methods: ["GET", "POST"],
+    async answer() {
+      return { ...page(missingPage(path)), status: 404 };
+    },
+    fail: failOnPage,
   };
 }
 
