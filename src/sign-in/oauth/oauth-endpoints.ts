@@ -10,7 +10,7 @@ import { findScopeProblem, formatScopes } from "../../identity/tokens/scopes.ts"
 import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";
 import type { MemberKey } from "../../iam/sign-in/sign-in-links.ts";
 import type { TokenFunctions } from "../../iam/tokens/functions.ts";
-import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
+import type { IssuedTokens, TokenRequest } from "../../iam/tokens/issue-token.ts";
 import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import { answerJson } from "../../http/plain-error.ts";
@@ -88,8 +88,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
   const grants: Readonly<Record<string, Endpoint>> = {
     async client_credentials(request, form) {
       const caller = await requireClient(request, form, false);
-      const { scopes, isOffline } = readScope(form);
-      const wanted = { lifeSeconds: readLifetime(form), scopes, projectPath: form.get("project") ?? "" };
+      const { isOffline, ...wanted } = readTokenRequest(form);
       if (!isOffline) return describeIssued(await issueToken(caller, wanted));
       const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
       const author: Author = {
@@ -131,7 +130,8 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
       const text = requiredParameter(form, "refresh_token");
       const client = await findRegistered(request, form);
       const countRefresh = (member: Pick<Caller, "memberId" | "orgId">) => count(member, false);
-      const wanted = { lifeSeconds: readLifetime(form), clientAddress: addressOf(request), client: client?.id };
+      // A session that is refreshed has `offline_access` already; many clients repeat all scopes of their first request.
+      const wanted = { ...readTokenRequest(form), clientAddress: addressOf(request), client: client?.id };
       return describeIssued(await refreshSession(text, wanted, countRefresh, false));
     },
   };
@@ -208,13 +208,14 @@ function describeIssued({ text, token, refreshToken }: IssuedTokens) {
   };
 }
 
-/** Returns the scopes of a request, and whether it asks for a session. @throws OAuthError invalid_scope */
-function readScope(form: Form): { readonly scopes: readonly string[]; readonly isOffline: boolean } {
+/** Returns what a request asks of its access token, and whether it asks for a session. @throws OAuthError invalid_scope */
+function readTokenRequest(form: Form): TokenRequest & { readonly isOffline: boolean } {
   const all = (form.get("scope") ?? "").split(" ").filter((scope) => scope !== "");
   const scopes = all.filter((scope) => scope !== offline);
   const problem = findScopeProblem(scopes);
   if (problem !== undefined) throw new OAuthError("invalid_scope", `scope ${problem}`);
-  return { scopes, isOffline: scopes.length < all.length };
+  const isOffline = scopes.length < all.length;
+  return { lifeSeconds: readLifetime(form), scopes, projectPath: form.get("project") ?? "", isOffline };
 }
 
 /** Reads how long the token lives; undefined for the default. OAuth has no parameter for it. */
