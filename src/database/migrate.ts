@@ -34,6 +34,7 @@ import { addSessionsOfCodes } from "./migrations/0032-codes-of-sessions.ts";
 import { addRedirectUrisOfSessions } from "./migrations/0034-redirect-uris-of-sessions.ts";
 import { acceptIdentities } from "./migrations/0036-accepted-identities.ts";
 import { boundWhatCounts } from "./migrations/0039-counted-kinds.ts";
+import { addRefreshOrigins } from "./migrations/0042-refresh-origins.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -82,6 +83,7 @@ const migrations: Record<string, Migration> = {
   "0034-redirect-uris-of-sessions": { up: addRedirectUrisOfSessions },
   "0036-accepted-identities": { up: acceptIdentities },
   "0039-counted-kinds": { up: boundWhatCounts },
+  "0042-refresh-origins": { up: addRefreshOrigins },
 };
 
 /** The names of all migrations. */

@@ -102,6 +102,26 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   });
 });
 
+describe("a refresh token that is sent again soon", () => {
+  const refreshFrom = (address: string, token: unknown) =>
+    sendForm(place.servers[0], "token", { grant_type: "refresh_token", refresh_token: String(token) }, from(address));
+
+  test.each([
+    ["192.0.2.7", "192.0.2.8", false],
+    ["192.0.2.7", "::ffff:192.0.2.7", true],
+    // A client may have any address of its network.
+    ["2001:db8::1", "2001:db8::2", true],
+    ["2001:db8::1", "2001:db8:0:1::1", false],
+  ])("from %s, and then from %s: gets the same successor: %s", async (first, second, isSame) => {
+    const form = { grant_type: "client_credentials", client_secret: viewer.key, scope: "offline_access" };
+    const { body } = await sendForm(place.servers[0], "token", form);
+    const next = await refreshFrom(first, body["refresh_token"]);
+    const again = await refreshFrom(second, body["refresh_token"]);
+    expect(again.body["refresh_token"] === next.body["refresh_token"]).toBe(isSame);
+    expect((await refreshFrom(first, next.body["refresh_token"])).status).toBe(isSame ? 200 : 400);
+  });
+});
+
 describe("allowed addresses", () => {
   const allowedAddresses = ["192.0.2.0/24", "2001:db8::/32"];
   const accepted = ["192.0.2.9", "::ffff:192.0.2.9", "::FFFF:C000:0209", "2001:0db8:0::1", "198.51.100.1, 192.0.2.9"];

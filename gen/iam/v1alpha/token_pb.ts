@@ -129,7 +129,8 @@ export type RefreshTokenRequest = Message<"iam.v1alpha.RefreshTokenRequest"> & {
   lifetime?: Duration | undefined;
 
   /**
-   * If set, the request is validated, but nothing is issued and the refresh token is not used up.
+   * If set, the request is validated, but nothing is issued and the refresh token is not used up. Succeeds for each refresh token
+   * of a Session that has not ended, without telling whether it was replaced.
    *
    * @generated from field: bool validate_only = 3;
    */
@@ -490,8 +491,9 @@ export const TokensService: GenService<{
   },
   /**
    * Issues the next access token of a Session, in exchange for its refresh token, and the refresh token that replaces it.
-   * A refresh token is used once: when it is sent again within 30 seconds, the response has the same successor; later,
-   * the Session ends. The call needs no other credential.
+   * A refresh token is used once. A client whose response was lost can send it again within 30 seconds, from the same address and
+   * with the same user agent, and gets the same successor. Any other use of a token that was replaced ends the Session: somebody
+   * else has it. The call needs no other credential.
    *
    * @generated from rpc iam.v1alpha.TokensService.RefreshToken
    */

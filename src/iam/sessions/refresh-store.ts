@@ -28,6 +28,8 @@ export interface RefreshedSession {
   readonly revision: string;
   /** Milliseconds since the last refresh; null if there was none. */
   readonly since_refresh: number | null;
+  /** Where that came from, as `refreshOriginOf` says it; null if a server of an earlier version did it. */
+  readonly refresh_origin: Buffer | null;
   /** The database's clock, in milliseconds. */
   readonly now: number;
   /** When the read started, in milliseconds of this process's own clock. */
@@ -41,7 +43,7 @@ export async function lockSession(db: Transaction<Schema>, id: string): Promise<
     with locked as materialized (
       select * from sessions where id = ${id} for no key update
     )
-    select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count,
+    select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count, locked.refresh_origin,
       locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
       locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
       locked.expire_time, orgs.revision, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
@@ -61,10 +63,11 @@ export async function replaceToken(
   db: Transaction<Schema>,
   { org_id, member_id, id }: RefreshedSession,
   next: bigint,
+  origin: Buffer,
 ): Promise<void> {
   await db
     .updateTable("sessions")
-    .set({ refresh_count: String(next), refresh_time: sql<Date>`clock_timestamp()` })
+    .set({ refresh_count: String(next), refresh_time: sql<Date>`clock_timestamp()`, refresh_origin: origin })
     .where("org_id", "=", org_id)
     .where("member_id", "=", member_id)
     .where("id", "=", id)

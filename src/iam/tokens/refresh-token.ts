@@ -1,6 +1,7 @@
 // Refreshes the tokens of a session. The row of the session is locked, so that of many requests with one refresh token exactly
-// one replaces it. All others get the same successor, so that a client whose response was lost can repeat its request, and
-// the session never has two refresh tokens that work.
+// one replaces it. Others of the same client get the same successor, so that a client whose response was lost can repeat its request,
+// and the session never has two refresh tokens that work. Those of anybody else end the session: one of the two has stolen the token
+// (RFC 9700, 4.14.2), and that is found out although somebody may repeat a request at once.
 import type { Transaction } from "kysely";
 import type { ViewedCaller } from "../../access/evaluation/caller-view.ts";
 import type { Narrowing } from "../../access/engine/decisions/narrowing.ts";
@@ -18,14 +19,13 @@ import { type RefreshedSession, lockSession, replaceToken } from "../sessions/re
 import type { TokenDependencies } from "./dependencies.ts";
 import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
 import { createReadNarrowing } from "./read-narrowing.ts";
+import { type RefreshOrigin, refreshOriginOf } from "./refresh-origin.ts";
 
 /** How a refresh is counted against the limits of its member. @throws ServiceError RATE_LIMITED */
 export type CountRefresh = (member: { readonly memberId: string; readonly orgId: string }) => Promise<void>;
 
 /** A request to refresh. Its scopes and project narrow the access token, and not what later refreshes may ask for. */
-interface RefreshRequest extends TokenRequest {
-  /** The IP address of the client; null if it is not known. */
-  readonly clientAddress: string | null;
+interface RefreshRequest extends TokenRequest, RefreshOrigin {
   /** The id of the registered client that has authenticated, or a public one that names itself; undefined for none. */
   readonly client: string | undefined;
 }
@@ -33,7 +33,9 @@ interface RefreshRequest extends TokenRequest {
 /**
  * Issues the next tokens of a session.
  *
- * @param dryRun whether to check the token only.
+ * @param dryRun whether to check the request only. It does not tell whether the refresh token is the current one, so that nobody
+ *   can wait with it until the token is replaced.
+ * @returns no refresh token for a confidential client that repeats a request from elsewhere.
  * @throws ServiceError GRANT_INVALID when the token is not the current one, or its session has ended; ADDRESS_NOT_ALLOWED;
  *   FIELD_INVALID when the request is not within the session, whose refresh token is then not used up.
  */
@@ -44,12 +46,15 @@ export type RefreshSession = (
   dryRun: boolean,
 ) => Promise<IssuedTokens>;
 
-/** How long a refresh token that was replaced still gets the same successor. */
+/** How long a client may repeat its request with a refresh token that was replaced. */
 const graceMs = 30_000;
 
-/** A session whose refresh token was replaced, with what its next access token is narrowed to, or whose token was used again. */
+/**
+ * A session, with what its next access token is narrowed to and the number of its refresh token, which is undefined if the client does not get
+ * it; or one whose refresh token was used again.
+ */
 type Outcome =
-  | { readonly session: RefreshedSession; readonly number: bigint; readonly narrowing: Narrowing }
+  | { readonly session: RefreshedSession; readonly number: bigint | undefined; readonly narrowing: Narrowing }
   | { readonly reused: RefreshedSession };
 
 export function createRefreshSession(dependencies: TokenDependencies): RefreshSession {
@@ -66,16 +71,16 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
   ): Promise<Outcome> => {
     const session = await lockSession(db, sessionId);
     if (session === undefined) throw invalid();
-    requireClient(session, request.client);
     requireAllowed(session.allowed_addresses ?? undefined, request.clientAddress);
+    const origin = refreshOriginOf(request);
+    const use = dryRun ? "checked" : useOf(session, number, request.client, origin);
+    if (use !== "reused") requireClient(session, request.client);
     await count({ memberId: session.member_id, orgId: session.org_id });
-    const current = BigInt(session.refresh_count);
-    // A number ahead of the current one is that of a refresh that a failover of the database has lost.
-    const isCurrent = number >= current;
-    if (!isCurrent && !isRepeated(session, number)) return { reused: session };
+    if (use === "reused") return { reused: session };
     const narrowing = await readNarrowing(credentialOf(session), request);
-    if (isCurrent && !dryRun) await replaceToken(db, session, number + 1n);
-    return { session, number: isCurrent ? number + 1n : current, narrowing };
+    if (use === "current") await replaceToken(db, session, number + 1n, origin);
+    const next = { current: number + 1n, repeated: number + 1n, elsewhere: undefined, checked: undefined }[use];
+    return { session, number: next, narrowing };
   };
 
   return async (text, request, count, dryRun) => {
@@ -83,7 +88,7 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
     if (token === undefined) throw invalid();
     const outcome = await inTransaction(database, (db) => advance(db, token, request, { count, dryRun }));
     if ("reused" in outcome) {
-      if (!dryRun) await endReused(outcome.reused);
+      await endReused(outcome.reused);
       throw invalid();
     }
     const { session, number, narrowing } = outcome;
@@ -94,12 +99,28 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
     const alone = { impersonator: undefined, exchangedFrom: [] };
     const grant = { memberId, orgId, sessionId, clientId, clientOrgId, gen, ...alone, ...limits };
     const issued = await accessTokens.issue(grant, session.now, request.lifeSeconds ?? tokenLifeSeconds);
-    return { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
+    return number === undefined ? issued : { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
   };
 }
 
-function isRepeated({ refresh_count: current, since_refresh: since }: RefreshedSession, number: bigint): boolean {
-  return number === BigInt(current) - 1n && since !== null && since <= graceMs;
+/**
+ * Returns what the use of a refresh token is: of the current one, the repetition of a request whose response may be lost, that by a
+ * confidential client from elsewhere, which may have several machines, or one that shows that somebody else has the token.
+ */
+function useOf(
+  session: RefreshedSession,
+  number: bigint,
+  client: string | undefined,
+  origin: Buffer,
+): "current" | "repeated" | "elsewhere" | "reused" {
+  const { since_refresh: since, refresh_origin: before, oauth_client_id: own, confidential } = session;
+  const current = BigInt(session.refresh_count);
+  // A number ahead of the current one is that of a refresh that a failover of the database has lost.
+  if (number >= current) return "current";
+  const isSoon = number === current - 1n && since !== null && since <= graceMs;
+  if (!isSoon || (client !== undefined && client !== own)) return "reused";
+  if (before === null || before.equals(origin)) return "repeated";
+  return confidential === true && client === own ? "elsewhere" : "reused";
 }
 
 /** Returns the credential within which the next access token of a session is narrowed. */

@@ -38,7 +38,8 @@ export function createTokensService(
 
     async refreshToken({ refreshToken: text, lifetime, validateOnly, scopes, projectPath }, context) {
       const wanted = { lifeSeconds: secondsOf(lifetime), scopes, projectPath };
-      const request = { ...wanted, clientAddress: addressOf(context), client: undefined };
+      const origin = { clientAddress: addressOf(context), userAgent: context.requestHeader.get("user-agent") };
+      const request = { ...wanted, ...origin, client: undefined };
       const issued = await refreshSession(text, request, count, validateOnly);
       return create(RefreshTokenResponseSchema, describe(issued, validateOnly));
     },

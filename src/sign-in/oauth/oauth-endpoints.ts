@@ -57,7 +57,8 @@ export type AnswerOAuth = (
 /** Responses have secrets, or depend on them. */
 const uncached = { "Cache-Control": "no-store", Pragma: "no-cache" };
 
-type Endpoint = (request: HttpRequest, form: Form) => Promise<object>;
+/** @param clientAddress as it was when the request came: the client may be gone when its form was read. */
+type Endpoint = (request: HttpRequest, form: Form, clientAddress: string | null) => Promise<object>;
 
 const maxLifeSeconds = 43_200;
 
@@ -126,21 +127,22 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
       return describeIssued(await redeemCode(wanted, authorOf, (member) => count(member, false)));
     },
 
-    async refresh_token(request, form) {
+    async refresh_token(request, form, clientAddress) {
       const text = requiredParameter(form, "refresh_token");
       const client = await findRegistered(request, form);
       const countRefresh = (member: Pick<Caller, "memberId" | "orgId">) => count(member, false);
       // A session that is refreshed has `offline_access` already; many clients repeat all scopes of their first request.
-      const wanted = { ...readTokenRequest(form), clientAddress: addressOf(request), client: client?.id };
+      const origin = { clientAddress, userAgent: request.headers["user-agent"] ?? null };
+      const wanted = { ...readTokenRequest(form), ...origin, client: client?.id };
       return describeIssued(await refreshSession(text, wanted, countRefresh, false));
     },
   };
 
   const endpoints: Readonly<Record<string, Endpoint>> = {
-    [oauthPaths.token](request, form) {
+    [oauthPaths.token](request, form, clientAddress) {
       const type = requiredParameter(form, "grant_type");
       const grant = Object.hasOwn(grants, type) ? grants[type] : undefined;
-      if (grant !== undefined) return grant(request, form);
+      if (grant !== undefined) return grant(request, form, clientAddress);
       const known = Object.keys(grants).join(", ");
       throw new OAuthError("unsupported_grant_type", `the grant_type must be one of ${known}`);
     },
@@ -174,7 +176,8 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     closeAfterEarlyAnswer(request, response);
     try {
       requireMethod(request, ["POST"]);
-      const answered = await endpoint(request, await readForm(request));
+      const clientAddress = addressOf(request);
+      const answered = await endpoint(request, await readForm(request), clientAddress);
       pace.markKnown();
       answerJson(response, 200, JSON.stringify(answered), uncached);
     } catch (thrown) {
