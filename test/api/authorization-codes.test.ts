@@ -258,7 +258,7 @@ describe("a client", () => {
     };
 
     test("from elsewhere gets an access token only, if it has authenticated, and its session goes on", async () => {
-      const own = { client_id: confidential.id, client_secret: confidential.secret };
+      const own = { client_id: confidential.id, client_secret: confidential.secret ?? "" };
       const first = await startAs(confidential, own);
       const next = await refresh(first, own);
       const again = await repeat(first, own, elsewhere);

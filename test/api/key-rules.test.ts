@@ -102,6 +102,23 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   });
 });
 
+test("the scopes of API keys and clients must name permissions of this service; a client keeps those that it has", async () => {
+  const description = { code: "InvalidArgument", message: expect.stringContaining("there is no iam.member.get") };
+  const scopes = ["iam.orgs.get", "iam.member.get"];
+  const apiKey = { name: uniqueName("key"), scopes };
+  const created = place.api.apiKeys.createApiKey({ parentPath: viewer.path, apiKey });
+  expect(await failureOf(created)).toMatchObject({ ...description, fields: ["api_key.scopes"] });
+  const client = { name: uniqueName("app"), redirectUris: ["https://app.example.com/"], scopes };
+  const registered = place.api.clients.createClient({ parentPath: org, client });
+  expect(await failureOf(registered)).toMatchObject({ ...description, fields: ["client.scopes"] });
+  const other = await place.api.clients.createClient({ parentPath: org, client: { ...client, scopes: [] } });
+  const sql = await openSqlClient(place.servers[0].databaseUrl);
+  await sql.query("update clients set scopes = $1 where id = $2", [scopes, other.id]);
+  await sql.close();
+  const kept = { path: other.path, updateMask: { paths: ["display_name"] } };
+  await place.api.clients.updateClient({ ...kept, client: { displayName: "Another", redirectUris: [] } });
+});
+
 describe("a refresh token that is sent again soon", () => {
   const refreshFrom = (address: string, token: unknown) =>
     sendForm(place.servers[0], "token", { grant_type: "refresh_token", refresh_token: String(token) }, from(address));

@@ -4,7 +4,8 @@ import { orgPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import type { ViewedCaller } from "../../access/evaluation/caller-view.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { type ServiceError, invalidField } from "../../errors/service-error.ts";
-import { everything, findScopeProblem, formatScopes } from "../../identity/tokens/scopes.ts";
+import { everything, formatScopes } from "../../identity/tokens/scopes.ts";
+import { findTokenScopeProblem } from "../roles/find-scope-problem.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 
 /** How a request narrows a token. */
@@ -24,7 +25,8 @@ export type ReadNarrowing = (caller: ViewedCaller, request: NarrowingRequest) =>
 
 const permission = "iam.projects.get";
 
-export function createReadNarrowing({ viewCaller, evaluator }: TokenDependencies): ReadNarrowing {
+export function createReadNarrowing(dependencies: TokenDependencies): ReadNarrowing {
+  const { viewCaller, evaluator, knownPermissions } = dependencies;
   const readProject = async (caller: ViewedCaller, projectPath: string): Promise<string | undefined> => {
     const current = caller.projectId;
     if (projectPath === "") return current;
@@ -42,7 +44,7 @@ export function createReadNarrowing({ viewCaller, evaluator }: TokenDependencies
   };
 
   return async (caller, { scopes, projectPath }) => {
-    const problem = findScopeProblem(scopes);
+    const problem = findTokenScopeProblem(scopes, knownPermissions);
     if (problem !== undefined) throw invalidField("scopes", problem, "scope");
     const current = caller.scopes;
     const wanted = scopes.length === 0 ? current : scopes.includes(everything) ? undefined : scopes;

@@ -13,7 +13,7 @@ import { closeAfterEarlyAnswer } from "../../http/listener/close-after-early-ans
 import { folderWith } from "../../http/folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
-import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
+import { OAuthError, errorParameters, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
 import { readQuery } from "../oauth/read-parameters.ts";
 import { requireMethod } from "../oauth/require-method.ts";
@@ -189,7 +189,7 @@ function missing(path: string): Endpoint {
 }
 
 function failAsJson(error: OAuthError): Answer {
-  return json(error.status, { error: error.error, error_description: error.message });
+  return json(error.status, errorParameters(error));
 }
 
 /** A file in `docs/browser`, which is read when it is first asked for. */

@@ -6,7 +6,7 @@ import type { Author, Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { Authenticate } from "../../identity/authenticate.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { findScopeProblem, formatScopes } from "../../identity/tokens/scopes.ts";
+import { formatScopes } from "../../identity/tokens/scopes.ts";
 import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";
 import type { MemberKey } from "../../iam/sign-in/sign-in-links.ts";
 import type { TokenFunctions } from "../../iam/tokens/functions.ts";
@@ -21,7 +21,8 @@ import { requestPathOf } from "../../http/request-path.ts";
 import { authenticateRegistered } from "./authenticate-registered.ts";
 import { authenticateClient, invalidClient } from "./authenticate-client.ts";
 import { describeToken } from "./describe-token.ts";
-import { OAuthError, toOAuthError } from "./oauth-error.ts";
+import { readScope, refuseApiNames } from "./read-scope.ts";
+import { OAuthError, errorParameters, toOAuthError } from "./oauth-error.ts";
 import { type Form, readForm, requiredParameter } from "./read-form.ts";
 
 export interface OAuthDependencies {
@@ -62,8 +63,7 @@ type Endpoint = (request: HttpRequest, form: Form, clientAddress: string | null)
 
 const maxLifeSeconds = 43_200;
 
-/** The scope that asks for a session, in which the token can be refreshed (OpenID Connect Core, 11). */
-const offline = "offline_access";
+const projectNotHere = "a code cannot be exchanged for a token of one project: refresh with the parameter project";
 
 export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAuth {
   const { database, authenticate, tokenFunctions, count, addressOf, originOf, confirmOf, issuer, logger } =
@@ -105,6 +105,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     },
 
     async authorization_code(request, form) {
+      if (form.has("project")) throw new OAuthError("invalid_request", projectNotHere);
       const client = await findRegistered(request, form);
       if (client === undefined)
         throw invalidClient("the client must name itself with the client_id of a registered client");
@@ -140,6 +141,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
 
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [oauthPaths.token](request, form, clientAddress) {
+      refuseApiNames(form);
       const type = requiredParameter(form, "grant_type");
       const grant = Object.hasOwn(grants, type) ? grants[type] : undefined;
       if (grant !== undefined) return grant(request, form, clientAddress);
@@ -181,11 +183,11 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
       pace.markKnown();
       answerJson(response, 200, JSON.stringify(answered), uncached);
     } catch (thrown) {
-      const { error, message, status, headers } = toOAuthError(thrown);
+      const error = toOAuthError(thrown);
+      const { status, headers } = error;
       if (status === 500) logger.error({ err: thrown }, "an OAuth request failed");
       if (response.destroyed || response.headersSent) return;
-      const body = JSON.stringify({ error, error_description: message });
-      answerJson(response, status, body, { ...uncached, ...headers });
+      answerJson(response, status, JSON.stringify(errorParameters(error)), { ...uncached, ...headers });
     }
   };
 
@@ -211,13 +213,9 @@ function describeIssued({ text, token, refreshToken }: IssuedTokens) {
   };
 }
 
-/** Returns what a request asks of its access token, and whether it asks for a session. @throws OAuthError invalid_scope */
+/** Returns what a request asks of its access token, and whether it asks for a session. @throws OAuthError */
 function readTokenRequest(form: Form): TokenRequest & { readonly isOffline: boolean } {
-  const all = (form.get("scope") ?? "").split(" ").filter((scope) => scope !== "");
-  const scopes = all.filter((scope) => scope !== offline);
-  const problem = findScopeProblem(scopes);
-  if (problem !== undefined) throw new OAuthError("invalid_scope", `scope ${problem}`);
-  const isOffline = scopes.length < all.length;
+  const { scopes, isOffline } = readScope(form.get("scope"));
   return { lifeSeconds: readLifetime(form), scopes, projectPath: form.get("project") ?? "", isOffline };
 }
 
