@@ -4,6 +4,9 @@
 /** Tokens by member. */
 const tokens = new Map();
 
+/** The keys of the operator, one of which the first start writes to a file. */
+const ofOperator = "/orgs/system/members/operator/";
+
 const code = document.querySelector("#code");
 if (code !== null && location.hash.length > 1) {
   // The fragment of a link is not sent to the server. It leaves the address bar and the history.
@@ -44,8 +47,7 @@ async function getToken(path) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ member: path }),
   });
-  const body = await response.json();
-  if (!response.ok) throw new Error(body.error_description);
+  const body = await readAnswer(response);
   tokens.set(path, { text: body.access_token, until: Date.now() + (body.expires_in - 30) * 1000 });
   return body.access_token;
 }
@@ -57,10 +59,17 @@ async function call(path, method, target, body) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
   }
-  const response = await fetch(`/iam/v1alpha${target}`, options);
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.error.message);
-  return answer;
+  return readAnswer(await fetch(`/iam/v1alpha${target}`, options));
+}
+
+/** Returns the JSON of a response; an empty object for one without a body, such as that of a deletion. */
+async function readAnswer(response) {
+  const text = await response.text();
+  const isJson = response.headers.get("Content-Type")?.startsWith("application/json") === true;
+  const answer = isJson && text !== "" ? JSON.parse(text) : {};
+  if (response.ok) return answer;
+  // A proxy before the service answers in a form of its own.
+  throw new Error(answer.error_description ?? answer.error?.message ?? `the service answers ${response.status}`);
 }
 
 /** Shows what the page has about a member. */
@@ -83,17 +92,44 @@ async function show(path, isChosen) {
 async function showKeys(path, isChosen) {
   const keys = await read(path, isChosen, "#keys", "apiKeys", "api_keys");
   if (!isChosen()) return;
-  list("#keys", keys, (key) => [key.name, `${key.prefix}…`, describeTime("until", key.expire_time)]);
+  list("#keys", "Delete", keys, (key) => ({
+    name: key.display_name,
+    facts: [
+      `${key.prefix}…`,
+      key.scopes.join(" "),
+      ["since", key.create_time],
+      key.expire_time ? [isPast(key.expire_time) ? "expired" : "until", key.expire_time] : "does not expire",
+      key.last_use_time ? ["last used", key.last_use_time] : "never used",
+    ],
+    question: `Delete the key ${key.display_name}?`,
+    warning: key.path.startsWith(ofOperator)
+      ? `${key.path} is a key of the operator of this installation, for whom every permission is granted. What uses it stops at once. On the machine of the service, "tenantry operator-key" makes another one.`
+      : `What uses ${key.path} stops at once, and so does what was started with it: its tokens and sessions. It cannot be restored.`,
+  }));
 }
 
 async function showSessions(path, isChosen) {
   const sessions = await read(path, isChosen, "#sessions", "sessions", "sessions");
   if (!isChosen()) return;
-  list("#sessions", sessions, (session) => [
-    session.client_display_name || (session.client_id === "browser" ? "Browser" : session.client_id),
-    session.user_agent,
-    describeTime("until", session.expire_time),
-  ]);
+  const own = member.selectedOptions[0]?.dataset.session;
+  list("#sessions", "End", sessions, (session) => {
+    const name = session.client_display_name || (session.client_id === "browser" ? "Browser" : session.client_id);
+    const isOwn = session.id === own;
+    return {
+      name,
+      facts: [
+        session.client_display_name ? session.scopes.join(" ") : session.user_agent,
+        ["since", session.create_time],
+        ["until", session.expire_time],
+        isOwn ? "this browser" : "",
+      ],
+      question: `End the session of ${name}?`,
+      warning: isOwn
+        ? "It is that of this browser, which is then signed out as this member."
+        : "Its tokens end at once. What uses it must sign in again, or be allowed again.",
+      isOwn,
+    };
+  });
 }
 
 /** Reads all of what is in a list of the page, in which nothing of another member stays if that fails. */
@@ -114,33 +150,65 @@ async function read(path, isChosen, selector, collection, field) {
   }
 }
 
-function list(selector, resources, partsOf) {
+/** Shows a list. Each resource has a name, facts, which are texts or words before a time, and what is asked before it is removed. */
+function list(selector, verb, resources, describe) {
   const items = resources.map((resource) => {
-    const item = document.createElement("li");
-    for (const part of partsOf(resource)) {
-      const span = document.createElement("span");
-      span.textContent = part;
-      item.append(span);
-    }
-    const button = document.createElement("button");
+    const { name, facts, ...removal } = describe(resource);
+    const item = element("li", element("span", name), element("span", ...joined(facts.filter((fact) => fact !== ""))));
+    const button = element("button", verb);
     button.className = "quiet";
-    button.textContent = selector === "#keys" ? "Delete" : "End";
-    button.setAttribute("aria-label", `${button.textContent} ${partsOf(resource)[0]}`);
-    button.addEventListener("click", () => void run((path, isChosen) => remove(path, isChosen, resource)));
+    button.setAttribute("aria-label", `${verb} ${name}`);
+    button.addEventListener(
+      "click",
+      () => void run((path, isChosen) => remove(path, isChosen, { target: resource.path, verb, ...removal })),
+    );
     item.append(button);
     return item;
   });
-  if (items.length === 0) {
-    const none = document.createElement("li");
-    none.textContent = "None";
-    items.push(none);
-  }
-  document.querySelector(selector).replaceChildren(...items);
+  document.querySelector(selector).replaceChildren(...(items.length === 0 ? [element("li", "None")] : items));
 }
 
-async function remove(path, isChosen, { path: target }) {
+function element(name, ...children) {
+  const created = document.createElement(name);
+  created.append(...children);
+  return created;
+}
+
+function joined(facts) {
+  return facts.flatMap((fact, index) => {
+    const parts = typeof fact === "string" ? [fact] : [`${fact[0]} `, timeTag(fact[1])];
+    return index === 0 ? parts : [", ", ...parts];
+  });
+}
+
+/** A time in the form of the pages that the service writes. */
+function timeTag(time) {
+  const tag = element("time", `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`);
+  tag.dateTime = time;
+  return tag;
+}
+
+const isPast = (time) => new Date(time).getTime() <= Date.now();
+
+async function remove(path, isChosen, { target, verb, question, warning, isOwn }) {
+  if (!(await confirm({ verb, question, warning }))) return;
   await call(path, "DELETE", target);
-  await show(path, isChosen);
+  // The service says where a browser goes that is no longer signed in as a member.
+  if (isOwn) location.reload();
+  else await show(path, isChosen);
+}
+
+/** Asks before something is removed. Resolves to whether the person wants it. */
+function confirm({ verb, question, warning }) {
+  const dialog = document.querySelector("#confirm");
+  dialog.querySelector("h2").textContent = question;
+  dialog.querySelector("p").textContent = warning;
+  dialog.querySelector(".danger").textContent = verb;
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+  });
 }
 
 async function createKey(path, isChosen) {
@@ -159,8 +227,4 @@ function hideSecret() {
   const secret = document.querySelector("#secret");
   secret.hidden = true;
   secret.querySelector("code").textContent = "";
-}
-
-function describeTime(word, time) {
-  return time ? `${word} ${new Date(time).toLocaleString()}` : "does not expire";
 }

@@ -13,6 +13,7 @@ import { createRefreshTokens } from "../identity/tokens/refresh-token.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 import type { Access } from "./access.ts";
+import type { Contract } from "./contract.ts";
 
 type Settings = Pick<Config, "sessionDays" | "tokenLifeSeconds">;
 
@@ -21,6 +22,7 @@ interface Parts {
   readonly registry: ResourceRegistry;
   readonly sealer: Sealer;
   readonly signingKeys: SigningKeys;
+  readonly contract: Pick<Contract, "knownPermissions">;
   readonly access: Pick<Access, "recentOrgs" | "heads" | "ofHandlers" | "snapshots">;
   readonly issuer: () => string;
   readonly logger: Logger;
@@ -39,7 +41,7 @@ export interface Identity {
 const lastUseIntervalMs = 30_000;
 
 export function composeIdentity({ sessionDays, tokenLifeSeconds }: Settings, parts: Parts): Identity {
-  const { database, registry, sealer, signingKeys, access, issuer, logger } = parts;
+  const { database, registry, sealer, signingKeys, contract, access, issuer, logger } = parts;
   const { evaluator, viewCaller } = access.ofHandlers;
   const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
     logger.warn({ err }, "failed to store the last use times of API keys"),
@@ -54,6 +56,7 @@ export function composeIdentity({ sessionDays, tokenLifeSeconds }: Settings, par
     readTokenState,
     viewCaller,
     evaluator,
+    knownPermissions: contract.knownPermissions,
     tokenLifeSeconds,
     sessionDays,
   };

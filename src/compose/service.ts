@@ -49,7 +49,7 @@ export function composeService(config: Config, parts: Parts): Service {
   const contract = composeContract(parts.registry);
   const scheduling = composeScheduling(config, parts.rateWindowMs);
   const access = composeAccess(config, { ...parts, contract, timeSlices: scheduling.timeSlices });
-  const identity = composeIdentity(config, { ...parts, access });
+  const identity = composeIdentity(config, { ...parts, contract, access });
   const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
   const all = { ...parts, contract, scheduling, access, identity, readsAndWrites };
   const handlers = composeHandlers(config, all);

@@ -1,4 +1,4 @@
-import type { ColumnType } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { NamedColumns } from "./shared-columns.ts";
 
 // The tables of identity providers and identities, as Kysely and pg read them.
@@ -9,6 +9,8 @@ export interface IdentityProviders extends NamedColumns {
   client_id: string;
   /** The secret of the client, encrypted with the id of the row; null for a public client. */
   sealed_secret: Buffer | null;
+  /** How the client proves that it has the secret; null for what OpenID Connect says for none. */
+  token_endpoint_auth_method: Generated<"CLIENT_SECRET_BASIC" | "CLIENT_SECRET_POST" | null>;
   scopes: string[];
 }
 

@@ -246,6 +246,7 @@ create table identity_providers (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  token_endpoint_auth_method text,
   constraint identity_providers_pkey PRIMARY KEY (org_id, id),
   constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
@@ -727,6 +728,7 @@ create table sessions (
   oauth_client_id uuid,
   identity_id uuid,
   redirect_uri text,
+  refresh_origin bytea,
   constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
   constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );

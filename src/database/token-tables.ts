@@ -53,6 +53,8 @@ export interface Sessions {
   /** The number of the current refresh token. */
   refresh_count: Generated<string>;
   refresh_time: Date | null;
+  /** A hash of where that refresh came from; null before the first, and after one by a server of an earlier version. */
+  refresh_origin: Buffer | null;
   expire_time: Date;
   changed_revision: string;
   create_time: Generated<Date>;

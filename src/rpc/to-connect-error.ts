@@ -92,9 +92,23 @@ export function toConnectError(error: ServiceError, requestId: string): ConnectE
     connectError.details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(delayMs) } });
     connectError.metadata.set("retry-after", String(Math.ceil(delayMs / 1_000)));
   }
-  if (reason === "TOKEN_MISSING") connectError.metadata.set("www-authenticate", "Bearer");
-  if (reason === "TOKEN_INVALID") connectError.metadata.set("www-authenticate", 'Bearer error="invalid_token"');
+  const challenge = challengeOf(error);
+  if (challenge !== undefined) connectError.metadata.set("www-authenticate", challenge);
   return withRequestInfo(connectError, requestId);
+}
+
+/** Returns the challenge of an error that another token would not have (RFC 6750, 3); undefined for none. */
+function challengeOf({ reason, metadata }: ServiceError): string | undefined {
+  if (reason === "TOKEN_MISSING") return "Bearer";
+  if (reason === "TOKEN_INVALID") return 'Bearer error="invalid_token"';
+  switch (metadata["narrowed_by"]) {
+    case "scope":
+      return `Bearer error="insufficient_scope", scope="${metadata["permission"]}"`;
+    case "project":
+      return 'Bearer error="insufficient_scope"';
+    default:
+      return undefined;
+  }
 }
 
 /** Adds the request id, by which logs can be searched. */

@@ -8,7 +8,7 @@ import { advanceSnapshot } from "../../src/access/snapshots/advance-snapshot.ts"
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { readSmallSnapshot, readSnapshot } from "../../src/access/snapshots/read-snapshot.ts";
 import { toBindingRow } from "../../src/access/snapshots/to-binding-row.ts";
-import { createPartitions } from "../../src/changes/partitions.ts";
+import { createPartitions } from "../../src/database/partitions.ts";
 import { numberOf } from "../../src/changes/revision.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";

@@ -11,6 +11,7 @@ import {
   type TokenMember,
   type TokenServers,
   createTokenMember,
+  sendForm,
   startTokenServers,
 } from "../support/token-servers.ts";
 import {
@@ -243,6 +244,46 @@ describe("a client", () => {
     expect((await ask(queryOf(late, { client_id: own.id }), { cookie: ofPerson })).status).toBe(400);
     expect((await redeem(code, late, { client_id: own.id })).body["error"]).toBe("invalid_client");
     expect((await refresh(tokens)).body["error"]).toBe("invalid_grant");
+  });
+
+  describe("that repeats a refresh soon", () => {
+    const elsewhere = { "user-agent": "another machine" };
+    const startAs = async ({ id }: Client, secret: Record<string, string>) => {
+      const pkce = newPkce();
+      return redeem(await newCode(pkce, { client_id: id }), pkce, { client_id: id, ...secret });
+    };
+    const repeat = ({ body }: OAuthAnswer, form: Record<string, string>, headers: Record<string, string> = {}) => {
+      const repeated = { grant_type: "refresh_token", refresh_token: String(body["refresh_token"]), ...form };
+      return sendForm(place.servers[1], "token", repeated, headers);
+    };
+
+    test("from elsewhere gets an access token only, if it has authenticated, and its session goes on", async () => {
+      const own = { client_id: confidential.id, client_secret: confidential.secret ?? "" };
+      const first = await startAs(confidential, own);
+      const next = await refresh(first, own);
+      const again = await repeat(first, own, elsewhere);
+      expect(await statusesOf(again)).toEqual([200, 200]);
+      expect(again.body["refresh_token"]).toBeUndefined();
+      expect((await refresh(next, own)).status).toBe(200);
+    });
+
+    test("from elsewhere ends the session of a public client", async () => {
+      const own = { client_id: client.id };
+      const first = await startAs(client, own);
+      const next = await refresh(first, own);
+      expect((await repeat(first, own, elsewhere)).body["error"]).toBe("invalid_grant");
+      expect(await statusesOf(next)).toEqual([401, 401]);
+    });
+
+    test("of another client ends the session, and is refused before that while the token is the current one", async () => {
+      const other = await register(org.path);
+      const first = await startAs(client, { client_id: client.id });
+      expect((await repeat(first, { client_id: other.id })).body["error"]).toBe("invalid_grant");
+      const next = await refresh(first, { client_id: client.id });
+      expect(next.status).toBe(200);
+      expect((await repeat(first, { client_id: other.id })).body["error"]).toBe("invalid_grant");
+      expect(await statusesOf(next)).toEqual([401, 401]);
+    });
   });
 
   test("has two secrets during the overlap of a rotation", async () => {

@@ -99,18 +99,68 @@ describe("a narrowed token can be narrowed only", () => {
     expect(other.status).toBe(400);
   });
 
-  test("also when it is refreshed", async () => {
-    const form = {
-      grant_type: "client_credentials",
-      client_secret: viewer.key,
-      scope: "iam.members.get offline_access",
+  describe("also when it is refreshed:", () => {
+    type Form = Record<string, string>;
+    const startWith = async (scope: string, fields: Form = {}) => {
+      const form = { grant_type: "client_credentials", client_secret: viewer.key, scope: `${scope} offline_access` };
+      return (await sendForm(place.servers[0], "token", { ...form, ...fields })).body;
     };
-    const first = (await sendForm(place.servers[0], "token", { ...form, project: web })).body;
-    const again = { grant_type: "refresh_token", refresh_token: String(first["refresh_token"]), scope: "*" };
-    const { body } = await sendForm(place.servers[0], "token", again);
-    expect(decodeJwt(String(body["access_token"]))).toMatchObject({
-      scope: "iam.members.get",
-      project: decodeJwt(String(first["access_token"]))["project"],
+    const refresh = (token: unknown, fields: Form = {}) =>
+      sendForm(place.servers[1], "token", {
+        grant_type: "refresh_token",
+        refresh_token: String(token),
+        ...fields,
+      });
+    const claimsOf = ({ body }: Pick<Awaited<ReturnType<typeof refresh>>, "body">) => {
+      const { scope, project } = decodeJwt(String(body["access_token"]));
+      return { scope, project };
+    };
+
+    test("it keeps the scopes and the project of its session where the request has none", async () => {
+      const first = await startWith("iam.members.get", { project: web });
+      expect(claimsOf(await refresh(first["refresh_token"]))).toEqual(claimsOf({ body: first }));
+    });
+
+    test("the access token gets fewer, and later ones those of the session", async () => {
+      const first = await startWith("iam.members.* iam.projects.get");
+      const asked = { scope: "iam.members.get offline_access", project: web };
+      const second = await refresh(first["refresh_token"], asked);
+      expect(claimsOf(second)).toEqual({ scope: "iam.members.get", project: expect.any(String) });
+      expect(second.body["scope"]).toBe("iam.members.get");
+      const third = await refresh(second.body["refresh_token"]);
+      expect(claimsOf(third)).toEqual({ scope: "iam.members.* iam.projects.get", project: undefined });
+    });
+
+    test.each<readonly [string, Form, string, string]>([
+      ["all scopes", { scope: "*" }, "invalid_scope", "session, iam.members.*"],
+      ["another scope", { scope: "iam.members.get iam.orgs.get" }, "invalid_scope", "session, iam.members.*"],
+      ["what is no scope", { scope: "nonsense" }, "invalid_scope", "nonsense"],
+      ["no project", { project: "/orgs/none/projects/none" }, "invalid_request", "project must be"],
+      ["another project", { project: "other" }, "invalid_request", "project must be within the project of"],
+    ])("%s is refused, and the refresh token is not used up", async (_what, fields, error, description) => {
+      const first = await startWith("iam.members.*", { project: web });
+      const form = fields["project"] === "other" ? { project: `${org}/projects/other` } : fields;
+      expect((await refresh(first["refresh_token"], form)).body).toEqual({
+        error,
+        error_description: expect.stringContaining(description),
+      });
+      const { sid } = decodeJwt(String(first["access_token"]));
+      const session = await place.api.sessions.getSession({ path: `${viewer.path}/sessions/@${String(sid)}` });
+      expect(session.refreshTime).toBeUndefined();
+      expect((await refresh(first["refresh_token"])).status).toBe(200);
+    });
+
+    test("over RPC as well", async () => {
+      const first = await startWith("iam.members.* iam.projects.get");
+      const client = createClient(TokensService, createTransport("gRPC", place.servers[0].url, undefined));
+      const refreshToken = String(first["refresh_token"]);
+      const beyond = client.refreshToken({ refreshToken, scopes: ["iam.orgs.get"] });
+      expect(await failureOf(beyond)).toMatchObject({ code: "InvalidArgument", fields: ["scopes"] });
+      const answer = await client.refreshToken({ refreshToken, scopes: ["iam.members.list"], projectPath: web });
+      expect(claimsOf({ body: { access_token: answer.accessToken } })).toEqual({
+        scope: "iam.members.list",
+        project: expect.any(String),
+      });
     });
   });
 });

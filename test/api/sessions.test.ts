@@ -43,8 +43,10 @@ async function start({ key }: TokenMember): Promise<Tokens> {
   return tokensIn(await sendForm(place.servers[0], "token", form));
 }
 
-const refresh = (token: string, server = 1): Promise<OAuthAnswer> =>
-  sendForm(place.servers[server] ?? place.servers[0], "token", { grant_type: "refresh_token", refresh_token: token });
+const refresh = (token: string, server = 1, headers: Record<string, string> = {}): Promise<OAuthAnswer> => {
+  const form = { grant_type: "refresh_token", refresh_token: token };
+  return sendForm(place.servers[server] ?? place.servers[0], "token", form, headers);
+};
 
 async function expectEnded({ access, refresh: token }: Tokens): Promise<void> {
   for (const server of place.servers) expect(await statusWith(server, access, org)).toBe(401);
@@ -135,6 +137,53 @@ describe("a refresh token", () => {
     expect(again.refresh).toBe(first.refresh);
     const next = tokensIn(await refresh(first.refresh));
     expect(await statusWith(place.servers[0], next.access, org)).toBe(200);
+  });
+
+  test("that somebody else sends again soon ends its session, and gets nothing", async () => {
+    const tokens = await start(await createTokenMember(place.api, org));
+    const next = tokensIn(await refresh(tokens.refresh));
+    expect((await refresh(tokens.refresh, 0, { "user-agent": "another program" })).body).toMatchObject({
+      error: "invalid_grant",
+    });
+    await expectEnded(next);
+  });
+
+  test("that somebody else sends first ends its session when its client sends it soon", async () => {
+    const tokens = await start(await createTokenMember(place.api, org));
+    const stolen = tokensIn(await refresh(tokens.refresh, 0, { "user-agent": "another program" }));
+    expect((await refresh(tokens.refresh)).status).toBe(400);
+    await expectEnded(stolen);
+  });
+
+  test("that is repeated after a refresh by a server of an earlier version gets the same successor from everywhere", async () => {
+    const tokens = await start(await createTokenMember(place.api, org));
+    const first = tokensIn(await refresh(tokens.refresh));
+    const sql = await openSqlClient(place.servers[0].databaseUrl);
+    const { sid } = decodeJwt(tokens.access);
+    await sql.query("update sessions set refresh_origin = null where id = $1", [sid]);
+    await sql.close();
+    const again = tokensIn(await refresh(tokens.refresh, 0, { "user-agent": "another program" }));
+    expect(again.refresh).toBe(first.refresh);
+  });
+
+  test("is checked without telling whether it was replaced, and without ending anything", async () => {
+    const tokens = await start(await createTokenMember(place.api, org));
+    const url = place.servers[0].url;
+    const check = (refreshToken: string) =>
+      createClient(TokensService, createTransport("gRPC", url, undefined)).refreshToken({
+        refreshToken,
+        lifetime: { seconds: 60n, nanos: 0 },
+        validateOnly: true,
+      });
+    const second = tokensIn(await refresh(tokens.refresh));
+    const third = tokensIn(await refresh(second.refresh));
+    const answers = await Promise.all([tokens, second, third].map(({ refresh: text }) => check(text)));
+    expect(answers).toEqual(
+      answers.map(() => expect.objectContaining({ accessToken: "", refreshToken: "", expireTime: expect.anything() })),
+    );
+    tokensIn(await refresh(third.refresh));
+    await refresh(tokens.refresh);
+    expect(await failureOf(check(third.refresh))).toMatchObject({ reason: "GRANT_INVALID" });
   });
 
   test("that is sent again later ends its session", async () => {

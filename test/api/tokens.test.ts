@@ -33,8 +33,16 @@ async function expectStatus(token: string, status: number): Promise<void> {
   for (const server of place.servers) expect(await statusWith(server, token, org)).toBe(status);
 }
 
+/** Introspects a token. OAuth tells nothing of one that has ended; the API tells what has ended it, as `ended_by`. */
 async function introspect(token: string, key: string): Promise<Readonly<Record<string, unknown>>> {
-  return (await sendForm(place.servers[1], "introspect", { token, client_secret: key })).body;
+  const { body } = await sendForm(place.servers[1], "introspect", { token, client_secret: key });
+  const client = createClient(TokensService, createTransport("gRPC", place.servers[1].url, key));
+  const { active, end } = await client.introspectToken({ token });
+  expect(body["active"]).toBe(active);
+  if (active) return body;
+  expect(body).toEqual({ active: false });
+  const [name] = Object.entries(End).find(([, value]) => value === end && end !== End.END_UNSPECIFIED) ?? [];
+  return { ...body, ended_by: name };
 }
 
 describe.each(overFirst(protocols))("over %s", (protocol) => {

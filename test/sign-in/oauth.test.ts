@@ -80,6 +80,41 @@ describe("the token endpoint", () => {
     }
   });
 
+  test.each([
+    ["scopes", "iam.members.get", "there is no parameter scopes: it is called scope, a list with spaces"],
+    ["project_path", "/orgs/acme/projects/web", "there is no parameter project_path: it is called project"],
+  ])("refuses the name that %s has in the API, and ignores unknown parameters", async (name, value, description) => {
+    const form = { ...grant, client_secret: member.key };
+    const refused = await sendForm({ url }, "token", { ...form, [name]: value });
+    expect([refused.status, refused.body]).toEqual([400, { error: "invalid_request", error_description: description }]);
+    expect((await sendForm({ url }, "token", { ...form, audience: value, resource: value })).status).toBe(200);
+  });
+
+  test("refuses scopes that name no permission of this service, and says what there is", async () => {
+    const ask = async (scope: string) =>
+      (await sendForm({ url }, "token", { ...grant, client_secret: member.key, scope })).body;
+    for (const scope of ["iam.members.get", "iam.members.*", "iam.*", "resources.*", "compute.instances.start"]) {
+      expect(await ask(scope)).toMatchObject({ scope });
+    }
+    for (const [scope, description] of [
+      ["iam.member.get", /^scope there is no iam.member.get; the collections of iam are .*members/],
+      ["iam.member.*", /the collections of iam are/],
+      ["iam.orgs.get iam.members.gett", /there is no iam.members.gett; of iam.members there are .*iam.members.get,/],
+    ] as const) {
+      expect(await ask(scope)).toEqual({
+        error: "invalid_scope",
+        error_description: expect.stringMatching(description),
+      });
+    }
+  });
+
+  test("describes errors in the characters that RFC 6749 allows", async () => {
+    const scope = 'a"b\\é';
+    const { body } = await sendForm({ url }, "token", { ...grant, client_secret: member.key, scope });
+    expect(body["error_description"]).toMatch(/^[ !#-[\]-~]+$/);
+    expect(body["error_description"]).toContain("got 'a/'b");
+  });
+
   test("takes a form that comes byte by byte, and none that is too long or ends early", async () => {
     const port = Number(new URL(url).port);
     const head = ["POST /oauth2/token HTTP/1.1", "Host: a", "Content-Type: application/x-www-form-urlencoded"];

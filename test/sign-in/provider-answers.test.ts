@@ -149,6 +149,7 @@ describe("a hostile provider", () => {
   afterAll(() => hostile.close());
 
   const rsa = generateKeyPair("RS256", { extractable: true });
+  const inAnHour = Math.floor(Date.now() / 1_000) + 3_600;
 
   interface Forgery {
     readonly claims?: object;
@@ -190,6 +191,8 @@ describe("a hostile provider", () => {
     ["another audience", { claims: { aud: "another" } }, /aud/],
     ["several audiences", { claims: { aud: [client.id, "another"] } }, /aud/],
     ["an end in the past", { claims: { exp: 1 } }, /exp/],
+    ["the authorized party of another client", { claims: { azp: "another" } }, /azp/],
+    ["an issue in the future", { claims: { iat: inAnHour, exp: inAnHour + 60 } }, /iat/],
     ["no subject", { claims: { sub: "" } }, /sub/],
     ["no algorithm", { idToken: (claims) => new UnsecuredJWT(claims).encode() }, /alg/],
     [
@@ -232,6 +235,58 @@ describe("a hostile provider", () => {
   ])("is refused with an ID token with %s", async (_what, forgery, reason) => {
     const { status, session, text } = await forge(forgery);
     expect([status, session, problemOf(text)]).toEqual([400, undefined, expect.stringMatching(reason)]);
+  });
+
+  test("gets the secret as an update says, and as before after an update of something else", async () => {
+    const other = await newProvider(org, hostile.issuer);
+    const headers = {
+      authorization: `Bearer ${server.operatorKey}`,
+      "content-type": "application/json",
+    };
+    const patch = async (body: object): Promise<unknown> => {
+      const init = { method: "PATCH", headers, body: JSON.stringify(body) };
+      return (await fetch(`${server.url}/iam/v1alpha${other.path}`, init)).json();
+    };
+    const method = { token_endpoint_auth_method: "CLIENT_SECRET_POST" };
+    expect(await patch(method)).toMatchObject(method);
+    expect(await patch({ display_name: "Another" })).toMatchObject({ ...method, display_name: "Another" });
+    expect(await patch({ token_endpoint_auth_method: "none" })).toMatchObject({ error: { code: 400 } });
+  });
+
+  test("accepts an ID token that names this client as its authorized party", async () => {
+    expect((await forge({ claims: { azp: client.id } })).status).toBe(303);
+  });
+
+  const basic = `Basic ${Buffer.from(`${client.id}:${client.secret.replaceAll("-", "%2D")}`).toString("base64")}`;
+  const [header, body] = [
+    [basic, null],
+    [undefined, client.secret],
+  ];
+  const { UNSPECIFIED, BASIC, POST } = { UNSPECIFIED: 0, BASIC: 1, POST: 2 };
+
+  test.each([
+    ["in the header where the provider lists no methods", undefined, UNSPECIFIED, header],
+    ["in the header where the provider lists both", ["client_secret_post", "client_secret_basic"], UNSPECIFIED, header],
+    ["in the body where the provider lists it alone", ["client_secret_post", "private_key_jwt"], UNSPECIFIED, body],
+    ["in the body where that is set", ["client_secret_basic"], POST, body],
+    ["in the header where that is set", ["client_secret_post"], BASIC, header],
+  ])("gets the secret %s", async (_where, supported, method, expected) => {
+    const configuration = { token_endpoint_auth_methods_supported: supported };
+    hostile.answer(paths.configuration, (response) =>
+      sendJson(response, configurationAt(hostile.issuer, configuration)),
+    );
+    let got: unknown;
+    hostile.answer(paths.token, (response, { headers }, form) => {
+      got = [headers.authorization, new URLSearchParams(form).get("client_secret")];
+      response.writeHead(500).end();
+    });
+    const other = await newProvider(org, hostile.issuer, { tokenEndpointAuthMethod: method });
+    const read = await api.identityProviders.getIdentityProvider({ path: other.path });
+    expect(read.tokenEndpointAuthMethod).toBe(method);
+    const { url, cookie } = await start(other.id);
+    const state = new URL(url).searchParams.get("state") ?? "";
+    await comeBack(`${other.redirectUri}?${new URLSearchParams({ code: "c", state }).toString()}`, cookie);
+    expect(got).toEqual(expected);
   });
 
   test("does not get the code of another provider, to which the sign-in was sent", async () => {

@@ -15,13 +15,19 @@ export interface DecisionView {
   readonly check: CheckRequest;
 }
 
+/** A credential, and the head of its member's org, as of a call. */
+export type ViewedCaller = Pick<
+  Caller,
+  "memberId" | "orgId" | "credentialId" | "grantsUntil" | "scopes" | "projectId" | "impersonator" | "orgHead" | "time"
+>;
+
 /**
  * Returns what decisions about a caller are made from. Reads which role bindings count for a limited API key only now, because
  * a client can delay the body of its request after the key was authenticated.
  *
  * @throws ServiceError SERVICE_UNAVAILABLE when the org cannot be read.
  */
-export type ViewCaller = (caller: Caller) => DecisionView | Promise<DecisionView>;
+export type ViewCaller = (caller: ViewedCaller) => DecisionView | Promise<DecisionView>;
 
 /** Returns how a credential narrows what its member holds; undefined if it does not. */
 export function narrowingOf({
@@ -34,7 +40,7 @@ export function narrowingOf({
 }
 
 export function createViewCaller(snapshots: Snapshots, database: Database): ViewCaller {
-  const viewIn = (snapshot: OrgSnapshot, caller: Caller): DecisionView | Promise<DecisionView> =>
+  const viewIn = (snapshot: OrgSnapshot, caller: ViewedCaller): DecisionView | Promise<DecisionView> =>
     whenReady(readCounted(database.reads, snapshot, caller, "current"), (counted) => {
       const subject = { kind: "member", id: caller.memberId } as const;
       const narrowing = narrowingOf(caller);

@@ -33,6 +33,7 @@ import { addRedirectUrisOfSessions } from "./0034-redirect-uris-of-sessions.ts";
 import { acceptIdentities } from "./0036-accepted-identities.ts";
 import { boundWhatCounts } from "./0039-counted-kinds.ts";
 import { createMigrationRunner } from "./0040-migration-runner.ts";
+import { addRefreshOrigins } from "./0042-refresh-origins.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
@@ -82,6 +83,7 @@ export const migrations: Migrations = {
   "0036-accepted-identities": { up: acceptIdentities },
   "0039-counted-kinds": { up: boundWhatCounts },
   "0040-migration-runner": { up: createMigrationRunner },
+  "0042-refresh-origins": { up: addRefreshOrigins },
 };
 
 /** The names of all migrations. */

@@ -5,7 +5,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { type ServiceError, invalidField } from "../../errors/service-error.ts";
 import { canonicalPrefix } from "../../identity/address-prefix.ts";
-import { findNarrowScopeProblem } from "../../identity/tokens/scopes.ts";
+import { findGivenScopeProblem } from "../roles/find-scope-problem.ts";
 
 /** How an API key is narrowed, as its row stores it; null for not at all. */
 export interface KeyLimits {
@@ -19,15 +19,17 @@ interface KeyFields {
   readonly scopes: string;
 }
 
-/** @throws ServiceError FIELD_INVALID */
-export function readKeyLimits({
-  scopes,
-  allowedAddresses,
-}: {
-  readonly scopes: readonly string[];
-  readonly allowedAddresses: readonly string[];
-}): KeyLimits {
-  const problem = findNarrowScopeProblem(scopes, "a key without scopes has all");
+/**
+ * Reads the scopes and allowed addresses of a new API key.
+ *
+ * @param knownPermissions all permissions of this service.
+ * @throws ServiceError FIELD_INVALID
+ */
+export function readKeyLimits(
+  { scopes, allowedAddresses }: { readonly scopes: readonly string[]; readonly allowedAddresses: readonly string[] },
+  knownPermissions: readonly string[],
+): KeyLimits {
+  const problem = findGivenScopeProblem(scopes, "a key without scopes has all", knownPermissions);
   if (problem !== undefined) throw invalidField("api_key.scopes", problem, "scope");
   const prefixes = allowedAddresses.map((text, index) => {
     const prefix = canonicalPrefix(text);

@@ -3,6 +3,7 @@ import { ApiKeysService } from "../../../gen/iam/v1alpha/api_key_pb.ts";
 import { required } from "../../errors/required.ts";
 import { createApiKey } from "../../identity/api-key.ts";
 import { memberDefinition } from "../members/definition.ts";
+import type { RoleDependencies } from "../roles/role-dependencies.ts";
 import { findMembers } from "../members/find-members.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
@@ -19,7 +20,9 @@ import type { ApiKeyRules } from "./served.ts";
 
 const fields = { expireTime: "api_key.expire_time", scopes: "api_key.scopes" } as const;
 
-export function createApiKeysService(dependencies: ResourceDependencies): ServiceImpl<typeof ApiKeysService> {
+type ApiKeyDependencies = ResourceDependencies & Pick<RoleDependencies, "knownPermissions">;
+
+export function createApiKeysService(dependencies: ApiKeyDependencies): ServiceImpl<typeof ApiKeysService> {
   const definition = apiKeyDefinition;
   const [place] = definition.places;
   const rules = createApiKeyRules(dependencies);
@@ -31,7 +34,7 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
   return completeService(ApiKeysService, { ...handlers, confirmApiKey, rotateApiKey });
 }
 
-function createApiKeyRules({ escalation, readers, registry }: ResourceDependencies): ApiKeyRules {
+function createApiKeyRules({ escalation, readers, registry, knownPermissions }: ApiKeyDependencies): ApiKeyRules {
   const members = readers.readerOf(memberDefinition, memberDefinition.places[0]).lookup;
   return {
     scope: { kind: "parent" },
@@ -51,7 +54,7 @@ function createApiKeyRules({ escalation, readers, registry }: ResourceDependenci
           }
           const names = { member_name: member.name, member_delete_time: member.delete_time };
           const expireTime = readExpireTime(message.expireTime, transaction.org, fields.expireTime);
-          const limits = { ...readKeyLimits(message), grants_until: grantsUntil };
+          const limits = { ...readKeyLimits(message, knownPermissions), grants_until: grantsUntil };
           requireAllowed({ expireTime, ...limits });
           const { secret, prefix, hash } = createApiKey();
           return {

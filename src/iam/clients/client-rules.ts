@@ -1,8 +1,8 @@
 // What clients must be like: their redirect URIs and scopes.
 import type { Client } from "../../../gen/iam/v1alpha/client_pb.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
-import { findNarrowScopeProblem } from "../../identity/tokens/scopes.ts";
 import { areWithin, intersect } from "../../access/engine/decisions/narrowing.ts";
+import { findGivenScopeProblem } from "../roles/find-scope-problem.ts";
 import { findRedirectUriProblem, isRegisteredUri } from "./redirect-uri.ts";
 
 /** What people allow a client, as its row stores it. */
@@ -12,13 +12,21 @@ interface ClientTerms {
   readonly scopes: string[] | null;
 }
 
-/** @throws ServiceError FIELD_INVALID */
-export function readClientTerms({ redirectUris, scopes }: Pick<Client, "redirectUris" | "scopes">): ClientTerms {
+/**
+ * Reads what people may allow a client.
+ *
+ * @param knownScopes all permissions of this service, and the scopes that the client has already.
+ * @throws ServiceError FIELD_INVALID
+ */
+export function readClientTerms(
+  { redirectUris, scopes }: Pick<Client, "redirectUris" | "scopes">,
+  knownScopes: readonly string[],
+): ClientTerms {
   for (const [index, uri] of redirectUris.entries()) {
     const problem = findRedirectUriProblem(uri);
     if (problem !== undefined) throw invalidField(`client.redirect_uris[${index}]`, problem, "redirect_uri");
   }
-  const problem = findNarrowScopeProblem(scopes, "a client without scopes may ask for all");
+  const problem = findGivenScopeProblem(scopes, "a client without scopes may ask for all", knownScopes);
   if (problem !== undefined) throw invalidField("client.scopes", problem, "scope");
   return { redirect_uris: [...new Set(redirectUris)], scopes: scopes.length === 0 ? null : [...scopes] };
 }

@@ -1,8 +1,21 @@
-import type { IdentityProvider } from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import {
+  type IdentityProvider,
+  IdentityProvider_TokenEndpointAuthMethod as Method,
+} from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import type { AuthMethod } from "../../identity/oidc/provider-client.ts";
 import { formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import type { IdentityProviderRow } from "./store.ts";
+
+/** The columns of the methods; those that are not set are null. */
+const methods = {
+  CLIENT_SECRET_BASIC: Method.CLIENT_SECRET_BASIC,
+  CLIENT_SECRET_POST: Method.CLIENT_SECRET_POST,
+} as const satisfies Record<AuthMethod, Method>;
+
+export const toAuthMethodColumn = (method: Method): AuthMethod | null =>
+  (Object.keys(methods) as AuthMethod[]).find((name) => methods[name] === method) ?? null;
 
 export function toIdentityProvider(row: IdentityProviderRow): IdentityProvider {
   return {
@@ -14,6 +27,10 @@ export function toIdentityProvider(row: IdentityProviderRow): IdentityProvider {
     // Never shown.
     clientSecret: "",
     scopes: row.scopes,
+    tokenEndpointAuthMethod:
+      row.token_endpoint_auth_method === null
+        ? Method.TOKEN_ENDPOINT_AUTH_METHOD_UNSPECIFIED
+        : methods[row.token_endpoint_auth_method],
   };
 }
 

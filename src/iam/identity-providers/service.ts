@@ -16,7 +16,7 @@ import { selectIdentities } from "../identities/store.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { readSessionsOfIdentities } from "../sessions/store.ts";
 import { identityProviderDefinition } from "./definition.ts";
-import { identityProviderPath } from "./message.ts";
+import { identityProviderPath, toAuthMethodColumn } from "./message.ts";
 import type { IdentityProviderRow } from "./store.ts";
 
 export interface IdentityProviderDependencies {
@@ -41,17 +41,19 @@ export function createIdentityProvidersService(
     creation: {
       kind: "in org",
       prepare: (transaction, _parent, providers, atItem) =>
-        mapItems(providers, atItem, ({ issuer, clientId, clientSecret, scopes }) => {
+        mapItems(providers, atItem, ({ issuer, clientId, clientSecret, scopes, ...provider }) => {
           const problem = findIssuerProblem(issuer, identityProviderNetworks);
           if (problem !== undefined) throw invalidField("identity_provider.issuer", problem, "issuer");
           const id = transaction.newId();
-          const columns = { id, issuer, client_id: clientId, scopes, sealed_secret: null, ...sealed(id, clientSecret) };
+          const token_endpoint_auth_method = toAuthMethodColumn(provider.tokenEndpointAuthMethod);
+          const own = { id, issuer, client_id: clientId, token_endpoint_auth_method, scopes };
+          const columns = { ...own, sealed_secret: null, ...sealed(id, clientSecret) };
           return { columns, joined: joinedOrgColumns(transaction) };
         }),
     },
 
-    async change(_transaction, row, { clientSecret, scopes }) {
-      return { scopes, ...sealed(row.id, clientSecret) };
+    async change(_transaction, row, { clientSecret, scopes, tokenEndpointAuthMethod: method }) {
+      return { scopes, token_endpoint_auth_method: toAuthMethodColumn(method), ...sealed(row.id, clientSecret) };
     },
 
     beforeRemove: (transaction, rows) => removeIdentities(transaction, rows, dependencies),

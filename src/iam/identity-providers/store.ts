@@ -4,7 +4,14 @@ import type { Schema } from "../../database/schema.ts";
 
 export type IdentityProviderRow = InferResult<ReturnType<typeof selectIdentityProviders>>[number];
 
-export const identityProviderColumns = ["org_id", "issuer", "client_id", "scopes", ...namedColumns] as const;
+export const identityProviderColumns = [
+  "org_id",
+  "issuer",
+  "client_id",
+  "token_endpoint_auth_method",
+  "scopes",
+  ...namedColumns,
+] as const;
 
 /** Selects all identity providers, without their secrets, with the columns that their paths need. */
 export function selectIdentityProviders(db: Kysely<Schema>) {

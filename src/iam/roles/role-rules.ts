@@ -4,9 +4,9 @@ import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
 import { maxViolations } from "../../validation/validate-message.ts";
+import { findUnknownPermission } from "./find-unknown-permission.ts";
 import type { RoleDependencies } from "./role-dependencies.ts";
 import type { RoleRow } from "./store.ts";
-import { ownAreas } from "../../access/engine/tables/permission-class.ts";
 
 export function createRoleRules({
   escalation,
@@ -51,21 +51,4 @@ export function createRoleRules({
         : [{ kind: "permissions", roleId: write.row.id, permissions, memberId: null }];
     },
   };
-}
-
-/**
- * Returns what is wrong with a permission in an area of this service that this service does not have, and what there is; undefined
- * if it has it. The permissions of other services are not known here.
- *
- * @param known all permissions of this service.
- */
-function findUnknownPermission(permission: string, known: readonly string[]): string | undefined {
-  const [area = "", collection = ""] = permission.split(".");
-  if (!ownAreas.has(area) || known.includes(permission)) return undefined;
-  const inCollection = known.filter((each) => each.startsWith(`${area}.${collection}.`));
-  if (inCollection.length > 0) {
-    return `there is no ${permission}; of ${area}.${collection} there are ${inCollection.join(", ")}`;
-  }
-  const inArea = known.filter((each) => each.startsWith(`${area}.`)).map((each) => each.split(".")[1] ?? "");
-  return `there is no ${permission}; the collections of ${area} are ${[...new Set(inArea)].join(", ")}`;
 }

@@ -17,7 +17,7 @@ export const sessionDefinition = defineResource({
     key: ["org_id", "member_id", "id"],
     id: "id",
     columns: sessionColumns,
-    unread: ["refresh_count", "redirect_uri"],
+    unread: ["refresh_count", "refresh_origin", "redirect_uri"],
     select: selectSessions,
     called: { alias: "sessions", keepsDeleted: false, isUnnamed: true },
     references: [{ column: "member_id", to: "Member", onDelete: "cascade" }],

@@ -55,6 +55,7 @@ export async function insertSession(
     token_gen,
     user_agent: author.origin.userAgent ?? "",
     refresh_time: null,
+    refresh_origin: null,
   };
   const { rows } = await insertRows({ db, orgId: org.id, revision, time, newId }, sessionDefinition, [{ columns }]);
   const [row] = await readByKeys(db, sessionDefinition, rows);

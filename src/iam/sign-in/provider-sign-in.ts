@@ -85,7 +85,8 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       const message = "the secret of the identity provider was encrypted with a key that this server does not have";
       throw new ServiceError("GRANT_INVALID", message);
     }
-    return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), scopes };
+    const authMethod = row.token_endpoint_auth_method;
+    return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), authMethod, scopes };
   };
 
   const openStarted = (row: SignInProviderRow, state: string, cookie: string | undefined): Started => {

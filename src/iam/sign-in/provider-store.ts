@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
+import type { AuthMethod } from "../../identity/oidc/provider-client.ts";
 import { isAccepted } from "../identities/store.ts";
 import { isUsable } from "./choice-store.ts";
 
@@ -10,13 +11,15 @@ export interface SignInProviderRow {
   readonly issuer: string;
   readonly client_id: string;
   readonly sealed_secret: Buffer | null;
+  readonly token_endpoint_auth_method: AuthMethod | null;
   readonly scopes: readonly string[];
   /** The database's clock, in milliseconds. */
   readonly now: number;
 }
 
 const columns = sql`identity_providers.id, identity_providers.org_id, identity_providers.display_name,
-  identity_providers.issuer, identity_providers.client_id, identity_providers.sealed_secret, identity_providers.scopes,
+  identity_providers.issuer, identity_providers.client_id, identity_providers.sealed_secret,
+  identity_providers.token_endpoint_auth_method, identity_providers.scopes,
   (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
 
 /** Returns the providers of the installation, and those of an org by its name. */

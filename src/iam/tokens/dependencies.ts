@@ -15,6 +15,8 @@ export interface TokenDependencies {
   readonly readTokenState: ReadTokenState;
   readonly viewCaller: ViewCaller;
   readonly evaluator: AccessEvaluator;
+  /** All permissions of this service. */
+  readonly knownPermissions: readonly string[];
   /** How long tokens live by default, in seconds. */
   readonly tokenLifeSeconds: number;
   readonly sessionDays: number;

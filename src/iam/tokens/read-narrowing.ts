@@ -1,10 +1,11 @@
 import { type Narrowing, areWithin } from "../../access/engine/decisions/narrowing.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { orgPathIn } from "../../access/snapshots/snapshot-paths.ts";
+import type { ViewedCaller } from "../../access/evaluation/caller-view.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { type ServiceError, invalidField } from "../../errors/service-error.ts";
-import type { Caller } from "../../identity/caller.ts";
-import { everything, findScopeProblem } from "../../identity/tokens/scopes.ts";
+import { everything, formatScopes } from "../../identity/tokens/scopes.ts";
+import { findTokenScopeProblem } from "../roles/find-scope-problem.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 
 export interface NarrowingRequest {
@@ -19,12 +20,13 @@ export interface NarrowingRequest {
  *
  * @throws ServiceError FIELD_INVALID
  */
-export type ReadNarrowing = (caller: Caller, request: NarrowingRequest) => Promise<Narrowing>;
+export type ReadNarrowing = (caller: ViewedCaller, request: NarrowingRequest) => Promise<Narrowing>;
 
 const permission = "iam.projects.get";
 
-export function createReadNarrowing({ viewCaller, evaluator }: TokenDependencies): ReadNarrowing {
-  const readProject = async (caller: Caller, projectPath: string): Promise<string | undefined> => {
+export function createReadNarrowing(dependencies: TokenDependencies): ReadNarrowing {
+  const { viewCaller, evaluator, knownPermissions } = dependencies;
+  const readProject = async (caller: ViewedCaller, projectPath: string): Promise<string | undefined> => {
     const current = caller.projectId;
     if (projectPath === "") return current;
     const path = parseTargetPath(projectPath, "project_path");
@@ -36,16 +38,17 @@ export function createReadNarrowing({ viewCaller, evaluator }: TokenDependencies
       isOwn && resolved.isItself && resolved.resource.kind === "project" ? resolved.resource.projectId : undefined;
     if (projectId === undefined) throw notAProject(snapshot);
     if (current !== undefined && current !== projectId)
-      throw beyond("project_path", "the project of the token of the call");
+      throw beyond("project_path", "the project of the token or session");
     return projectId;
   };
 
   return async (caller, { scopes, projectPath }) => {
-    const problem = findScopeProblem(scopes);
+    const problem = findTokenScopeProblem(scopes, knownPermissions);
     if (problem !== undefined) throw invalidField("scopes", problem, "scope");
     const current = caller.scopes;
     const wanted = scopes.length === 0 ? current : scopes.includes(everything) ? undefined : scopes;
-    if (!areWithin(wanted, current)) throw beyond("scopes", "the scopes of the API key or token of the call");
+    if (!areWithin(wanted, current))
+      throw beyond("scopes", `the scopes of the API key, token or session, ${formatScopes(current)}`);
     return { scopes: wanted, projectId: await readProject(caller, projectPath) };
   };
 }

@@ -1,27 +1,31 @@
 // Refreshes the tokens of a session. The row of the session is locked, so that of many requests with one refresh token exactly
-// one replaces it. All others get the same successor, so that a client whose response was lost can repeat its request, and
-// the session never has two refresh tokens that work.
-import { type Transaction, sql } from "kysely";
+// one replaces it. Others of the same client get the same successor, so that a client whose response was lost can repeat its request,
+// and the session never has two refresh tokens that work. Those of anybody else end the session: one of the two has stolen the token
+// (RFC 9700, 4.14.2), and that is found out although somebody may repeat a request at once.
+import type { Transaction } from "kysely";
+import type { ViewedCaller } from "../../access/evaluation/caller-view.ts";
+import type { Narrowing } from "../../access/engine/decisions/narrowing.ts";
 import { serviceAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { requireAllowed } from "../../identity/authenticate.ts";
-import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { RefreshToken } from "../../identity/tokens/refresh-token.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { scopesStillAllowed } from "../clients/client-rules.ts";
 import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
+import { type RefreshedSession, lockSession, replaceToken } from "../sessions/refresh-store.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
+import { createReadNarrowing } from "./read-narrowing.ts";
+import { type RefreshOrigin, refreshOriginOf } from "./refresh-origin.ts";
 
 /** How a refresh is counted against the limits of its member. @throws ServiceError RATE_LIMITED */
 export type CountRefresh = (member: { readonly memberId: string; readonly orgId: string }) => Promise<void>;
 
-interface RefreshRequest extends Pick<TokenRequest, "lifeSeconds"> {
-  /** The IP address of the client; null if it is not known. */
-  readonly clientAddress: string | null;
+/** A request to refresh. Its scopes and project narrow the access token, and not what later refreshes may ask for. */
+interface RefreshRequest extends TokenRequest, RefreshOrigin {
   /** The id of the registered client that has authenticated, or a public one that names itself; undefined for none. */
   readonly client: string | undefined;
 }
@@ -29,8 +33,11 @@ interface RefreshRequest extends Pick<TokenRequest, "lifeSeconds"> {
 /**
  * Issues the next tokens of a session.
  *
- * @param dryRun whether to check the token only.
- * @throws ServiceError GRANT_INVALID when the token is not the current one, or its session has ended; ADDRESS_NOT_ALLOWED.
+ * @param dryRun whether to check the request only. It does not tell whether the refresh token is the current one, so that nobody
+ *   can wait with it until the token is replaced.
+ * @returns no refresh token for a confidential client that repeats a request from elsewhere.
+ * @throws ServiceError GRANT_INVALID when the token is not the current one, or its session has ended; ADDRESS_NOT_ALLOWED;
+ *   FIELD_INVALID when the request is not within the session, whose refresh token is then not used up.
  */
 export type RefreshSession = (
   text: string,
@@ -39,138 +46,107 @@ export type RefreshSession = (
   dryRun: boolean,
 ) => Promise<IssuedTokens>;
 
-/** How long a refresh token that was replaced still gets the same successor. */
+/** How long a client may repeat its request with a refresh token that was replaced. */
 const graceMs = 30_000;
 
-interface FoundSession {
-  readonly org_id: string;
-  readonly member_id: string;
-  readonly id: string;
-  readonly client_id: string;
-  /** The registered client whose session it is; null for none. */
-  readonly oauth_client_id: string | null;
-  readonly client_org_id: string | null;
-  readonly confidential: boolean | null;
-  /** The redirect URI with which the client got its code; null for other sessions. */
-  readonly redirect_uri: string | null;
-  /** What the client has now; null for other sessions, and for all scopes. */
-  readonly client_redirect_uris: readonly string[] | null;
-  readonly client_scopes: readonly string[] | null;
-  readonly token_gen: string | null;
-  readonly scopes: readonly string[] | null;
-  readonly project_id: string | null;
-  readonly allowed_addresses: readonly string[] | null;
-  readonly refresh_count: string;
-  readonly expire_time: Date;
-  /** Milliseconds since the last refresh; null if there was none. */
-  readonly since_refresh: number | null;
-  /** The database's clock, in milliseconds. */
-  readonly now: number;
-}
-
-/** A session whose refresh token was replaced, with the scopes of its next access token, or whose token was used again. */
+/**
+ * A session, with what its next access token is narrowed to and the number of its refresh token, which is undefined if the client does not get
+ * it; or one whose refresh token was used again.
+ */
 type Outcome =
-  | { readonly session: FoundSession; readonly number: bigint; readonly scopes: readonly string[] | undefined }
-  | { readonly reused: FoundSession };
+  | { readonly session: RefreshedSession; readonly number: bigint | undefined; readonly narrowing: Narrowing }
+  | { readonly reused: RefreshedSession };
 
 export function createRefreshSession(dependencies: TokenDependencies): RefreshSession {
   const { database, accessTokens, refreshTokens, tokenLifeSeconds } = dependencies;
+  const readNarrowing = createReadNarrowing(dependencies);
   const endReused = createEndReused(dependencies);
-  return async (text, { lifeSeconds = tokenLifeSeconds, clientAddress, client }, count, dryRun) => {
+
+  /** Replaces the refresh token of a session if it is the current one, and returns the number of its successor. */
+  const advance = async (
+    db: Transaction<Schema>,
+    { sessionId, number }: RefreshToken,
+    request: RefreshRequest,
+    { count, dryRun }: { readonly count: CountRefresh; readonly dryRun: boolean },
+  ): Promise<Outcome> => {
+    const session = await lockSession(db, sessionId);
+    if (session === undefined) throw invalid();
+    requireAllowed(session.allowed_addresses ?? undefined, request.clientAddress);
+    const origin = refreshOriginOf(request);
+    const use = dryRun ? "checked" : useOf(session, number, request.client, origin);
+    if (use !== "reused") requireClient(session, request.client);
+    await count({ memberId: session.member_id, orgId: session.org_id });
+    if (use === "reused") return { reused: session };
+    const narrowing = await readNarrowing(credentialOf(session), request);
+    if (use === "current") await replaceToken(db, session, number + 1n, origin);
+    const next = { current: number + 1n, repeated: number + 1n, elsewhere: undefined, checked: undefined }[use];
+    return { session, number: next, narrowing };
+  };
+
+  return async (text, request, count, dryRun) => {
     const token = refreshTokens.parse(text);
     if (token === undefined) throw invalid();
-    const outcome = await inTransaction(database, (db) => advance(db, token, { clientAddress, client, count, dryRun }));
+    const outcome = await inTransaction(database, (db) => advance(db, token, request, { count, dryRun }));
     if ("reused" in outcome) {
-      if (!dryRun) await endReused(outcome.reused);
+      await endReused(outcome.reused);
       throw invalid();
     }
-    const { session, number, scopes } = outcome;
+    const { session, number, narrowing } = outcome;
     const { org_id: orgId, member_id: memberId, id: sessionId, client_id: clientId, token_gen: gen } = session;
-    const narrowing = { scopes, projectId: session.project_id ?? undefined };
     const credentialExpireTime = session.expire_time.getTime();
     const limits = { credentialExpireTime, allowedAddresses: session.allowed_addresses ?? undefined, ...narrowing };
     const clientOrgId = session.client_org_id ?? undefined;
     const alone = { impersonator: undefined, exchangedFrom: [] };
     const grant = { memberId, orgId, sessionId, clientId, clientOrgId, gen, ...alone, ...limits };
-    const issued = await accessTokens.issue(grant, session.now, lifeSeconds);
-    return { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
+    const issued = await accessTokens.issue(grant, session.now, request.lifeSeconds ?? tokenLifeSeconds);
+    return number === undefined ? issued : { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
   };
 }
 
-/** Replaces the refresh token of a session if it is the current one, and returns the number of its successor. */
-async function advance(
-  db: Transaction<Schema>,
-  { sessionId, number }: RefreshToken,
-  {
-    clientAddress,
-    client,
-    count,
-    dryRun,
-  }: Pick<RefreshRequest, "clientAddress" | "client"> & {
-    readonly count: CountRefresh;
-    readonly dryRun: boolean;
-  },
-): Promise<Outcome> {
-  const session = await lockSession(db, sessionId);
-  if (session === undefined) throw invalid();
-  requireClient(session, client);
-  requireAllowed(session.allowed_addresses ?? undefined, clientAddress);
-  await count({ memberId: session.member_id, orgId: session.org_id });
+/**
+ * Returns what the use of a refresh token is: of the current one, the repetition of a request whose response may be lost, that by a
+ * confidential client from elsewhere, which may have several machines, or one that shows that somebody else has the token.
+ */
+function useOf(
+  session: RefreshedSession,
+  number: bigint,
+  client: string | undefined,
+  origin: Buffer,
+): "current" | "repeated" | "elsewhere" | "reused" {
+  const { since_refresh: since, refresh_origin: before, oauth_client_id: own, confidential } = session;
   const current = BigInt(session.refresh_count);
   // A number ahead of the current one is that of a refresh that a failover of the database has lost.
-  if (number >= current) {
-    const scopes = scopesOf(session);
-    if (!dryRun) await replaceToken(db, session, number + 1n);
-    return { session, number: number + 1n, scopes };
-  }
-  const isRepeated = number === current - 1n && session.since_refresh !== null && session.since_refresh <= graceMs;
-  return isRepeated ? { session, number: current, scopes: scopesOf(session) } : { reused: session };
+  if (number >= current) return "current";
+  const isSoon = number === current - 1n && since !== null && since <= graceMs;
+  if (!isSoon || (client !== undefined && client !== own)) return "reused";
+  if (before === null || before.equals(origin)) return "repeated";
+  return confidential === true && client === own ? "elsewhere" : "reused";
+}
+
+/** Returns the credential within which the next access token of a session is narrowed. */
+function credentialOf(session: RefreshedSession): ViewedCaller {
+  return {
+    memberId: session.member_id,
+    orgId: session.org_id,
+    credentialId: session.id,
+    grantsUntil: null,
+    scopes: scopesOf(session),
+    projectId: session.project_id ?? undefined,
+    impersonator: undefined,
+    orgHead: session,
+    time: session.now,
+  };
 }
 
 /** Returns the scopes of the next access token of a session: of one of a client, those that the client still has. */
-function scopesOf({ client_redirect_uris: uris, ...session }: FoundSession): readonly string[] | undefined {
+function scopesOf({ client_redirect_uris: uris, ...session }: RefreshedSession): readonly string[] | undefined {
   return uris === null ? (session.scopes ?? undefined) : scopesStillAllowed({ ...session, client_redirect_uris: uris });
-}
-
-/** Locks a session that has not ended. */
-async function lockSession(db: Transaction<Schema>, id: string): Promise<FoundSession | undefined> {
-  const { rows } = await sql<FoundSession>`
-    with locked as materialized (
-      select * from sessions where id = ${id} for no key update
-    )
-    select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count,
-      locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
-      locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
-      locked.expire_time, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
-      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
-    from locked
-    join members on members.org_id = locked.org_id and members.id = locked.member_id
-    join orgs on orgs.id = locked.org_id
-    left join clients on clients.org_id = locked.client_org_id and clients.id = locked.oauth_client_id
-    where ${isActiveMember}
-      and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE')) and locked.expire_time > clock_timestamp()
-      and locked.token_gen is not distinct from members.token_gen`.execute(db);
-  return rows[0];
-}
-
-async function replaceToken(
-  db: Transaction<Schema>,
-  { org_id, member_id, id }: FoundSession,
-  next: bigint,
-): Promise<void> {
-  await db
-    .updateTable("sessions")
-    .set({ refresh_count: String(next), refresh_time: sql<Date>`clock_timestamp()` })
-    .where("org_id", "=", org_id)
-    .where("member_id", "=", member_id)
-    .where("id", "=", id)
-    .execute();
 }
 
 /** Creates the function that ends the session of a refresh token that was used again: somebody else may have it. */
 function createEndReused({ database, registry }: TokenDependencies) {
   const author = serviceAuthor("tenantry/refresh-token-reuse");
-  return (session: FoundSession): Promise<void> =>
+  return (session: RefreshedSession): Promise<void> =>
     inTransaction(database, (db) =>
       writeInOrg(
         db,
@@ -195,7 +171,7 @@ function createEndReused({ database, registry }: TokenDependencies) {
  *
  * @throws ServiceError GRANT_INVALID
  */
-function requireClient({ oauth_client_id: own, confidential }: FoundSession, client: string | undefined): void {
+function requireClient({ oauth_client_id: own, confidential }: RefreshedSession, client: string | undefined): void {
   if (client === (own ?? undefined) || (client === undefined && confidential !== true)) return;
   const message = "the refresh token is not valid for this client: the client whose session it is must authenticate";
   throw new ServiceError("GRANT_INVALID", message);

@@ -32,8 +32,10 @@ export function createTokensService(
       return create(IssueTokenResponseSchema, describe(issued, validateOnly));
     },
 
-    async refreshToken({ refreshToken: text, lifetime, validateOnly }, context) {
-      const request = { lifeSeconds: secondsOf(lifetime), clientAddress: addressOf(context), client: undefined };
+    async refreshToken({ refreshToken: text, lifetime, validateOnly, scopes, projectPath }, context) {
+      const wanted = { lifeSeconds: secondsOf(lifetime), scopes, projectPath };
+      const origin = { clientAddress: addressOf(context), userAgent: context.requestHeader.get("user-agent") };
+      const request = { ...wanted, ...origin, client: undefined };
       const issued = await refreshSession(text, request, count, validateOnly);
       return create(RefreshTokenResponseSchema, describe(issued, validateOnly));
     },

@@ -5,6 +5,7 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   type Configuration,
+  type IDToken,
   None,
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -20,6 +21,9 @@ import { type GuardedFetch, ProviderError } from "./guarded-fetch.ts";
 import { findUrlProblem } from "./issuer.ts";
 import { createSlots } from "./slots.ts";
 
+/** How a client proves at the token endpoint that it has its secret (OpenID Connect Core, 9). */
+export type AuthMethod = "CLIENT_SECRET_BASIC" | "CLIENT_SECRET_POST";
+
 /** A provider, and the client that this service is there. */
 export interface OidcProvider {
   readonly orgId: string;
@@ -27,6 +31,8 @@ export interface OidcProvider {
   readonly clientId: string;
   /** Undefined for a public client. */
   readonly clientSecret: string | undefined;
+  /** Null for what the provider supports, Basic first. */
+  readonly authMethod: AuthMethod | null;
   readonly scopes: readonly string[];
 }
 
@@ -60,8 +66,8 @@ const slots = { perKey: 8, total: 256 };
 export function createProviderClient(guardedFetch: GuardedFetch, networks: readonly string[]): ProviderClient {
   const withSlot = createSlots({ ...slots, full: busy });
 
-  const configure = async ({ issuer, clientId, clientSecret }: OidcProvider): Promise<Configuration> => {
-    const auth = clientSecret === undefined ? None() : withSecret(clientSecret);
+  const configure = async ({ issuer, clientId, clientSecret, authMethod }: OidcProvider): Promise<Configuration> => {
+    const auth = clientSecret === undefined ? None() : withSecret(clientSecret, authMethod);
     return discovery(new URL(issuer), clientId, undefined, auth, {
       // Without this, the signature of an ID token that comes from the token endpoint is not verified.
       execute: issuer.startsWith("http:")
@@ -101,7 +107,9 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
             pkceCodeVerifier: verifier,
             idTokenExpected: true,
           });
-          const subject = tokens.claims()?.sub;
+          const claims = tokens.claims();
+          requireClaims(claims, provider.clientId);
+          const subject = claims?.sub;
           if (subject === undefined || subject === "" || subject.includes("\0")) {
             throw new ProviderError("the ID token names no subject");
           }
@@ -113,10 +121,33 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
   };
 }
 
-/** Sends the secret in the body where the provider says that it may, and otherwise as OpenID Connect does by default. */
-function withSecret(secret: string): ClientAuth {
+/** How far the clock of a provider may be ahead, in seconds. */
+const maxClockSkewSeconds = 60;
+
+/**
+ * Checks what `openid-client` does not: that an ID token is for this client, also if its audience is this client alone, and was not issued in
+ * the future (OpenID Connect Core, 3.1.3.7).
+ *
+ * @throws ProviderError
+ */
+function requireClaims(claims: IDToken | undefined, clientId: string): void {
+  if (claims?.azp !== undefined && claims.azp !== clientId) {
+    throw new ProviderError("the ID token is for another client (azp)");
+  }
+  if ((claims?.iat ?? 0) > Date.now() / 1_000 + maxClockSkewSeconds) {
+    throw new ProviderError("the ID token was issued in the future (iat): the clocks differ");
+  }
+}
+
+/**
+ * Sends a secret as the provider knows the client: as it is set, and otherwise by Basic authentication, as OpenID Connect does by default,
+ * unless the provider lists its methods and has the body alone.
+ */
+function withSecret(secret: string, method: AuthMethod | null): ClientAuth {
   return (server, client, body, headers) => {
-    const inBody = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") === true;
+    const listed = server.token_endpoint_auth_methods_supported ?? [];
+    const isBodyAlone = listed.includes("client_secret_post") && !listed.includes("client_secret_basic");
+    const inBody = method === null ? isBodyAlone : method === "CLIENT_SECRET_POST";
     const auth = inBody ? ClientSecretPost(secret) : ClientSecretBasic(secret);
     return auth(server, client, body, headers);
   };

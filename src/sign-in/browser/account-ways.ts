@@ -51,6 +51,7 @@ function sectionOf({ path, displayName, orgDisplayName, sessionId }: SignedInMem
       keys.map((row) =>
         itemOf(row.display_name, `${row.prefix}…`, [
           escape(narrowed(row.scopes)),
+          `since ${timeTag(row.create_time)}`,
           row.expire_time === null ? "does not expire" : `until ${timeTag(row.expire_time)}`,
           row.last_use_time === null ? "never used" : `last used ${timeTag(row.last_use_time)}`,
         ]),

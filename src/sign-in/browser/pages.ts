@@ -104,13 +104,27 @@ ten minutes at most.</p>
   );
 }
 
+/** The page for a path of the account or the sign-in that has none. */
+export function missingPage(path: string): string {
+  return frame(
+    "No such page",
+    `<main class="narrow">
+<h1>No such page</h1>
+<p role="alert">There is no page at <code>${escape(path)}</code>.</p>
+<p><a href="/account">Your account</a></p>
+</main>`,
+  );
+}
+
 export function keysPage(session: BrowserSession, member: string | null): string {
   return accountFrame(
     "Keys and sessions",
     `${memberChoice(session, member)}
 <section aria-labelledby="keys-title"><h2 id="keys-title">API keys</h2><ul id="keys"></ul>
 <p><a id="new-key-link" href="/account/keys/new">Make a key</a></p></section>
-<section aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2><ul id="sessions"></ul></section>`,
+<section aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2><ul id="sessions"></ul></section>
+<dialog id="confirm" aria-labelledby="confirm-title"><form method="dialog"><h2 id="confirm-title"></h2><p></p>
+<div class="choice"><button class="quiet" value="" autofocus>Cancel</button><button class="danger" value="yes"></button></div></form></dialog>`,
   );
 }
 
@@ -128,9 +142,10 @@ export function newKeyPage(session: BrowserSession, member: string | null): stri
 
 /** No member is preselected: an org could otherwise arrange to be the first, and so to be chosen without a thought. */
 function memberChoice({ members }: BrowserSession, chosen: string | null): string {
-  const options = members.map(({ path, displayName, orgDisplayName }) => {
+  const options = members.map(({ path, displayName, orgDisplayName, sessionId }) => {
     const label = `${displayName} in ${orgDisplayName} (${path})`;
-    return `<option value="${escape(path)}"${path === chosen ? " selected" : ""}>${escape(label)}</option>`;
+    const selected = path === chosen ? " selected" : "";
+    return `<option value="${escape(path)}" data-session="${escape(sessionId)}"${selected}>${escape(label)}</option>`;
   });
   const nobody = members.length > 1 ? `<option value="">Choose a member</option>` : "";
   return `<label for="member">Signed in as</label>

@@ -13,7 +13,7 @@ import { closeAfterEarlyAnswer } from "../../http/listener/close-after-early-ans
 import { folderWith } from "../../http/folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
-import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
+import { OAuthError, errorParameters, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
 import { readQuery } from "../oauth/read-parameters.ts";
 import { requireMethod } from "../oauth/require-method.ts";
@@ -23,7 +23,7 @@ import { type BrowserResponse, type Endpoint, json, page, redirect, send } from 
 import { createAuthorizeEndpoints } from "../consent/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
+import { keysPage, missingPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { choicePath, home, readReturnPath, requireReturnPath, signInPath } from "./return-path.ts";
 import { createSignInForm, failOnPage } from "./sign-in-form.ts";
@@ -46,6 +46,9 @@ export interface SignInDependencies {
 type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined;
 
 const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
+
+/** Where people look for pages. */
+const pagePattern = /^\/(account|sign-in|sign-out)\//;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
   const { database, browserSessions, providerSignIn, signInChoices, count, issuer, systemOrgId, originOf, logger } =
@@ -169,12 +172,24 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     const [, providerId] = callbackPattern.exec(path) ?? [];
     if (providerId !== undefined) return answer(callback(providerId), request, response);
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
-    return endpoint && answer(endpoint, request, response);
+    if (endpoint !== undefined) return answer(endpoint, request, response);
+    return pagePattern.test(path) ? answer(missing(path), request, response) : undefined;
+  };
+}
+
+/** A path at which there is no page. */
+function missing(path: string): Endpoint {
+  return {
+    methods: ["GET", "POST"],
+    async answer() {
+      return { ...page(missingPage(path)), status: 404 };
+    },
+    fail: failOnPage,
   };
 }
 
 function failAsJson(error: OAuthError): BrowserResponse {
-  return json(error.status, { error: error.error, error_description: error.message });
+  return json(error.status, errorParameters(error));
 }
 
 /** A file in `docs/browser`, which is read when it is first asked for. */

@@ -1,16 +1,12 @@
 import { formatScopes } from "../../identity/tokens/scopes.ts";
 import type { Introspection } from "../../iam/tokens/introspect-token.ts";
 
-/**
- * Describes a token in the form of RFC 7662. A token that has ended is described, too, with `ended_by`; of any other text only
- * that it is not active.
- */
+/** Describes a token in the form of RFC 7662. Of one that is not active, nothing else is told (2.2), not even why. */
 export function describeToken(found: Introspection | undefined, issuer: string): Readonly<Record<string, unknown>> {
-  if (found === undefined) return { active: false };
-  const { token, end, memberPath, impersonatorPath } = found;
+  if (found === undefined || found.end !== undefined) return { active: false };
+  const { token, memberPath, impersonatorPath } = found;
   return {
-    active: end === undefined,
-    ...(end !== undefined && { ended_by: end }),
+    active: true,
     token_type: "Bearer",
     iss: issuer,
     aud: issuer,

@@ -6,11 +6,11 @@ import type { Author, Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { Authenticate } from "../../identity/authenticate.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { findScopeProblem, formatScopes } from "../../identity/tokens/scopes.ts";
+import { formatScopes } from "../../identity/tokens/scopes.ts";
 import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";
 import type { MemberKey } from "../../iam/sign-in/sign-in-links.ts";
 import type { TokenFunctions } from "../../iam/tokens/functions.ts";
-import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
+import type { IssuedTokens, TokenRequest } from "../../iam/tokens/issue-token.ts";
 import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import { answerJson } from "../../http/plain-error.ts";
@@ -21,7 +21,8 @@ import { requestPathOf } from "../../http/request-path.ts";
 import { authenticateRegistered } from "./authenticate-registered.ts";
 import { authenticateClient, invalidClient } from "./authenticate-client.ts";
 import { describeToken } from "./describe-token.ts";
-import { OAuthError, toOAuthError } from "./oauth-error.ts";
+import { readScope, refuseApiNames } from "./read-scope.ts";
+import { OAuthError, errorParameters, toOAuthError } from "./oauth-error.ts";
 import { type Form, readForm, requiredParameter } from "./read-form.ts";
 
 export interface OAuthDependencies {
@@ -57,12 +58,12 @@ export type AnswerOAuth = (
 /** Responses have secrets, or depend on them. */
 const uncached = { "Cache-Control": "no-store", Pragma: "no-cache" };
 
-type Endpoint = (request: HttpRequest, form: Form) => Promise<object>;
+/** @param clientAddress as it was when the request came: the client may be gone when its form was read. */
+type Endpoint = (request: HttpRequest, form: Form, clientAddress: string | null) => Promise<object>;
 
 const maxLifeSeconds = 43_200;
 
-/** The scope that asks for a session, in which the token can be refreshed (OpenID Connect Core, 11). */
-const offline = "offline_access";
+const projectNotHere = "a code cannot be exchanged for a token of one project: refresh with the parameter project";
 
 export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAuth {
   const { database, authenticate, tokenFunctions, count, addressOf, originOf, confirmOf, issuer, logger } =
@@ -88,8 +89,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
   const grants: Readonly<Record<string, Endpoint>> = {
     async client_credentials(request, form) {
       const caller = await requireClient(request, form, false);
-      const { scopes, isOffline } = readScope(form);
-      const wanted = { lifeSeconds: readLifetime(form), scopes, projectPath: form.get("project") ?? "" };
+      const { isOffline, ...wanted } = readTokenRequest(form);
       if (!isOffline) return describeIssued(await issueToken(caller, wanted));
       const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
       const author: Author = {
@@ -105,6 +105,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     },
 
     async authorization_code(request, form) {
+      if (form.has("project")) throw new OAuthError("invalid_request", projectNotHere);
       const client = await findRegistered(request, form);
       if (client === undefined)
         throw invalidClient("the client must name itself with the client_id of a registered client");
@@ -127,20 +128,23 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
       return describeIssued(await redeemCode(wanted, authorOf, (member) => count(member, false)));
     },
 
-    async refresh_token(request, form) {
+    async refresh_token(request, form, clientAddress) {
       const text = requiredParameter(form, "refresh_token");
       const client = await findRegistered(request, form);
       const countRefresh = (member: Pick<Caller, "memberId" | "orgId">) => count(member, false);
-      const wanted = { lifeSeconds: readLifetime(form), clientAddress: addressOf(request), client: client?.id };
+      // A session that is refreshed has `offline_access` already; many clients repeat all scopes of their first request.
+      const origin = { clientAddress, userAgent: request.headers["user-agent"] ?? null };
+      const wanted = { ...readTokenRequest(form), ...origin, client: client?.id };
       return describeIssued(await refreshSession(text, wanted, countRefresh, false));
     },
   };
 
   const endpoints: Readonly<Record<string, Endpoint>> = {
-    [oauthPaths.token](request, form) {
+    [oauthPaths.token](request, form, clientAddress) {
+      refuseApiNames(form);
       const type = requiredParameter(form, "grant_type");
       const grant = Object.hasOwn(grants, type) ? grants[type] : undefined;
-      if (grant !== undefined) return grant(request, form);
+      if (grant !== undefined) return grant(request, form, clientAddress);
       const known = Object.keys(grants).join(", ");
       throw new OAuthError("unsupported_grant_type", `the grant_type must be one of ${known}`);
     },
@@ -174,15 +178,16 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     closeAfterEarlyAnswer(request, response);
     try {
       requireMethod(request, ["POST"]);
-      const answered = await endpoint(request, await readForm(request));
+      const clientAddress = addressOf(request);
+      const answered = await endpoint(request, await readForm(request), clientAddress);
       pace.markKnown();
       answerJson(response, 200, JSON.stringify(answered), uncached);
     } catch (thrown) {
-      const { error, message, status, headers } = toOAuthError(thrown);
+      const error = toOAuthError(thrown);
+      const { status, headers } = error;
       if (status === 500) logger.error({ err: thrown }, "an OAuth request failed");
       if (response.destroyed || response.headersSent) return;
-      const body = JSON.stringify({ error, error_description: message });
-      answerJson(response, status, body, { ...uncached, ...headers });
+      answerJson(response, status, JSON.stringify(errorParameters(error)), { ...uncached, ...headers });
     }
   };
 
@@ -208,13 +213,10 @@ function describeIssued({ text, token, refreshToken }: IssuedTokens) {
   };
 }
 
-/** Returns the scopes of a request, and whether it asks for a session. @throws OAuthError invalid_scope */
-function readScope(form: Form): { readonly scopes: readonly string[]; readonly isOffline: boolean } {
-  const all = (form.get("scope") ?? "").split(" ").filter((scope) => scope !== "");
-  const scopes = all.filter((scope) => scope !== offline);
-  const problem = findScopeProblem(scopes);
-  if (problem !== undefined) throw new OAuthError("invalid_scope", `scope ${problem}`);
-  return { scopes, isOffline: scopes.length < all.length };
+/** Returns what a request asks of its access token, and whether it asks for a session. @throws OAuthError */
+function readTokenRequest(form: Form): TokenRequest & { readonly isOffline: boolean } {
+  const { scopes, isOffline } = readScope(form.get("scope"));
+  return { lifeSeconds: readLifetime(form), scopes, projectPath: form.get("project") ?? "", isOffline };
 }
 
 /** Reads how long the token lives; undefined for the default. OAuth has no parameter for it. */

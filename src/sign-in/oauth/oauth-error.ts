@@ -21,6 +21,15 @@ export class OAuthError extends Error {
   }
 }
 
+/** The parameters of an error, without the characters that a description cannot have (RFC 6749, 5.2): quotes, backslashes and non-ASCII. */
+export function errorParameters({ error, message }: OAuthError): {
+  readonly error: string;
+  readonly error_description: string;
+} {
+  const description = message.replaceAll('"', "'").replaceAll("\\", "/");
+  return { error, error_description: description.replaceAll(/[^ -~]/gu, "?") };
+}
+
 export type OAuthErrorCode = keyof typeof statuses;
 
 const statuses = {

@@ -45,7 +45,7 @@ function describe({ issuer, algorithm }: WellKnown): object {
     introspection_endpoint: `${base}${oauthPaths.introspect}`,
     revocation_endpoint: `${base}${oauthPaths.revoke}`,
     grant_types_supported: ["authorization_code", "client_credentials", "refresh_token"],
-    scopes_supported: ["offline_access"],
+    scopes_supported: ["openid", "offline_access"],
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     code_challenge_methods_supported: ["S256"],

@@ -1,0 +1,75 @@
+// The row of a session whose tokens are refreshed.
+import { type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { isActiveMember } from "../../identity/caller-lookup.ts";
+
+/** A session that is refreshed, with its client as it is now. */
+export interface RefreshedSession {
+  readonly org_id: string;
+  readonly member_id: string;
+  readonly id: string;
+  readonly client_id: string;
+  /** The registered client whose session it is; null for none. */
+  readonly oauth_client_id: string | null;
+  readonly client_org_id: string | null;
+  readonly confidential: boolean | null;
+  /** The redirect URI with which the client got its code; null for other sessions. */
+  readonly redirect_uri: string | null;
+  /** What the client has now; null for other sessions, and for all scopes. */
+  readonly client_redirect_uris: readonly string[] | null;
+  readonly client_scopes: readonly string[] | null;
+  readonly token_gen: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly project_id: string | null;
+  readonly allowed_addresses: readonly string[] | null;
+  readonly refresh_count: string;
+  readonly expire_time: Date;
+  /** The revision of its org, of the same read as everything else. */
+  readonly revision: string;
+  /** Milliseconds since the last refresh; null if there was none. */
+  readonly since_refresh: number | null;
+  /** Where that came from, as `refreshOriginOf` says it; null if a server of an earlier version did it. */
+  readonly refresh_origin: Buffer | null;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+  /** When the read started, in milliseconds of this process's own clock. */
+  readonly readAt: number;
+}
+
+/** Locks a session that has not ended. */
+export async function lockSession(db: Transaction<Schema>, id: string): Promise<RefreshedSession | undefined> {
+  const readAt = performance.now();
+  const { rows } = await sql<Omit<RefreshedSession, "readAt">>`
+    with locked as materialized (
+      select * from sessions where id = ${id} for no key update
+    )
+    select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count, locked.refresh_origin,
+      locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
+      locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
+      locked.expire_time, orgs.revision, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+    from locked
+    join members on members.org_id = locked.org_id and members.id = locked.member_id
+    join orgs on orgs.id = locked.org_id
+    left join clients on clients.org_id = locked.client_org_id and clients.id = locked.oauth_client_id
+    where ${isActiveMember}
+      and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE')) and locked.expire_time > clock_timestamp()
+      and locked.token_gen is not distinct from members.token_gen`.execute(db);
+  return rows[0] && { ...rows[0], readAt };
+}
+
+/** Makes another number that of the current refresh token. */
+export async function replaceToken(
+  db: Transaction<Schema>,
+  { org_id, member_id, id }: RefreshedSession,
+  next: bigint,
+  origin: Buffer,
+): Promise<void> {
+  await db
+    .updateTable("sessions")
+    .set({ refresh_count: String(next), refresh_time: sql<Date>`clock_timestamp()`, refresh_origin: origin })
+    .where("org_id", "=", org_id)
+    .where("member_id", "=", member_id)
+    .where("id", "=", id)
+    .execute();
+}
