@@ -191,6 +191,7 @@ describe("a hostile provider", () => {
     ["several audiences", { claims: { aud: [client.id, "another"] } }, /aud/],
     ["an end in the past", { claims: { exp: 1 } }, /exp/],
     ["no subject", { claims: { sub: "" } }, /sub/],
+    ["a subject with NUL", { claims: { sub: "victim\0" } }, /sub/],
     ["no algorithm", { idToken: (claims) => new UnsecuredJWT(claims).encode() }, /alg/],
     [
       "no algorithm, which its configuration supports",
