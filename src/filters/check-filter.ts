@@ -1,11 +1,15 @@
 import type { Condition } from "./condition.ts";
 import { clip, errorAt, quote } from "./error-at.ts";
 import type { FilterField, FilterFields } from "./filter-fields.ts";
+import { foldCase } from "./fold-case.ts";
+import { refuseForeignOperators } from "./refuse-foreign-operators.ts";
 import { type Target, isWildcard, restrict } from "./restrict.ts";
 import type { Argument, Comparable, Comparator, FilterNode, Member, Value } from "./syntax-tree.ts";
 
 /** Substring searches are the most expensive conditions: some 60 ms per word and field for 100,000 rows. */
 const maxSearches = 10;
+/** Each letter that a search replaces costs a step for each letter that it looks at. No alphabet has so many. */
+const maxFoldedLetters = 64;
 
 interface Check {
   readonly fields: FilterFields;
@@ -16,9 +20,10 @@ interface Check {
  * Checks a filter against the fields of a resource, and returns it as a condition.
  *
  * @throws ServiceError FIELD_INVALID for an unknown field, a comparator that the field does not support, a value of the wrong
- * type, more than 10 substring searches, and any function, because there are none.
+ * type, more than 10 substring searches, operators of other languages, and any function, because there are none.
  */
 export function checkFilter(node: FilterNode, fields: FilterFields): Condition {
+  refuseForeignOperators(node, fields);
   return checkNode(node, { fields, searches: 0 });
 }
 
@@ -47,7 +52,7 @@ function search(member: Member, check: Check): Condition {
   if (searched.length === 0) {
     throw errorAt("filter", member.column, `expected a restriction such as field = value; ${listFields(check.fields)}`);
   }
-  countSearch(check, member.column);
+  countSearch(check, value, member.column);
   const conditions = searched.map((operand): Condition =>
     isWildcard(value) ? { kind: "present", operand } : { kind: "contains", operand, parts: value.parts },
   );
@@ -58,9 +63,17 @@ function isSearched(field: FilterField): field is FilterField & { readonly kind:
   return field.kind === "text" && field.isSearched;
 }
 
-function countSearch(check: Check, column: number): void {
-  if (++check.searches <= maxSearches) return;
-  throw errorAt("filter", column, `at most ${maxSearches} search words are allowed, alone or as field:word`);
+function countSearch(check: Check, { parts }: Value, column: number): void {
+  if (++check.searches > maxSearches) {
+    throw errorAt("filter", column, `at most ${maxSearches} search words are allowed, alone or as field:word`);
+  }
+  if (Array.from(foldCase(parts.join("")).from).length > maxFoldedLetters) {
+    throw errorAt(
+      "filter",
+      column,
+      `a search word can have at most ${maxFoldedLetters} different letters beyond ASCII`,
+    );
+  }
 }
 
 function findTarget(member: Member, fields: FilterFields): Target {
@@ -104,7 +117,7 @@ function apply(left: Left, argument: Argument): Condition {
   if (argument.kind === "composite") return distribute(left, argument.node);
   const value = valueOf(toMember(argument));
   const condition = restrict(left.target, left.comparator, left.column, value);
-  if (condition.kind === "contains") countSearch(left.check, value.column);
+  if (condition.kind === "contains") countSearch(left.check, value, value.column);
   return condition;
 }
 

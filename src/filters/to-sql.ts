@@ -1,5 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Condition, Operand } from "./condition.ts";
+import { foldCase } from "./fold-case.ts";
 import { type LabelTest, takeLabelTests } from "./label-tests.ts";
 import { scalarTypes } from "./scalar-types.ts";
 
@@ -49,13 +50,20 @@ function render(condition: Condition): RawBuilder<SqlBool> {
       return sql`(${read(condition.operand)} ${like} ${condition.parts.map(escapeLike).join("%")})`;
     }
     case "contains":
-      return sql`(${read(condition.operand)} ilike ${`%${condition.parts.map(escapeLike).join("%")}%`})`;
+      return contains(condition.operand, condition.parts);
   }
 }
 
 function joined(conditions: readonly Condition[], by: Expression<unknown>, none: RawBuilder<SqlBool>) {
   if (conditions.length === 0) return none;
   return sql<SqlBool>`(${sql.join(conditions.map(render), by as RawBuilder<unknown>)})`;
+}
+
+/** Renders a search regardless of case, whatever the locale of the database: the collation "C" folds ASCII only. */
+function contains(operand: Operand, parts: readonly string[]): RawBuilder<SqlBool> {
+  const { text, from, to } = foldCase(parts.map(escapeLike).join("%"));
+  const lower = sql`lower(${read(operand)} collate "C")`;
+  return sql`(${from === "" ? lower : sql`translate(${lower}, ${from}, ${to})`} like ${`%${text}%`})`;
 }
 
 function read(operand: Operand): Expression<unknown> {

@@ -9,7 +9,7 @@ import { lockCustomersOf } from "../quotas/lock-customers-of.ts";
 import { operationDefinition } from "../resources/operations/definition.ts";
 import { endOperation, readResourceOf } from "../resources/operations/end-operation.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
-import { maxAttempts } from "../resources/providers/claims.ts";
+import { maxAttempts } from "../resources/operations/store.ts";
 import { readByKeys } from "../standard-methods/read/row-reader.ts";
 import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 

@@ -43,7 +43,7 @@ export function compileRoutes(methods: readonly MethodImplSpec[], options: Route
         response.selectFields(paths),
       ),
       binding: compileRequestBinding(method.input, rule, template, options),
-      checkEtag: compileEtagCheck(conventions.etagCheck),
+      checkEtag: compileEtagCheck(conventions),
       response,
       deprecation: deprecation && deprecationHeaders(deprecation),
       locate: conventions.creates ? compileLocator(method, reads) : undefined,

@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { authorOf, callerOf, orgOf, slicesOf } from "../access/evaluation/call.ts";
+import { invalidField } from "../errors/service-error.ts";
 import { type WriteRequest, fingerprintOf } from "./write/write-call.ts";
 
 /** A message's fields by local name. */
@@ -13,10 +14,19 @@ export type Handler = (request: Fields, context: HandlerContext) => Promise<Mess
  */
 export type AddHandler = (verb: string, noun: "one" | "many", make: (method: DescMethod) => Handler) => void;
 
-/** Reads the fields that all write requests share. */
+const zeroUuid = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Reads the fields that all write requests share.
+ *
+ * @throws ServiceError FIELD_INVALID for a request id of zeros, which nobody has chosen at random (AIP-155).
+ */
 export function readWriteRequest(method: DescMethod, request: object, context: HandlerContext): WriteRequest {
   const { requestId, validateOnly, allowMissing, force } = request as Fields;
   const author = authorOf(context);
+  if (requestId === zeroUuid) {
+    throw invalidField("request_id", "must be a random UUID, not the one of zeros", "request_id.zero");
+  }
   return {
     author,
     caller: callerOf(context),

@@ -151,7 +151,7 @@ test("a missing org has no snapshot, and one with more rows than requested is to
 test("a snapshot whose statements have seen two states is read again", async () => {
   const database = await openTestDatabase();
   const org = await insertOrg(database, { members: 3, groups: 1 });
-  await createPartitions(database);
+  await createPartitions(database.writes);
   const lose = () =>
     loseSnapshot(() => write(database, { id: org }, (transaction) => addLogged(transaction, uniqueName("new"))));
   const first = lose();

@@ -137,8 +137,12 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
           fields: [expect.stringMatching(new RegExp(`\\.${field}$`))],
         });
         const missing = { code: "NotFound", reason: "RESOURCE_NOT_FOUND" };
-        const stale = place.update(path, { ...resource.change, etag: "1" }, { allowMissing });
-        expect(await failureOf(stale)).toMatchObject(missing);
+        for (const etag of ["1", "*"]) {
+          const stale = place.update(path, { ...resource.change, etag }, { allowMissing });
+          expect(await failureOf(stale)).toMatchObject({ code: "Aborted", reason: "ETAG_STALE" });
+          const plain = place.update(path, { ...resource.change, etag });
+          expect(await failureOf(plain)).toMatchObject(missing);
+        }
         const byId = place.update(place.pathOf(`@${randomUUID()}`), resource.change, { allowMissing });
         expect(await failureOf(byId)).toMatchObject(missing);
         const elsewhere = path.replace(place.parent, `${place.parent}x`);
@@ -157,6 +161,12 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
         expect(inUpdate).toEqual(await reportOf(place.create(name, {}, resource.broken)));
         const notAName = place.update(place.pathOf("Not-A-Name"), {}, { allowMissing });
         expect(await failureOf(notAName)).toMatchObject({ code: "InvalidArgument" });
+      });
+
+      test("changes an existing resource with the etag that any has", async () => {
+        const { path } = await createItem(place);
+        const changed = await place.update(path, { ...resource.change, etag: "*" }, { allowMissing });
+        expect(changed).toEqual(await place.get(path));
       });
 
       test("refuses a change of an existing resource with a stale etag", async () => {
@@ -254,4 +264,20 @@ test("PATCH with allow_missing creates from an empty object", async () => {
   });
   // An Update never creates orgs and customers.
   expect(await patch("?allow_missing=true")).toMatchObject({ status: 400 });
+});
+
+test("over REST, nothing is created under If-Match, and what exists is changed under *", async () => {
+  const org = uniqueName("acme");
+  const url = `${first.url}/iam/v1alpha/orgs/${org}/members/zoe?allow_missing=true`;
+  await createApi("REST", first.url, first.operatorKey).orgs.createOrg({ org: { name: org } });
+  const patch = async (ifMatch: string | undefined, body = "{}"): Promise<number> => {
+    const headers = { authorization: `Bearer ${first.operatorKey}`, "content-type": "application/json" };
+    const all = { ...headers, ...(ifMatch !== undefined && { "if-match": ifMatch }) };
+    return (await fetch(url, { method: "PATCH", headers: all, body })).status;
+  };
+  expect(await patch("*")).toBe(412);
+  expect(await patch('"00000000-0000-0001-0000-000000000000"')).toBe(412);
+  expect(await patch(undefined)).toBe(200);
+  expect(await patch("*", '{"description": "new"}')).toBe(200);
+  expect(await patch('"00000000-0000-0001-0000-000000000000"')).toBe(412);
 });

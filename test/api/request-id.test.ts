@@ -210,7 +210,9 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
         const { write } = await prepare(verb, resource, place);
         const rows = await sql.summarise();
         const uuid = randomUUID();
-        for (const requestId of ["x", "1", `{${uuid}}`, uuid.replaceAll("-", ""), `${uuid} `, `urn:uuid:${uuid}`]) {
+        const zeros = uuid.replaceAll(/[^-]/g, "0");
+        const others = ["x", "1", `{${uuid}}`, uuid.replaceAll("-", ""), `${uuid} `, `urn:uuid:${uuid}`];
+        for (const requestId of [...others, zeros]) {
           expect(await failureOf(write({ requestId }))).toMatchObject({
             code: "InvalidArgument",
             reason: "FIELD_INVALID",
@@ -244,6 +246,37 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
     expect(await sql.tablesWith(Buffer.from(prefix).toString("hex"))).toEqual(["write_requests"]);
   });
 });
+
+test.each(protocols)(
+  "over %s, a request is the same with and without the leading slashes of its paths",
+  async (protocol) => {
+    const api = createApi(protocol, first.url, first.operatorKey);
+    const { path: org } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+    const member = await api.members.createMember({ parentPath: org, member: { name: "alice" } });
+    const group = await api.groups.createGroup({ parentPath: org, group: { name: "sre" } });
+    const [slashId, batchId] = [randomUUID(), randomUUID()];
+    const create = (of: (path: string) => string) => ({
+      parentPath: of(group.path),
+      groupMember: { memberPath: of(member.path) },
+      requestId: slashId,
+    });
+    const plain = (path: string): string => path.slice(1);
+    const created = await api.groupMembers.createGroupMember(create(plain));
+    const onSecond = createApi(protocol, second.url, first.operatorKey);
+    for (const of of [plain, (path: string) => path]) {
+      expect(await onSecond.groupMembers.createGroupMember(create(of))).toEqual(created);
+    }
+    const remove = (of: (path: string) => string) => ({
+      parentPath: of(org),
+      paths: [of(member.path)],
+      requestId: batchId,
+    });
+    await api.members.batchDeleteMembers(remove((path) => path));
+    await onSecond.members.batchDeleteMembers(remove(plain));
+    const another = { ...create(plain), groupMember: { memberPath: `${plain(org)}/members/bob` } };
+    expect(await failureOf(api.groupMembers.createGroupMember(another))).toMatchObject({ fields: ["request_id"] });
+  },
+);
 
 test("a request id applies to every field that a request can have", async () => {
   const api = createApi("gRPC", first.url, first.operatorKey);

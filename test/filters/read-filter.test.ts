@@ -82,6 +82,47 @@ describe("rejects a filter that does not match the fields, with the column and w
     ]);
   });
 
+  const operators: readonly [filter: string, column: number, problem: RegExp][] = [
+    ['name = "alice" && type = USER', 16, /^&& is no operator; write AND, or quote &&/],
+    ["alice || bob", 7, /^\|\| is no operator; write OR,/],
+    ["name = alice and type = USER", 14, /^and is no operator; write AND,/],
+    ["name = alice Or (type = USER)", 14, /^Or is no operator; write OR,/],
+    ["not type = USER", 1, /^not is no operator; write NOT,/],
+    ["type = USER AND (not state = ACTIVE)", 18, /^not is no operator; write NOT,/],
+    ["name = a OR not type = USER", 13, /^not is no operator; write NOT,/],
+    ["name = (a or b)", 11, /^or is no operator; write OR,/],
+    ['name LIKE "ali%"', 6, /^LIKE is no comparator; write name = "a\*"/],
+    ["type in (USER APPLICATION)", 6, /^in is no comparator; .* type = \(a OR b\)/],
+    ["delete_time IS null", 13, /^IS is no comparator/],
+  ];
+  test.each(operators)("with an operator of another language: %s", (filter, column, problem) => {
+    const [violation] = thrownBy(() => readFilter(filter, thingFields)).violations;
+    expect(violation?.description).toMatch(new RegExp(`^column ${column}: ${problem.source.slice(1)}`));
+  });
+
+  test.each([
+    "salt and pepper",
+    "not yet",
+    'type = USER "and" state = ACTIVE',
+    "name:and",
+    'name = ("and" OR b)',
+    "made in china",
+  ])("but not words: %s", (filter) => {
+    expect(readFilter(filter, thingFields)).toBeDefined();
+  });
+
+  test("more letters beyond ASCII in a search than an alphabet has", () => {
+    const from = (code: number, length: number) =>
+      Array.from({ length }, (_, index) => String.fromCodePoint(code + index));
+    // Letters of Armenian and of Georgian.
+    const letters = [...from(0x561, 38), ...from(0x10d0, 27)];
+    const description = (filter: string) => thrownBy(() => readFilter(filter, thingFields)).violations[0]?.description;
+    expect(description(letters.join(""))).toBe(
+      "column 1: a search word can have at most 64 different letters beyond ASCII",
+    );
+    expect(readFilter(letters.slice(0, 64).join(""), thingFields)).toBeDefined();
+  });
+
   test("more than ten substring searches", () => {
     const problem = "at most 10 search words are allowed, alone or as field:word";
     const description = (filter: string) => thrownBy(() => readFilter(filter, thingFields)).violations[0]?.description;

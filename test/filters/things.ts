@@ -65,13 +65,17 @@ export function thing(given: Partial<Thing> & Pick<Thing, "name">): Thing {
 }
 
 /**
- * Replaces the table by one with these rows. Its default collation is a linguistic one if the server has it, as it can be in
- * an existing database.
+ * Replaces the table by one with these rows. The default collation of its texts is a linguistic one if the server has it, as it can
+ * be in an existing database.
  */
-export async function storeThings(database: Database, things: readonly Thing[]): Promise<void> {
+export async function storeThings(
+  database: Database,
+  things: readonly Thing[],
+  collation = "und-x-icu",
+): Promise<void> {
   await sql`drop table if exists things`.execute(database.writes);
-  const { rows: found } = await sql`select from pg_collation where collname = 'und-x-icu'`.execute(database.writes);
-  const text = sql`text collate ${sql.id(found.length > 0 ? "und-x-icu" : "default")} not null`;
+  const { rows: found } = await sql`select from pg_collation where collname = ${collation}`.execute(database.writes);
+  const text = sql`text collate ${sql.id(found.length > 0 ? collation : "default")} not null`;
   await sql`
     create table things (
       id uuid primary key, name ${text}, display_name ${text}, description ${text},

@@ -276,6 +276,30 @@ test("members are filtered in the statement of a list", async () => {
   expect(await list("delete_time < 2020-01-01T00:00:00Z OR -delete_time:*")).toEqual(["ann"]);
 });
 
+test.each(["C", "und-x-icu"])("a search folds the letters of all scripts, with the collation %s", async (collation) => {
+  const texts = ["ÄPFEL", "straße", "ΣΊΣΥΦΟΣ", "σίσυφος", "Каша", "İstanbul", "ǅ", "k"];
+  await storeThings(
+    shared(),
+    texts.map((description, index) => thing({ name: `n${index}`, description })),
+    collation,
+  );
+  const found = async (filter: string) =>
+    (await findThings(shared(), filter)).map((name) => texts[Number(name.slice(1))]);
+  for (const [filter, expected] of [
+    ["äpfel", ["ÄPFEL"]],
+    ["description:STRAẞE", ["straße"]],
+    ["description:σίσυφοσ", ["ΣΊΣΥΦΟΣ", "σίσυφος"]],
+    ["ΣΊΣΥ*ς", ["ΣΊΣΥΦΟΣ", "σίσυφος"]],
+    ["каША", ["Каша"]],
+    ["ǆ", ["ǅ"]],
+    ["istanbul", []],
+    ["K", ["k"]],
+    ["\u212a", []],
+  ] as const) {
+    expect({ filter, found: await found(filter) }).toEqual({ filter, found: expected });
+  }
+});
+
 test("a pattern of many wildcards is matched against a long text quickly", async () => {
   const long = thing({ name: "long", description: "a".repeat(2048) });
   await storeThings(shared(), [carol, bob, alice, long]);

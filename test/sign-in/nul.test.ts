@@ -1,6 +1,10 @@
 // Texts with NUL, which PostgreSQL does not store, are refused wherever they come in, and no error is logged.
-import { beforeAll, expect, test } from "vitest";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { beforeAll, describe, expect, test } from "vitest";
+import { required } from "../../src/errors/required.ts";
 import { createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { unaryCalls } from "../support/json-calls.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 
 let server: SharedServer;
@@ -46,7 +50,62 @@ test.each([
   expect(server.logLines.filter((line) => JSON.stringify(line).includes("invalid byte sequence"))).toEqual([]);
 });
 
+/** What no text may have, and what no name and no label may have besides: a control character of C1. */
 const nul = "a\0";
+const c1 = "a\u0085";
+const [iam, resources] = ["iam.v1alpha", "resources.v1alpha"];
+/** The texts that fields of a message may not have. */
+const refused: readonly [procedure: string, message: (text: string) => JsonObject, field: string, texts: string[]][] = [
+  [
+    `${iam}.IdentitiesService/CreateIdentity`,
+    (subject) => ({
+      parent_path: `${org}/members/zoe`,
+      identity: { identity_provider_path: "/identityProviders/x", subject },
+    }),
+    "identity.subject",
+    [nul],
+  ],
+  [
+    `${iam}.IdentityProvidersService/CreateIdentityProvider`,
+    (client_id) => ({
+      parent_path: org,
+      identity_provider: { name: "x", issuer: "https://login.example.com", client_id, client_secret: "s" },
+    }),
+    "identity_provider.client_id",
+    [nul],
+  ],
+  [
+    `${resources}.ProviderService/ClaimOperations`,
+    (key) => ({ service_path: "/services/none", routing_keys: [key] }),
+    "routing_keys[0]",
+    [nul],
+  ],
+  [
+    `${iam}.MembersService/CreateMember`,
+    (display_name) => ({ parent_path: org, member: { name: "zoe", display_name } }),
+    "member.display_name",
+    [nul, c1, "a\u007f", "a\u009f"],
+  ],
+  [
+    `${iam}.MembersService/CreateMember`,
+    (value) => ({ parent_path: org, member: { name: "zoe", labels: { a: value } } }),
+    "member.labels",
+    [nul, c1, "a\u007f", "a\u009f"],
+  ],
+  [`${iam}.MembersService/CreateMember`, (name) => ({ parent_path: org, member: { name } }), "member.name", [nul, c1]],
+];
+describe.each(["Connect", "gRPC", "gRPC-Web"] as const)("over %s", (protocol) => {
+  test.each(refused)("%s refuses in its field what cannot be stored or seen", async (name, message, field, texts) => {
+    const headers = { authorization: `Bearer ${server.operatorKey}` };
+    const call = required(unaryCalls[protocol]);
+    for (const text of texts) {
+      const json = JSON.stringify(message(text));
+      const failure = await failureOf(call({ url: server.url, procedure: `/${name}`, json, headers }));
+      expect(failure).toMatchObject({ reason: "FIELD_INVALID", fields: expect.arrayContaining([field]) });
+    }
+  });
+});
+
 test.each([
   ["ORG/members:batchGet?paths=%00", undefined, "paths[0]"],
   ["ORG/members", { name: "zoe", labels: { a: nul } }, "member.labels"],

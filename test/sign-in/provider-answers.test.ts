@@ -194,6 +194,7 @@ describe("a hostile provider", () => {
     ["the authorized party of another client", { claims: { azp: "another" } }, /azp/],
     ["an issue in the future", { claims: { iat: inAnHour, exp: inAnHour + 60 } }, /iat/],
     ["no subject", { claims: { sub: "" } }, /sub/],
+    ["a subject with NUL", { claims: { sub: "victim\0" } }, /sub/],
     ["no algorithm", { idToken: (claims) => new UnsecuredJWT(claims).encode() }, /alg/],
     [
       "no algorithm, which its configuration supports",

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { OperationSchema, OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import { etagText, pathText } from "../../filters/common-fields.ts";
 import { enumerated, scalar, text } from "../../filters/filter-fields.ts";
@@ -6,6 +7,14 @@ import { defineResource, placeBelow } from "../../standard-methods/definition/de
 import { operationPath } from "../resources/message.ts";
 import { toOperation } from "./message.ts";
 import { operationColumns, selectOperations } from "./store.ts";
+
+const projectPath = pathText([
+  { collection: "orgs", alias: "orgs", keepsDeleted: true },
+  { collection: "projects", alias: "projects", keepsDeleted: true },
+]);
+/** The path of the resource, which has its id if it is deleted or gone. */
+const resourcePath = sql`(${projectPath.value} || '/resources/' ||
+  case when resources.name is null or resources.delete_time is not null then '@' || operations.resource_id else resources.name end)`;
 
 /** An operation on a resource. Its provider claims it and carries it out. */
 export const operationDefinition = defineResource({
@@ -34,12 +43,14 @@ export const operationDefinition = defineResource({
   pathOf: operationPath,
   fields: {
     id: scalar("uuid", "operations.id", { orderable: true }),
+    resource_path: { kind: "text", value: resourcePath, isSearched: false },
     type_path: pathText([
       { collection: "services", alias: "services", keepsDeleted: false },
       { collection: "resourceTypes", alias: "resource_types", keepsDeleted: false },
     ]),
     verb: text("operations.verb"),
     state: enumerated("operations.state", ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]),
+    done: scalar("boolean", sql`(operations.end_time is not null)`),
     etag: etagText("operations"),
     create_time: scalar("timestamp", "operations.create_time", { orderable: true }),
     update_time: scalar("timestamp", "operations.update_time", { orderable: true }),

@@ -4,7 +4,7 @@ import { versionFields } from "../../standard-methods/named-fields.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import { operationPath, referencedPaths, resourcePath } from "../resources/message.ts";
-import type { OperationRow } from "./store.ts";
+import { type OperationRow, maxAttempts } from "./store.ts";
 
 export function toOperation(row: OperationRow): Operation {
   return {
@@ -32,6 +32,10 @@ export function toOperation(row: OperationRow): Operation {
     progressMessage: row.progress_message,
     cancelRequested: row.cancel_requested,
     error: row.state === "FAILED" ? errorOf(row) : undefined,
+    attempts: row.attempts,
+    lastError: row.end_time === null && row.error_reason !== "" ? errorOf(row) : undefined,
+    nextAttemptTime: row.end_time === null ? toTimestamp(nextAttemptOf(row)) : undefined,
+    pendingReason: row.state === "PENDING" ? pendingReasonOf(row) : "",
     memberPath: actorPathOf(row),
     ...versionFields(row),
     endTime: toTimestamp(row.end_time),
@@ -42,6 +46,18 @@ export function toOperation(row: OperationRow): Operation {
 
 function errorOf({ error_reason: reason, error_message: message }: OperationRow): Operation["error"] {
   return { $typeName: "resources.v1alpha.Operation.Error", reason, message };
+}
+
+/** An operation that was never claimed waits since it was created, whatever its transaction took. */
+function nextAttemptOf({ attempts, next_attempt_time: next, create_time: created }: OperationRow): Date {
+  return attempts === 0 ? created : next;
+}
+
+function pendingReasonOf(row: OperationRow): string {
+  const provider = row.service_name === null ? "its provider" : `the provider of the service ${row.service_name}`;
+  return row.attempts === 0
+    ? `${provider} has not claimed it yet`
+    : `attempt ${row.attempts} of ${maxAttempts} failed; ${provider} can claim it again from ${nextAttemptOf(row).toISOString()}`;
 }
 
 /** Empty if the type no longer exists. */

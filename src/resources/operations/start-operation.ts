@@ -70,6 +70,8 @@ export async function startOperation(
     given_qualities: {},
     outputs: {},
     reference_ids: references,
+    attempts: 0,
+    next_attempt_time: resource.update_time,
     create_time: resource.update_time,
     update_time: resource.update_time,
     ...joinedOrgColumns(transaction),

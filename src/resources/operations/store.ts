@@ -7,6 +7,9 @@ import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 export type OperationRow = InferResult<ReturnType<typeof selectOperations>>[number];
 
+/** How often an operation is attempted at most. */
+export const maxAttempts = 10;
+
 type Actor = Pick<OperationRow, "actor_org_name" | "actor_org_delete_time" | "actor_name" | "actor_delete_time">;
 
 export const operationColumns = [
@@ -57,6 +60,8 @@ export function selectOperations(db: Kysely<Schema>) {
     )
     .select(columnsOf("operations", operationColumns))
     .select([
+      "operations.attempts",
+      "operations.next_attempt_time",
       "orgs.name as org_name",
       "orgs.delete_time as org_delete_time",
       "projects.name as project_name",

@@ -3,12 +3,11 @@
 // log, and change no revision.
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
+import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
+import { type OperationRow, maxAttempts } from "../operations/store.ts";
 import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
-
-/** How often an operation is attempted at most. */
-export const maxAttempts = 10;
 
 export interface Claimed {
   readonly org_id: string;
@@ -144,11 +143,26 @@ export function requireClaimed([operation]: readonly LockedOperation[]): LockedO
   return operation;
 }
 
-/** Gives an operation back, to be claimed again after a while. */
-export async function giveBack(db: WriteTransaction, claim: PresentedClaim, afterSeconds: number): Promise<void> {
-  await sql`
-    update operations set state = 'PENDING', claim_token = null, next_attempt_time = now() + make_interval(secs => ${afterSeconds})
-    where ${isHeld(claim)}`.execute(db);
+/** Why an attempt has failed. */
+interface FailedAttempt {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Gives an operation back, to be claimed again after a while. Returns what this changes in its row. */
+export async function giveBack(
+  db: WriteTransaction,
+  claim: PresentedClaim,
+  { reason, message }: FailedAttempt,
+  afterSeconds: number,
+): Promise<Pick<OperationRow, "state" | "error_reason" | "error_message" | "next_attempt_time">> {
+  const { rows } = await sql<{ next_attempt_time: Date }>`
+    update operations set state = 'PENDING', claim_token = null, error_reason = ${reason}, error_message = ${message},
+      next_attempt_time = now() + make_interval(secs => ${afterSeconds})
+    where ${isHeld(claim)}
+    returning next_attempt_time`.execute(db);
+  const { next_attempt_time } = required(rows[0]);
+  return { state: "PENDING", error_reason: reason, error_message: message, next_attempt_time };
 }
 
 function isHeld({ serviceId, orgId, operationId, token }: PresentedClaim) {

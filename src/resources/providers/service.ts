@@ -27,7 +27,7 @@ import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { operationDefinition } from "../operations/definition.ts";
 import { type Outcome, endOperation, readResourceOf } from "../operations/end-operation.ts";
 import { toOperation } from "../operations/message.ts";
-import type { OperationRow } from "../operations/store.ts";
+import { type OperationRow, maxAttempts } from "../operations/store.ts";
 import { groupLedgerWrites, runLedgerWrite } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
 import { requireStorable } from "../require-storable.ts";
@@ -43,7 +43,6 @@ import {
   giveBack,
   lockClaimed,
   requireClaimed,
-  maxAttempts,
   renewClaim,
 } from "./claims.ts";
 import { findOperation, findResource } from "./find-by-id.ts";
@@ -207,8 +206,8 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       const { failOperation } = ProviderService.method;
       return writeClaimed(failOperation, request, context, async ({ transaction, claim, operation, attempts }) => {
         if (retry && attempts < maxAttempts && !operation.cancel_requested) {
-          await giveBack(transaction.db, claim, Math.min(firstRetrySeconds * 2 ** (attempts - 1), longestRetrySeconds));
-          return { ...operation, state: "PENDING" };
+          const pause = Math.min(firstRetrySeconds * 2 ** (attempts - 1), longestRetrySeconds);
+          return { ...operation, ...(await giveBack(transaction.db, claim, { reason, message }, pause)) };
         }
         const failed: Outcome = { state: "FAILED", reason, message };
         const outcome: Outcome = operation.cancel_requested ? { state: "CANCELLED" } : failed;

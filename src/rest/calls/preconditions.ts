@@ -1,4 +1,4 @@
-import type { DescField, Message } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import { childOf, compileSetter, readField } from "../binding/message-access.ts";
 import { invalidFields, RestError } from "../errors/rest-error.ts";
 import type { MethodConventions } from "../routing/method-conventions.ts";
@@ -52,23 +52,29 @@ function checkCanBeKept({ ifMatch, ifNoneMatch }: Preconditions, { creates, etag
 }
 
 /**
- * Compiles a function that writes `If-Match` into the etag field of the request message.
+ * Compiles a function that writes `If-Match` into the etag field of the request message: the etag of one resource, or `*` where the
+ * method would otherwise create what is missing.
  *
- * @param fields the path to the etag field; undefined if the method does not check etags.
  */
-export function compileEtagCheck(
-  fields: readonly DescField[] | undefined,
-): (message: Message, preconditions: Preconditions) => void {
+export function compileEtagCheck({
+  etagCheck: fields,
+  allowMissing,
+}: Pick<MethodConventions, "etagCheck" | "allowMissing">): (message: Message, preconditions: Preconditions) => void {
   const leaf = fields?.at(-1);
   if (fields === undefined || leaf === undefined) return () => undefined;
   const parents = fields.slice(0, -1);
   const set = compileSetter(leaf);
   const name = fields.map((field) => field.name).join(".");
   return (message, { ifMatch }) => {
-    if (ifMatch === undefined || ifMatch === "*") return;
-    const [tag] = ifMatch;
+    if (ifMatch === undefined) return;
     const holder = parents.reduce(childOf, message);
     const given = readField(holder, leaf);
+    if (ifMatch === "*") {
+      const creates = allowMissing !== undefined && readField(message, allowMissing) === true;
+      if (creates && (given === "" || given === undefined)) set(holder, "*");
+      return;
+    }
+    const [tag] = ifMatch;
     if (tag === undefined) return;
     if (given !== "" && given !== undefined && given !== tag.etag) {
       throw invalidFields([{ field: name, description: "must be the same as in If-Match" }]);

@@ -17,6 +17,8 @@ export interface MethodConventions {
   readonly etag: DescField | undefined;
   /** The path to the request field that receives the etag of `If-Match`: a field of the request or of its body resource. */
   readonly etagCheck: readonly DescField[] | undefined;
+  /** The request field that lets a method named Update... create what is missing (AIP-134). */
+  readonly allowMissing: DescField | undefined;
 }
 
 /** @param verb the verb of the path template; empty if there is none. */
@@ -36,6 +38,9 @@ export function readConventions(method: DescMethod, rule: HttpRule, verb: string
     answersNothing,
     etag: isUnary && rule.responseBody === "" ? etagOf(output) : undefined,
     etagCheck: isUnary && !creates && rule.httpMethod !== "GET" ? findEtagCheck(input, rule.body) : undefined,
+    allowMissing: /^Update[A-Z]/.test(method.name)
+      ? input.fields.find(({ name, scalar }) => name === "allow_missing" && scalar === ScalarType.BOOL)
+      : undefined,
   };
 }
 

@@ -7,6 +7,9 @@ import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import type { ServedResource } from "../rules.ts";
 
+/** The etag of any resource that exists: over REST, `If-Match: *` (RFC 9110, 13.1.1). */
+export const anyEtag = "*";
+
 /**
  * Checks that a row exists and, if the caller sent an etag, that it is unchanged.
  *
@@ -20,7 +23,8 @@ export async function requireFound<Table extends ResourceTable, Row extends Reso
   etag: string,
 ): Promise<Row> {
   if (row === undefined) throw notFound(label.one, formatReferences(place.pattern, path));
-  if (etag !== "" && etag !== row.changed_revision) throw await stale(transaction, label.one, pathOf(row), etag);
+  if (etag !== "" && etag !== anyEtag && etag !== row.changed_revision)
+    throw await stale(transaction, label.one, pathOf(row), etag);
   return row;
 }
 

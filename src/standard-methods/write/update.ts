@@ -2,6 +2,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError, deleted } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { applyUpdate } from "./apply-update.ts";
 import { alone } from "../batch/batch-item.ts";
@@ -61,6 +62,7 @@ export async function updateOne<Table extends ResourceTable, Row extends Resourc
     const checked = await checkNew(served, [message]);
     ({ row } = required((await insertAll(served, transaction, [path.slice(0, -1)], [message], checked, alone))[0]));
   } else {
+    if (found === undefined && call.request.allowMissing) throw staleIfMissing(served, path);
     const before = await requireFound(served, transaction, found, path, etag);
     if (before.delete_time) throw deleted(definition.label.one, definition.pathOf(before));
     await requireOpenParents(served, transaction, [before], alone);
@@ -70,6 +72,16 @@ export async function updateOne<Table extends ResourceTable, Row extends Resourc
   }
   closeScope(call, transaction);
   return row;
+}
+
+/** Without its etag, the request would have created what is missing, so the condition decides (RFC 9110, 13.2.1). */
+function staleIfMissing<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  { definition: { label }, place }: ServedResource<Table, Row, Desc>,
+  path: readonly Reference[],
+): ServiceError {
+  const resource = formatReferences(place.pattern, path);
+  const message = `there is no ${label.one} ${resource}, and with an etag none is created`;
+  return new ServiceError("ETAG_STALE", message, { metadata: { resource } });
 }
 
 /** Updates a row to match a message: checks, writes and records the change. */

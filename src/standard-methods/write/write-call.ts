@@ -177,8 +177,8 @@ function keepAnswer(
 }
 
 /**
- * Returns a hash of a request without its id. The order of map entries does not matter. It is not a hash of the JSON or binary
- * form, because these reject some messages, such as one with an invalid field mask.
+ * Returns a hash of a request without its id. The order of map entries and the leading slash of paths do not matter. It is not a hash
+ * of the JSON or binary form, because these reject some messages, such as one with an invalid field mask.
  */
 export function fingerprintOf(method: string, desc: DescMessage, request: Message): Buffer {
   const canonical = JSON.stringify([method, toCanonical({ ...request, requestId: "" }, desc)]);
@@ -199,7 +199,17 @@ function toCanonical(value: unknown, desc: DescMessage | undefined): unknown {
   );
   return entries
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, item]) => [key, toCanonical(item, fields === undefined ? desc : fields[key]?.message)]);
+    .map(([key, item]) => [
+      key,
+      toCanonical(withoutSlash(item, fields?.[key]), fields === undefined ? desc : fields[key]?.message),
+    ]);
+}
+
+/** Returns the value of a field, without the leading slash if it is a path or a list of paths. */
+function withoutSlash(value: unknown, field: DescField | undefined): unknown {
+  if (field === undefined || !/(?:^|_)paths?$/.test(field.name)) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutSlash(item, field));
+  return typeof value === "string" && value.startsWith("/") ? value.slice(1) : value;
 }
 
 /** Whether a message field is unset, or has its default value and means the same then. */
