@@ -24,7 +24,7 @@ export type LockedOrgRow = OrgColumns &
   };
 
 /** What the statement reads. Times are in seconds. */
-type FoundRow = OrgColumns & { readonly clock: string; readonly last_time: string };
+export type FoundRow = OrgColumns & { readonly clock: string; readonly last_time: string };
 
 /**
  * Locks an org.

@@ -5,7 +5,6 @@ import { sql } from "kysely";
 import { limitToDeadline, shortenedLimits, transactionLimits } from "../database/transaction-limits.ts";
 import type { Entry } from "../database/commits.ts";
 import { isDatabaseUnavailable, isRetryable } from "../database/failure.ts";
-import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
 import { mayChangeAccess } from "./access-change.ts";
 import { appendEntries, entriesOf } from "./entries.ts";
@@ -13,6 +12,7 @@ import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
 import { type OrgTransaction, createOrgTransaction } from "./write-in-org.ts";
+import { type WriteLocks, lockCustomersFirst } from "./write-locks.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** The state of a group after some of its writes. */
@@ -34,6 +34,7 @@ interface KeptRead {
 
 export interface WriteGroup {
   readonly db: WriteTransaction;
+  readonly locks: WriteLocks;
   readonly org: LockedOrgRow;
   /** When the lock was taken, by `performance.now()`. */
   readonly lockedAt: number;
@@ -46,51 +47,45 @@ export interface WriteGroup {
   remainingMs: number;
 }
 
-/** Takes the locks that come before that of an org. */
-export type LockBefore = (db: WriteTransaction, org: Reference) => void;
-
 /**
- * Locks the org of a group, within the time that remains to its first call.
+ * Takes the locks of a group, within the time that remains to its first call.
  *
- * @param lockBefore takes other locks before that.
  * @throws ServiceError RESOURCE_NOT_FOUND
  */
 export async function beginGroup(
   db: WriteTransaction,
-  reference: Reference,
+  locks: WriteLocks,
   remainingMs = Number.POSITIVE_INFINITY,
-  lockBefore?: LockBefore,
 ): Promise<WriteGroup> {
   const limits = shortenedLimits(transactionLimits, remainingMs);
-  if (lockBefore !== undefined) {
+  if (locks.customer === true) {
     limitToDeadline(db, transactionLimits, remainingMs);
-    lockBefore(db, reference);
+    lockCustomersFirst(db, [locks.org]);
   }
-  const locked = await lockOrg(db, reference, lockBefore === undefined ? limits : undefined);
+  const locked = await lockOrg(db, locks.org, locks.customer === true ? undefined : limits);
   const org = { ...locked, confirmed: new Set<string>() };
   const { revision, nextTime } = locked;
   const written = { revision, nextTime, entries: [], isLast: false, reads: new Map<string, KeptRead>() };
   const lockedAt = performance.now();
-  return { db, org, lockedAt, calledAt: lockedAt, written, savepoints: 0, remainingMs };
+  return { db, locks, org, lockedAt, calledAt: lockedAt, written, savepoints: 0, remainingMs };
 }
 
 /**
  * Begins a write of a group, like `beginWrite`. The org has the revision that is committed, from which access is decided.
  *
+ * @param locks of the write, which the group has.
  * @throws ServiceError STATE_FORBIDS when the org must be active and is not, PERMISSION_DENIED or TOKEN_INVALID when the author may
  *   no longer write.
  */
-export async function beginInGroup(
-  group: WriteGroup,
-  author: Author,
-  accepts: "active" | "any" = "active",
-): Promise<OrgTransaction> {
+export async function beginInGroup(group: WriteGroup, locks: WriteLocks, author: Author): Promise<OrgTransaction> {
   const { db, lockedAt, written } = group;
+  if (locks.customer === true && group.locks.customer !== true)
+    throw new Error("a write needs a lock that its group lacks");
   const elapsedMs = performance.now() - lockedAt;
   const lockTime = new Date(group.org.lockTime.getTime() + elapsedMs);
   const org = { ...group.org, lockTime };
   const authorHead = await author.confirm(db, org);
-  if (accepts === "active") requireActiveOrg(org);
+  if (locks.state !== "any") requireActiveOrg(org);
   // The clock may be behind the time of the last revision.
   const time = formatMicroseconds(Math.max(written.nextTime, org.clock + Math.floor(elapsedMs * 1000)));
   const revision = nextRevision(written.revision);

@@ -7,14 +7,14 @@ import type { Database } from "../database/database.ts";
 import { limitToDeadline, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
 import { required } from "../errors/required.ts";
-import type { Reference } from "../paths/parse-path.ts";
 import type { Author, AuthorHead } from "./author.ts";
 import type { Change } from "./change.ts";
 import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
 import { type NewId, createIdSource } from "./id-source.ts";
-import { type LockedOrgRow, lockOrgWithNext, requireActiveOrg, requireLocked } from "./lock-org.ts";
+import { type LockedOrgRow, requireActiveOrg, requireLocked } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, microsecondsOf } from "./revision-time.ts";
+import { type WriteLocks, lockWithNext } from "./write-locks.ts";
 import { type End, type WriteTransaction, transact } from "../database/write-transaction.ts";
 
 /** A transaction that holds an org's lock. */
@@ -87,24 +87,18 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Begins a write in an org: locks the org, and checks that its author may still write.
+ * Begins a write in an org: takes its locks, and checks that its author may still write.
  *
- * @param accepts the required state of the org: `any` for writes that change the org itself and check its state, too.
  * @throws ServiceError RESOURCE_NOT_FOUND when there is no such org, STATE_FORBIDS when it must be active and is not,
  *   PERMISSION_DENIED or TOKEN_INVALID when the author may no longer write.
  */
-export async function beginWrite(
-  db: WriteTransaction,
-  reference: Reference,
-  author: Author,
-  accepts: "active" | "any" = "active",
-): Promise<OrgTransaction> {
-  const locking = lockOrgWithNext(db, reference);
+export async function beginWrite(db: WriteTransaction, locks: WriteLocks, author: Author): Promise<OrgTransaction> {
+  const locking = lockWithNext(db, locks);
   const found = author.confirm.readWithNext?.(db);
   await db.sendHeld();
-  const org = requireLocked(reference, await locking);
+  const org = requireLocked(locks.org, await locking);
   const authorHead = await author.confirm(db, org, undefined, await found);
-  if (accepts === "active") requireActiveOrg(org);
+  if (locks.state !== "any") requireActiveOrg(org);
   const [revision, time] = [nextRevision(org.revision), formatMicroseconds(org.nextTime)];
   return createOrgTransaction({ db, org, author, authorHead, revision, time, readOnce: (_key, read) => read() });
 }
@@ -130,12 +124,11 @@ export function endWrite({ db, org, author, revision, time, changes }: OrgTransa
 /** Runs a write in an org: begins it, calls `write` and ends it. */
 export async function writeInOrg<Result>(
   db: WriteTransaction,
-  reference: Reference,
+  locks: WriteLocks,
   author: Author,
   write: (transaction: OrgTransaction) => Promise<Result>,
-  accepts: "active" | "any" = "active",
 ): Promise<Result> {
-  const transaction = await beginWrite(db, reference, author, accepts);
+  const transaction = await beginWrite(db, locks, author);
   const result = await write(transaction);
   endWrite(transaction);
   return result;

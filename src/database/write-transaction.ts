@@ -26,6 +26,8 @@ export interface WriteTransaction extends Transaction<Schema> {
   readonly sendWithNext: <Row>(statement: CompiledQuery<Row>) => Promise<readonly Row[]>;
   /** Sends, together, what was to be sent with the next statement, if there is anything. Rejects with the error of the first that fails. */
   readonly sendHeld: () => Promise<void>;
+  /** Whether it has locked an org, after which it locks no customer (`src/changes/write-locks.ts`). */
+  hasLockedOrg: boolean;
   /** Notes what is told to the subscribers of commits if the transaction is committed. */
   readonly noteWritten: (written: Committed) => void;
 }
@@ -57,7 +59,7 @@ export async function transact<Result>(
       return unawaited(rows.promise as Promise<never>);
     };
     const noteWritten = (each: Committed): void => void written.push(each);
-    return run(Object.assign(db, { sendWithNext, sendHeld, noteWritten }));
+    return run(Object.assign(db, { sendWithNext, sendHeld, hasLockedOrg: false, noteWritten }));
   });
   if (end === "commit") commits.tell(written);
   return result;

@@ -72,7 +72,7 @@ async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOpe
     changeOf(orgDefinition, null, org),
   ]);
   const operator = named("operator", "Operator", "Holds every permission.");
-  const operatorId = await writeInOrg(db, { by: "id", value: org.id }, author, async (transaction) => {
+  const operatorId = await writeInOrg(db, { org: { by: "id", value: org.id } }, author, async (transaction) => {
     const columns = { type: "APPLICATION", state: "ACTIVE" } as const;
     const row = await insertOne(transaction, memberDefinition, operator, columns, joinedOrgColumns(transaction));
     return row.id;
@@ -92,7 +92,7 @@ async function makeOperatorOwner(db: WriteTransaction, { systemOrgId, operatorId
     select from role_bindings where org_id = ${systemOrgId} and member_id = ${operatorId} and scope_type = 'PLATFORM'
       and predefined_role = 'owner' and condition = '' and start_time is null and expire_time is null`.execute(db);
   if (rows.length > 0) return;
-  await writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
+  await writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, async (transaction) => {
     const fields = named(`operator-${randomBytes(6).toString("hex")}`, "Operator", "Lets the operator do everything.");
     const columns = { member_id: operatorId, predefined_role: "owner", scope_type: "PLATFORM", condition: "" } as const;
     await insertOne(transaction, roleBindingDefinition, fields, columns);
@@ -104,7 +104,7 @@ async function addOperatorKey(
   { systemOrgId, operatorId }: Installation,
   name: string,
 ): Promise<string> {
-  return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
+  return writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, async (transaction) => {
     const path = [
       { by: "id", value: systemOrgId },
       { by: "id", value: operatorId },

@@ -5,7 +5,6 @@ import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Schema } from "../database/schema.ts";
-import { lockCustomersOf } from "../quotas/lock-customers-of.ts";
 import { operationDefinition } from "../resources/operations/definition.ts";
 import { endOperation, readResourceOf } from "../resources/operations/end-operation.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
@@ -33,28 +32,21 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
   const { database } = dependencies;
 
   const end = (place: Place): Promise<boolean> =>
-    inTransaction(database, async (db) => {
+    inTransaction(database, (db) => {
       const org = { by: "id", value: place.org_id } as const;
-      lockCustomersOf(db, [[org]]);
-      return writeInOrg(
-        db,
-        org,
-        author,
-        async (transaction) => {
-          if (!(await lockExhausted(db, place))) return false;
-          const [operation] = await readByKeys(db, operationDefinition, [place]);
-          if (operation === undefined) return false;
-          const message = `the provider did not carry it out in ${maxAttempts} attempts`;
-          const resource = await readResourceOf(transaction, operation);
-          await endOperation(transaction, dependencies, operation, resource, {
-            state: "FAILED",
-            reason: "ATTEMPTS_EXHAUSTED",
-            message,
-          });
-          return true;
-        },
-        "any",
-      );
+      return writeInOrg(db, { org, customer: true, state: "any" }, author, async (transaction) => {
+        if (!(await lockExhausted(db, place))) return false;
+        const [operation] = await readByKeys(db, operationDefinition, [place]);
+        if (operation === undefined) return false;
+        const message = `the provider did not carry it out in ${maxAttempts} attempts`;
+        const resource = await readResourceOf(transaction, operation);
+        await endOperation(transaction, dependencies, operation, resource, {
+          state: "FAILED",
+          reason: "ATTEMPTS_EXHAUSTED",
+          message,
+        });
+        return true;
+      });
     });
 
   const find = async (): Promise<Place[]> => {

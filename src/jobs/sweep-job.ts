@@ -3,7 +3,6 @@
 import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
-import { lockCustomersOf } from "../quotas/lock-customers-of.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
 import { type SweptScope, findDueSweeps, postponeSweep, queuePurges } from "../resources/sweeps/store.ts";
 import { sweep } from "../resources/sweeps/sweep.ts";
@@ -25,10 +24,10 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
   const { database } = dependencies;
 
   const step = (scope: SweptScope): Promise<boolean> =>
-    inTransaction(database, async (db) => {
+    inTransaction(database, (db) => {
       const org = { by: "id", value: scope.org_id } as const;
-      lockCustomersOf(db, [[org]]);
-      return writeInOrg(db, org, author, (transaction) => sweep(transaction, dependencies, scope), "any");
+      const locks = { org, customer: true, state: "any" } as const;
+      return writeInOrg(db, locks, author, (transaction) => sweep(transaction, dependencies, scope));
     });
 
   const find = async (): Promise<SweptScope[]> => {

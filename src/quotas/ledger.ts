@@ -4,12 +4,12 @@
 //
 // That is exact because all changes of a quota are made under one lock: the customer's row for its own quota, the org's row for
 // those of the org and its projects. The order of locks is customer, org: a write that uses the ledger takes the customer's lock
-// with `lockCustomersOf` before the lock of its org. Amounts are `numeric`: ten times 0.1 is 1.
+// before its org (`customer` of `WriteLocks`). Amounts are `numeric`: ten times 0.1 is 1.
 import { type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import { nowhere } from "../filters/label-index.ts";
-import { lockCustomerById } from "./lock-customers-of.ts";
+import { lockCustomerById } from "../changes/lock-customers.ts";
 import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
 import type { LedgerPlace, LevelKind } from "./levels.ts";
 

@@ -31,7 +31,7 @@ import type { WriteGroups } from "./write/write-groups.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /**
- * Selects the org whose lock a write takes, and to whose change log it appends:
+ * Selects the org whose lock a write takes, and to whose change log it appends (`locksOf`):
  *
  * - `parent`: the first reference of the path, which every resource of the call is in;
  * - `itself`: the resource is an org. The state of an org blocks writes to its contents, but not to the org itself;
@@ -116,13 +116,6 @@ export interface ResourceRules<
    * no resource leaves this undecided.
    */
   readonly revokes: "nothing" | ((write: RowWrite<Row>) => readonly Revocation[]);
-  /**
-   * Takes the locks that Create in an org, Delete and state transitions need before the org's lock. An implementation that takes
-   * several locks takes them in a fixed order.
-   *
-   * @param paths of the resources; of their parent for Create.
-   */
-  lockBefore?(db: WriteTransaction, paths: readonly (readonly Reference[])[]): Promise<void>;
   /** Checks whether rows may be removed permanently, and throws if not; or makes the changes that go with it. */
   beforeRemove?(transaction: OrgTransaction, rows: readonly Row[]): Promise<void> | void;
   /**

@@ -36,7 +36,7 @@ import { type ListRequest, createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
 import { required } from "../errors/required.ts";
 import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
-import { runWrite } from "./write/write-call.ts";
+import { type WriteRequest, runWrite } from "./write/write-call.ts";
 import { idOf } from "./rows/row-key.ts";
 import { checkNew } from "./write/check-new.ts";
 import { createAll } from "./write/create.ts";
@@ -166,6 +166,11 @@ function respond(context: HandlerContext, { message, isReused }: ReadResponse<Me
   return message;
 }
 
+/** Returns a write that may share a transaction with others of its org, if `isShared`. */
+function shareIf(isShared: boolean, write: WriteRequest): WriteRequest {
+  return isShared && write.org !== undefined ? { ...write, shared: { org: write.org } } : write;
+}
+
 const isOwn = ({ orgId }: Caller, org: Reference): boolean => org.by === "id" && org.value === orgId;
 
 function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
@@ -183,9 +188,8 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const parentPattern = pattern.slice(0, -1);
   const revalidatingOrgs = createRevalidatingOrgs(definition, place, dependencies.installation.systemOrgId);
   const handlers: Record<string, Handler> = {};
-  // A write that takes the lock of a customer, or may take long, does not join.
-  const joinsGroups =
-    isOftenWithoutAccess(definition.type) && rules.scope.kind === "parent" && rules.lockBefore === undefined;
+  // What changes access, or may take long, does not share a transaction.
+  const isShared = isOftenWithoutAccess(definition.type) && rules.scope.kind === "parent";
 
   /** Returns the path that the call was authorised on. It is empty for a method on the platform as a whole. */
   const parentOf = (context: HandlerContext): readonly Reference[] =>
@@ -266,7 +270,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const { localName } = fieldOfType(method.input, schema, "message");
     return async (request, context) => {
       const message = required(request[localName]) as MessageShape<Desc>;
-      const write = { ...readWriteRequest(method, request, context), joinsGroups };
+      const write = shareIf(isShared, readWriteRequest(method, request, context));
       const parent = parentOf(context);
       const checked = await checkNew(served, [message], write.slices);
       return runWrite(
@@ -287,7 +291,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const patch = required(request[localName]) as MessageShape<Desc> & { readonly etag?: string };
       const update = { patch, mask: request["updateMask"] as FieldMask | undefined, field: name };
       const path = targetOf(context, pattern);
-      const write = { ...readWriteRequest(method, request, context), joinsGroups };
+      const write = shareIf(isShared, readWriteRequest(method, request, context));
       return runWrite(
         dependencies,
         write,

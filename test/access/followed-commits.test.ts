@@ -130,11 +130,11 @@ test("writes that share a transaction tell what they have committed, when they h
     (error) => events.push(error),
   );
   const signal = () => new AbortController().signal;
-  const call = { orgId: org.id, org: { by: "id", value: org.id }, signal, remainingMs: () => undefined } as const;
+  const call = { orgId: org.id, locks: { org: { by: "id", value: org.id } }, signal, remainingMs: () => undefined } as const;
   const run = (write: "add" | "fail" | "nothing") =>
     groups
       .run(call, async (group) => {
-        const transaction = await beginInGroup(group, sampleAuthor);
+        const transaction = await beginInGroup(group, group.locks, sampleAuthor);
         if (write !== "nothing") await addLogged(transaction, `m-${randomUUID()}`);
         endInGroup(group, transaction);
         if (write === "fail") throw new Error("refused");

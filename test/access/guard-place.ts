@@ -56,7 +56,7 @@ export interface GuardPlace {
 export async function createGuardPlace(database: Database, predefinedRoles: PredefinedRoles): Promise<GuardPlace> {
   const org = await addOrg(database, uniqueName("acme"));
   const write = <Result>(run: (transaction: OrgTransaction) => Promise<Result>, author = sampleAuthor) =>
-    inTransaction(database, (db) => writeInOrg(db, { by: "id", value: org.id }, author, run));
+    inTransaction(database, (db) => writeInOrg(db, { org: { by: "id", value: org.id } }, author, run));
 
   const ids = await write(async (transaction) => {
     const group = async (name: string) => (await insertOne(transaction, groupDefinition, {}, named(name))).id;

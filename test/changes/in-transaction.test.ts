@@ -32,11 +32,11 @@ describe("a transaction", () => {
         // The first repetition could take the row back before the other transaction wakes up, and meet it in a deadlock again.
         if (++attempts === 3) await oneSucceeded.opened;
         await sql`select set_config('deadlock_timeout', ${deadlockTimeout}, true)`.execute(db);
-        return writeInOrg(db, { by: "id", value: first.id }, sampleAuthor, async (outer) => {
+        return writeInOrg(db, { org: { by: "id", value: first.id } }, sampleAuthor, async (outer) => {
           outer.record(changeOf(first.id));
           if (++holders === 2) bothHold.open();
           await bothHold.opened;
-          return writeInOrg(db, { by: "id", value: second.id }, sampleAuthor, async (inner) => {
+          return writeInOrg(db, { org: { by: "id", value: second.id } }, sampleAuthor, async (inner) => {
             inner.record(changeOf(second.id));
           });
         });

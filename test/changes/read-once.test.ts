@@ -18,12 +18,14 @@ beforeEach(async () => {
 });
 
 const inGroup = (run: (group: WriteGroup) => Promise<void>): Promise<void> =>
-  inTransaction(database(), async (db: WriteTransaction) => run(await beginGroup(db, { by: "id", value: org.id })));
+  inTransaction(database(), async (db: WriteTransaction) =>
+    run(await beginGroup(db, { org: { by: "id", value: org.id } })),
+  );
 
 /** Runs a write of a group, which reads and then changes something. */
 async function readIn(group: WriteGroup, calledAt: number, key = "a"): Promise<number> {
   group.calledAt = calledAt;
-  const transaction = await beginInGroup(group, sampleAuthor);
+  const transaction = await beginInGroup(group, group.locks, sampleAuthor);
   const value = await transaction.readOnce(key, () => Promise.resolve(++count));
   await addLogged(transaction, `m-${++serial}`);
   endInGroup(group, transaction);
@@ -65,7 +67,7 @@ test("what was read before a rollback is read again, because its locks have ende
 
 test("a write on its own reads each time", () =>
   inTransaction(database(), (db) =>
-    writeInOrg(db, { by: "id", value: org.id }, sampleAuthor, async ({ readOnce }) => {
+    writeInOrg(db, { org: { by: "id", value: org.id } }, sampleAuthor, async ({ readOnce }) => {
       const read = () => readOnce("a", () => Promise.resolve(++count));
       expect([await read(), await read()]).toEqual([1, 2]);
     }),

@@ -99,7 +99,7 @@ describe("a write", () => {
     const method = "iam.v1alpha.ProjectsService/UpdateProject";
     const author = { ...serviceAuthor(method), actorId, actorOrgId: target.id };
     await inTransaction(database(), (db) =>
-      writeInOrg(db, { by: "name", value: target.name }, author, async ({ record }) => record(change)),
+      writeInOrg(db, { org: { by: "name", value: target.name } }, author, async ({ record }) => record(change)),
     );
     expect(await changesOf(database(), target)).toEqual([
       {
@@ -171,7 +171,7 @@ describe("an org that is not active", () => {
       [{ by: "id", value: "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b" }, "/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b"],
     ] as const) {
       const call = inTransaction(database(), (db) =>
-        writeInOrg(db, reference, sampleAuthor, () => Promise.reject(new Error("ran"))),
+        writeInOrg(db, { org: reference }, sampleAuthor, () => Promise.reject(new Error("ran"))),
       );
       expect(await rejectionOf(call)).toMatchObject({
         reason: "RESOURCE_NOT_FOUND",
@@ -204,7 +204,9 @@ describe("an org that is not active", () => {
       metadata: { state: "DELETED" },
     });
     const byName = inTransaction(database(), (db) =>
-      writeInOrg(db, { by: "name", value: target.name }, sampleAuthor, (transaction) => addLogged(transaction, "a")),
+      writeInOrg(db, { org: { by: "name", value: target.name } }, sampleAuthor, (transaction) =>
+        addLogged(transaction, "a"),
+      ),
     );
     expect((await rejectionOf(byName)).reason).toBe("RESOURCE_NOT_FOUND");
   });

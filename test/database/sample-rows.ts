@@ -45,7 +45,7 @@ export function write<Result>(
   org: { readonly id: string },
   run: (transaction: OrgTransaction) => Promise<Result>,
 ): Promise<Result> {
-  return inTransaction(database, (db) => writeInOrg(db, { by: "id", value: org.id }, sampleAuthor, run));
+  return inTransaction(database, (db) => writeInOrg(db, { org: { by: "id", value: org.id } }, sampleAuthor, run));
 }
 
 /** Inserts the row of a resource. */

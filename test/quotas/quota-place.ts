@@ -8,7 +8,7 @@ import { nowhere } from "../../src/filters/label-index.ts";
 import { lockForLedger, release, requireNoExcess, reserve, settleWithNext } from "../../src/quotas/ledger.ts";
 import type { LedgerPlace } from "../../src/quotas/levels.ts";
 import { QuotaExceeded } from "../../src/quotas/quota-exceeded.ts";
-import { lockCustomersOf } from "../../src/quotas/lock-customers-of.ts";
+import type { WriteTransaction } from "../../src/database/write-transaction.ts";
 import { firstRevision } from "../../src/changes/revision.ts";
 
 const revision = "00000000-0000-0001-8000-000000000000";
@@ -84,7 +84,7 @@ export async function setLimit(
   });
 }
 
-type OrgWrite<Result> = (transaction: { readonly db: Parameters<typeof lockCustomersOf>[0] }) => Promise<Result>;
+type OrgWrite<Result> = (transaction: { readonly db: WriteTransaction }) => Promise<Result>;
 
 /** Runs a write with the locks that a write of a resource takes: the customer's first, then the org's. */
 export function inLockedOrg<Result>(
@@ -93,10 +93,7 @@ export function inLockedOrg<Result>(
   write: OrgWrite<Result>,
 ): Promise<Result> {
   const org = { by: "id", value: orgId } as const;
-  return inTransaction(database, async (db) => {
-    lockCustomersOf(db, [[org]]);
-    return writeInOrg(db, org, serviceAuthor("test"), write);
-  });
+  return inTransaction(database, (db) => writeInOrg(db, { org, customer: true }, serviceAuthor("test"), write));
 }
 
 /** Amounts by kind, as tests write them. */

@@ -38,7 +38,7 @@ type Write = (transaction: OrgTransaction) => Promise<unknown>;
 const inGroup =
   (write: Write) =>
   async (group: WriteGroup): Promise<Made> => {
-    const transaction = await beginInGroup(group, sampleAuthor);
+    const transaction = await beginInGroup(group, group.locks, sampleAuthor);
     const id = await idOf(group.db);
     const failure = await write(transaction);
     endInGroup(group, transaction);
@@ -81,7 +81,7 @@ async function runBehind(
       .run(
         {
           orgId: org.id,
-          org: { by, value: org[by] },
+          locks: { org: { by, value: org[by] } },
           signal: () => signals[index] ?? AbortSignal.any([]),
           remainingMs: () => remaining[index],
         },
@@ -381,7 +381,7 @@ describe("writes that wait for the lock of an org", () => {
     const signal = () => new AbortController().signal;
     const calls = ["one", "other", "one", "other"].map((orgId, index) =>
       groups.run(
-        { orgId, org: { by: "id", value: org.id }, signal, remainingMs: () => undefined },
+        { orgId, locks: { org: { by: "id", value: org.id } }, signal, remainingMs: () => undefined },
         inGroup(add(`m-${index}`)),
       ),
     );

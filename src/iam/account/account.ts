@@ -90,7 +90,7 @@ export function createAccount({ database, registry }: AccountDependencies): Acco
       const org = { by: "id", value: member.orgId } as const;
       const end = (): Promise<Step> =>
         inTransaction(database, (db) =>
-          writeInOrg(db, org, author, (transaction) => endSome(transaction, member), "any"),
+          writeInOrg(db, { org, state: "any" }, author, (transaction) => endSome(transaction, member)),
         );
       let step: Step;
       do step = await end();

@@ -72,7 +72,7 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
     await count(member);
     const author = authorOf(member);
     const started = await inTransaction(database, async (db) => {
-      const begun = await beginWrite(db, { by: "id", value: member.orgId }, author, "any");
+      const begun = await beginWrite(db, { org: { by: "id", value: member.orgId }, state: "any" }, author);
       const sessionId = begun.newId();
       const used = await useCode(db, code, sessionId);
       if (used === undefined) return undefined;
@@ -129,19 +129,13 @@ function createEndReplayed({ database, registry }: TokenDependencies) {
   const author = serviceAuthor("tenantry/authorization-code-reuse");
   return ({ org_id: orgId, session_id: sessionId }: FoundCode): Promise<void> =>
     inTransaction(database, (db) =>
-      writeInOrg(
-        db,
-        { by: "id", value: orgId },
-        author,
-        async (transaction) => {
-          const rows = await selectSessions(db)
-            .where("sessions.org_id", "=", orgId)
-            .where("sessions.id", "=", sessionId)
-            .execute();
-          await endSessions(transaction, registry, rows);
-        },
-        "any",
-      ),
+      writeInOrg(db, { org: { by: "id", value: orgId }, state: "any" }, author, async (transaction) => {
+        const rows = await selectSessions(db)
+          .where("sessions.org_id", "=", orgId)
+          .where("sessions.id", "=", sessionId)
+          .execute();
+        await endSessions(transaction, registry, rows);
+      }),
     );
 }
 

@@ -83,7 +83,7 @@ async function changeOrg(
     }
     recordChange(transaction, orgDefinition, before, after);
   };
-  await writeInOrg(db, reference, author, change, "any");
+  await writeInOrg(db, { org: reference, state: "any" }, author, change);
 }
 
 function systemCustomerProtected(): ServiceError {

@@ -46,7 +46,7 @@ export function createImpersonateMember(dependencies: ImpersonationDependencies)
     const { orgId, memberId, credentialId: sessionId, clientId, allowedAddresses, token } = caller;
     const author = authorOf(context);
     const issued = await inTransaction(database, (db) =>
-      writeInOrg(db, { by: "id", value: orgId }, author, async (transaction) => {
+      writeInOrg(db, { org: { by: "id", value: orgId } }, author, async (transaction) => {
         const row = requireApplication(await findRow(db, memberDefinition, path), path, orgId);
         const own = required(await findRow(db, memberDefinition, [path[0], { by: "id", value: memberId }]));
         const gen = token === undefined ? own.token_gen : token.gen;

@@ -57,7 +57,7 @@ async function lockForOrgs(
   systemOrgId: string,
   atItem: AtItem,
 ): Promise<void> {
-  await writeInOrg(db, { by: "id", value: systemOrgId }, author, () => Promise.resolve());
+  await writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, () => Promise.resolve());
   const ids = new Map<string, string | undefined>();
   for (const [index, { customerPath: path }] of orgs.entries()) {
     if (path === "" || ids.has(path)) continue;
@@ -109,7 +109,7 @@ export async function insertCustomer(target: InsertTarget, fields: NamedFields):
 
 function createCustomer(db: WriteTransaction, org: Org, author: Author, systemOrgId: string): Promise<CustomerRow> {
   const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
-  return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
+  return writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, async (transaction) => {
     const { revision, time, newId } = transaction;
     const row = await insertCustomer({ db, orgId: systemOrgId, revision, time, newId }, fields);
     recordChange(transaction, customerDefinition, null, row);

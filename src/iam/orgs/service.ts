@@ -3,7 +3,7 @@ import { OrgsService } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { customerPath } from "../customers/message.ts";
-import { lockCustomer, lockCustomers } from "../customers/store.ts";
+import { lockCustomer } from "../customers/store.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { type Transition, stateForbids } from "../../standard-methods/definition/lifecycle.ts";
@@ -18,14 +18,13 @@ import { orgPath, policyColumns, toOrg } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
-  const { readers, installation, limits, escalation } = dependencies;
-  const { lookup } = readers.readerOf(orgDefinition, orgDefinition.places[0]);
+  const { installation, limits, escalation } = dependencies;
   const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
 
   const beforeTransition = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
     if (row.id === installation.systemOrgId) throw systemOrgProtected();
     if (transition !== "delete" && transition !== "undelete") return;
-    // `lockBefore` locks the customer before the org is locked. In between, the path may have become that of another org.
+    // The customer was locked before the org. In between, the path may have become that of another org.
     const customer = required(await lockCustomer(db, { by: "id", value: row.customer_id }));
     const siblings = await liveOrgsOf(db, row.customer_id);
     if (transition === "delete") {
@@ -51,11 +50,6 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     },
     // Who may suspend or delete an org decides about the org itself, for everybody alike.
     revokes: "nothing",
-    // The customer comes first: the deletion of a customer locks it before its orgs.
-    async lockBefore(db, paths) {
-      const orgs = await lookup.all(db, paths);
-      lockCustomers(db, new Set(orgs.filter((org) => org !== undefined).map((org) => org.customer_id)));
-    },
     beforeTransition,
     // The customer that would have been created together with the org may have the name of another one.
     async mapError(error, { name }, author) {

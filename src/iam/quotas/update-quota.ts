@@ -66,7 +66,7 @@ async function lockLevel(
   const top = required(path[0]);
   switch (kind) {
     case "customer": {
-      const transaction = await beginWrite(db, { by: "id", value: installation.systemOrgId }, request.author);
+      const transaction = await beginWrite(db, { org: { by: "id", value: installation.systemOrgId } }, request.author);
       await lockCustomer(db, top);
       // The caller may have lost the permission while the write waited for the customer.
       await request.author.confirm(db, undefined);
@@ -74,9 +74,9 @@ async function lockLevel(
     }
     case "org":
       // The state of an org does not block writes to the org itself.
-      return beginWrite(db, top, request.author, "any");
+      return beginWrite(db, { org: top, state: "any" }, request.author);
     case "project":
-      return beginWrite(db, top, request.author);
+      return beginWrite(db, { org: top }, request.author);
   }
 }
 

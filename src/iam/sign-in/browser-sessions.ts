@@ -127,7 +127,7 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
           await requireActive(transaction, member);
           await insertBrowserSession(transaction, registry, { id, expireTime }, member);
         };
-        await writeInOrg(db, { by: "id", value: member.orgId }, author, start, "any");
+        await writeInOrg(db, { org: { by: "id", value: member.orgId }, state: "any" }, author, start);
         return text;
       }),
 
@@ -190,7 +190,9 @@ function endSession(
       rows.filter((row) => row !== undefined),
     );
   };
-  return inTransaction(database, (db) => writeInOrg(db, { by: "id", value: key.org_id }, author, end, "any"));
+  return inTransaction(database, (db) =>
+    writeInOrg(db, { org: { by: "id", value: key.org_id }, state: "any" }, author, end),
+  );
 }
 
 /** @throws ServiceError GRANT_INVALID */

@@ -101,7 +101,7 @@ export function createSignInChoices({ database, registry }: ChoiceDependencies):
       await inTransaction(database, (db) =>
         writeInOrg(
           db,
-          { by: "id", value: member.orgId },
+          { org: { by: "id", value: member.orgId }, state: "any" },
           signInAuthor(member, "tenantry/sign-in", origin),
           async (transaction) => {
             const [locked] = await readChoices(db, handle, identityId);
@@ -112,7 +112,6 @@ export function createSignInChoices({ database, registry }: ChoiceDependencies):
             // Last, so that the choice of another member does not wait for what holds this org up.
             if (!(await useChoice(db, handle, identityId))) throw notPossible();
           },
-          "any",
         ),
       );
     },

@@ -148,20 +148,14 @@ function createEndReused({ database, registry }: TokenDependencies) {
   const author = serviceAuthor("tenantry/refresh-token-reuse");
   return (session: RefreshedSession): Promise<void> =>
     inTransaction(database, (db) =>
-      writeInOrg(
-        db,
-        { by: "id", value: session.org_id },
-        author,
-        async (transaction) => {
-          const rows = await readByKeys(db, sessionDefinition, [session]);
-          await endSessions(
-            transaction,
-            registry,
-            rows.filter((row) => row !== undefined),
-          );
-        },
-        "any",
-      ),
+      writeInOrg(db, { org: { by: "id", value: session.org_id }, state: "any" }, author, async (transaction) => {
+        const rows = await readByKeys(db, sessionDefinition, [session]);
+        await endSessions(
+          transaction,
+          registry,
+          rows.filter((row) => row !== undefined),
+        );
+      }),
     );
 }
 

@@ -35,16 +35,10 @@ export function createRevokeToken(dependencies: TokenDependencies): RevokeToken 
     if (state?.snapshot === undefined || state.end !== undefined || dryRun) return;
     const { token, snapshot } = state;
     await inTransaction(database, (db) =>
-      writeInOrg(
-        db,
-        { by: "id", value: token.orgId },
-        authorOf(token),
-        async (transaction) => {
-          const isNew = await endTokens(transaction, "Token", [token.id]);
-          if (isNew) transaction.record(changeOf(snapshot, token));
-        },
-        "any",
-      ),
+      writeInOrg(db, { org: { by: "id", value: token.orgId }, state: "any" }, authorOf(token), async (transaction) => {
+        const isNew = await endTokens(transaction, "Token", [token.id]);
+        if (isNew) transaction.record(changeOf(snapshot, token));
+      }),
     );
   };
 }
@@ -58,20 +52,14 @@ function createEndSessionOf({ database, registry, refreshTokens }: TokenDependen
     if (row === undefined || dryRun) return;
     const author = authorOf({ memberId: row.member_id, orgId: row.org_id, sessionId: row.id });
     await inTransaction(database, (db) =>
-      writeInOrg(
-        db,
-        { by: "id", value: row.org_id },
-        author,
-        async (transaction) => {
-          const rows = await readByKeys(db, sessionDefinition, [row]);
-          await endSessions(
-            transaction,
-            registry,
-            rows.filter((each) => each !== undefined),
-          );
-        },
-        "any",
-      ),
+      writeInOrg(db, { org: { by: "id", value: row.org_id }, state: "any" }, author, async (transaction) => {
+        const rows = await readByKeys(db, sessionDefinition, [row]);
+        await endSessions(
+          transaction,
+          registry,
+          rows.filter((each) => each !== undefined),
+        );
+      }),
     );
   };
 }

@@ -35,41 +35,35 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
     const { memberId, orgId, clientId, credentialId, allowedAddresses } = caller;
     const narrowing = await readNarrowing(caller, request);
     const { sessionId, gen, now, expireTime } = await inTransaction(database, (db) =>
-      writeInOrg(
-        db,
-        { by: "id", value: orgId },
-        author,
-        async (transaction) => {
-          const id = transaction.newId();
-          // A rotation can have given the key an earlier end since the call was authenticated.
-          const key = await db
-            .selectFrom("api_keys")
-            .select("expire_time")
-            .where("org_id", "=", orgId)
-            .where("member_id", "=", memberId)
-            .where("id", "=", credentialId)
-            .executeTakeFirst();
-          const keyEnd = required(key).expire_time;
-          const startTime = transaction.org.lockTime.getTime();
-          const end = Math.min(startTime + sessionDays * dayMs, keyEnd?.getTime() ?? Infinity);
-          const tokenGen = await insertSession(transaction, registry, {
-            member_id: memberId,
-            id,
-            client_id: clientId,
-            api_key_id: credentialId,
-            browser_session_id: null,
-            oauth_client_id: null,
-            client_org_id: null,
-            identity_id: null,
-            scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
-            project_id: narrowing.projectId ?? null,
-            allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
-            expire_time: new Date(end),
-          });
-          return { sessionId: id, gen: tokenGen, now: startTime, expireTime: end };
-        },
-        "any",
-      ),
+      writeInOrg(db, { org: { by: "id", value: orgId }, state: "any" }, author, async (transaction) => {
+        const id = transaction.newId();
+        // A rotation can have given the key an earlier end since the call was authenticated.
+        const key = await db
+          .selectFrom("api_keys")
+          .select("expire_time")
+          .where("org_id", "=", orgId)
+          .where("member_id", "=", memberId)
+          .where("id", "=", credentialId)
+          .executeTakeFirst();
+        const keyEnd = required(key).expire_time;
+        const startTime = transaction.org.lockTime.getTime();
+        const end = Math.min(startTime + sessionDays * dayMs, keyEnd?.getTime() ?? Infinity);
+        const tokenGen = await insertSession(transaction, registry, {
+          member_id: memberId,
+          id,
+          client_id: clientId,
+          api_key_id: credentialId,
+          browser_session_id: null,
+          oauth_client_id: null,
+          client_org_id: null,
+          identity_id: null,
+          scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
+          project_id: narrowing.projectId ?? null,
+          allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
+          expire_time: new Date(end),
+        });
+        return { sessionId: id, gen: tokenGen, now: startTime, expireTime: end };
+      }),
     );
     const limits = { credentialExpireTime: expireTime, allowedAddresses, ...narrowing };
     const grant = {

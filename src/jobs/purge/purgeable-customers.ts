@@ -22,7 +22,7 @@ function removePurgeableCustomer(
   id: string,
 ): Promise<Removed | undefined> {
   return inTransaction(database, (db) =>
-    writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async (transaction) => {
+    writeInOrg(db, { org: { by: "id", value: systemOrgId } }, purgeAuthor, async (transaction) => {
       const customer = await lockPurgeableCustomer(db, id);
       if (customer === undefined) return undefined;
       await removeCustomer(db, customer);

@@ -1,7 +1,5 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
-import { lockCustomersOf } from "../../quotas/lock-customers-of.ts";
-import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { findPurgeableIn } from "./find-purgeable.ts";
@@ -29,10 +27,6 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
     return { rows: owned + rows.length, resources: rows.length };
   };
 
-  // What a project used of the quota of its customer is free again.
-  const lockBefore =
-    type === "Project" ? (db: OrgTransaction["db"], org: Reference) => lockCustomersOf(db, [[org]]) : undefined;
-
   return {
     kind: resourceTypes[type].plural,
     async find(leftOut) {
@@ -45,7 +39,8 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
           transaction,
           places.map(({ id }) => id),
         );
-      return unitsInOrgs(dependencies, found, rowsPerStep, removeAt, lockBefore);
+      // What a project used of the quota of its customer is free again.
+      return unitsInOrgs(dependencies, found, rowsPerStep, removeAt, type === "Project");
     },
   };
 }

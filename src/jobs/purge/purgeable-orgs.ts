@@ -2,8 +2,8 @@
 // `system`. While the batches are removed, only the org's own lock is held. The lock of `system`, which other writes need, is
 // held only for the last step.
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { lockCustomersFirst } from "../../changes/write-locks.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
-import { lockCustomersOf } from "../../quotas/lock-customers-of.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
 import {
@@ -48,7 +48,7 @@ function emptyOrg(
   rows: readonly RowPlace[],
 ): Promise<Removed | undefined> {
   return inTransaction(database, async (db) => {
-    if (rows.some(({ table }) => table === "allocations")) lockCustomersOf(db, [[{ by: "id", value: id }]]);
+    if (rows.some(({ table }) => table === "allocations")) lockCustomersFirst(db, [{ by: "id", value: id }]);
     const org = await lockPurgeableOrg(db, registry, id);
     return org && { rows: await deleteRowsOfOrg(db, id, rows), resources: 0 };
   });
@@ -59,7 +59,7 @@ async function removePurgeableOrg(
   id: string,
 ): Promise<Removed | undefined> {
   return inTransaction(database, (db) =>
-    writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async (transaction) => {
+    writeInOrg(db, { org: { by: "id", value: systemOrgId } }, purgeAuthor, async (transaction) => {
       const org = await lockPurgeableOrg(db, registry, id);
       if (org === undefined) return undefined;
       // Another purge of the org may have appended to its change log since it was emptied.

@@ -1,5 +1,5 @@
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
-import type { Reference } from "../../paths/parse-path.ts";
+import { type WriteLocks, lockCustomersFirst } from "../../changes/write-locks.ts";
 import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing, purgeAuthor } from "./purge-task.ts";
 import { lockOrgThatStays, tryLockForPurge } from "./store.ts";
 
@@ -8,22 +8,22 @@ import { lockOrgThatStays, tryLockForPurge } from "./store.ts";
  * A unit is a write in its org, whatever the state of the org.
  *
  * @param remove checks again which of the rows can be removed, and removes them.
- * @param lockBefore takes locks that come before that of the org.
+ * @param customer whether the customer of the org is locked, too.
  */
 export function unitsInOrgs<Row extends { readonly org_id: string }>(
   { database }: PurgeTaskDependencies,
   rows: readonly Row[],
   size: number,
   remove: (transaction: OrgTransaction, rows: readonly Row[]) => Promise<Removed>,
-  lockBefore?: (db: OrgTransaction["db"], org: Reference) => void,
+  customer = false,
 ): PurgeUnit[] {
   const removeInOrg = (orgId: string, some: readonly Row[]): Promise<Removed | undefined> =>
     inTransaction(database, async (db) => {
       if (!(await tryLockForPurge(db, orgId))) return undefined;
-      const reference = { by: "id", value: orgId } as const;
-      lockBefore?.(db, reference);
+      const locks: WriteLocks = { org: { by: "id", value: orgId }, state: "any" };
+      if (customer) lockCustomersFirst(db, [locks.org]);
       if (!(await lockOrgThatStays(db, orgId))) return nothing;
-      return writeInOrg(db, reference, purgeAuthor, (transaction) => remove(transaction, some), "any");
+      return writeInOrg(db, locks, purgeAuthor, (transaction) => remove(transaction, some));
     });
   const byOrg = Map.groupBy(rows, (row) => row.org_id);
   return [...byOrg].flatMap(([scope, found]) =>

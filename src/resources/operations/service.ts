@@ -13,9 +13,9 @@ import type { ResourceRules, ServedResource } from "../../standard-methods/rules
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
-import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
+import { closeScope, openWrite } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
-import { groupLedgerWrites, lockCustomerFor } from "../ledger-writes.ts";
+import { ledgerLocks, shareLedgerWrite } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { operationDefinition } from "./definition.ts";
@@ -47,7 +47,6 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
     reader,
     dependencies,
   };
-  const grouping = groupLedgerWrites(dependencies);
   const standard = createStandardHandlers(OperationsService, dependencies, operationDefinition, rules);
 
   const own: Partial<ServiceImpl<typeof OperationsService>> = {
@@ -79,10 +78,9 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
     cancelOperation(request, context) {
       const path = targetOf(context, patterns.Operation);
       const { cancelOperation } = OperationsService.method;
-      const write = { ...readWriteRequest(cancelOperation, request, context), joinsGroups: true };
-      return runWrite(grouping, write, async (call) => {
-        lockCustomerFor(call, path);
-        const transaction = await openScope(served, call, path);
+      const write = shareLedgerWrite(readWriteRequest(cancelOperation, request, context));
+      return runWrite(dependencies, write, async (call) => {
+        const transaction = await openWrite(call, ledgerLocks(path[0]));
         const found = await requireFound(served, transaction, await reader.find(call.db, path), path, "");
         await requireOpenParents(served, transaction, [found], alone);
         const row = await cancelOpenOperation(transaction, dependencies, found);

@@ -28,7 +28,7 @@ import { operationDefinition } from "../operations/definition.ts";
 import { type Outcome, endOperation, readResourceOf } from "../operations/end-operation.ts";
 import { toOperation } from "../operations/message.ts";
 import { type OperationRow, maxAttempts } from "../operations/store.ts";
-import { groupLedgerWrites, runLedgerWrite } from "../ledger-writes.ts";
+import { runLedgerWrite } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
 import { requireStorable } from "../require-storable.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
@@ -77,7 +77,6 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   const services = readers.readerOf(serviceDefinition, serviceDefinition.places[0]);
   const types = readers.readerOf(resourceTypeDefinition, resourceTypeDefinition.places[0]);
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
-  const grouping = groupLedgerWrites(dependencies);
   const isAnyDue = createIsAnyDue(database);
 
   const serviceIdOf = async (context: HandlerContext): Promise<string> => {
@@ -111,7 +110,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   ): Promise<Operation> => {
     const claim = await readClaim(request, context);
     const result = await runLedgerWrite(
-      grouping,
+      dependencies,
       claim.orgId,
       readWriteRequest(method, request, context),
       async (transaction) => {
@@ -187,7 +186,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       const found = await findResource(database, resources, await serviceIdOf(context), request.resourcePath);
       const method = ProviderService.method.reportResource;
       const result = await runLedgerWrite(
-        grouping,
+        dependencies,
         found.org_id,
         readWriteRequest(method, request, context),
         async (transaction) => {

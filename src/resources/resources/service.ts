@@ -28,10 +28,10 @@ import { checkNew } from "../../standard-methods/write/check-new.ts";
 import { insertAll } from "../../standard-methods/write/create.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
-import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
+import { closeScope, openWrite } from "../../standard-methods/write/scope.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
 import { placeOf } from "../counted-amounts.ts";
-import { groupLedgerWrites, lockCustomerFor } from "../ledger-writes.ts";
+import { ledgerLocks, shareLedgerWrite } from "../ledger-writes.ts";
 import { showOperations } from "../operations/show-operations.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import type { CheckedParameters } from "../parameters.ts";
@@ -52,16 +52,13 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   const served = { definition: infrastructureDefinition, place, rules, reader, dependencies };
   const standard = createStandardHandlers(ResourcesService, dependencies, infrastructureDefinition, rules);
 
-  const grouping = groupLedgerWrites(dependencies);
-
   /** Starts operations in the org of a path. */
   const startAll = async (
     call: WriteCall,
     path: readonly Reference[],
     run: (transaction: OrgTransaction) => Promise<Started[]>,
   ): Promise<Operation[]> => {
-    lockCustomerFor(call, path);
-    const transaction = await openScope(served, call, path);
+    const transaction = await openWrite(call, ledgerLocks(required(path[0])));
     const started = await run(transaction);
     closeScope(call, transaction);
     return toAnswers(dependencies, call, transaction, started);
@@ -90,8 +87,8 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   const change = async (method: DescMethod, request: object, context: HandlerContext, etag: string, start: Start) => {
     const path = targetOf(context, patterns.Resource);
     const types = visibleTypesOf(context);
-    const write = { ...readWriteRequest(method, request, context), joinsGroups: true };
-    const answer = await runWrite(grouping, write, async (call) => {
+    const write = shareLedgerWrite(readWriteRequest(method, request, context));
+    const answer = await runWrite(dependencies, write, async (call) => {
       const [operation] = await startAll(call, path, async (transaction) => {
         const row = await requireFound(served, transaction, await reader.find(call.db, path), path, etag);
         requireOfTypes(types, row);
@@ -106,13 +103,10 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   const own: Partial<ServiceImpl<typeof ResourcesService>> = {
     async createResource(request, context) {
       const parent = targetOf(context, patterns.Project);
-      const write = {
-        ...readWriteRequest(ResourcesService.method.createResource, request, context),
-        joinsGroups: true,
-      };
+      const write = shareLedgerWrite(readWriteRequest(ResourcesService.method.createResource, request, context));
       const resource = required(request.resource);
       const checked = await checkNew(served, [resource], write.slices);
-      const answer = await runWrite(grouping, write, async (call) => {
+      const answer = await runWrite(dependencies, write, async (call) => {
         const [operation] = await create(call, parent, [resource], checked, alone);
         return required(operation);
       });

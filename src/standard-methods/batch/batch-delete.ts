@@ -1,5 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Transaction } from "kysely";
+import { lockCustomersFirst } from "../../changes/write-locks.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type ServiceError, invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -35,10 +36,12 @@ export async function deleteAll<Table extends ResourceTable, Row extends Resourc
 ): Promise<(Row | null)[]> {
   const { rules } = served;
   const { allowMissing } = call.request;
-  await rules.lockBefore?.(
-    call.db,
-    paths.map(({ path }) => path),
-  );
+  if (rules.scope.kind === "itself") {
+    lockCustomersFirst(
+      call.db,
+      paths.flatMap(({ path }) => path),
+    );
+  }
   if (allowMissing) {
     // As in a single Delete, this succeeds even if the parent no longer exists.
     const found = await findAll(served, call.db, paths, true);

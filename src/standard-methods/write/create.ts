@@ -59,7 +59,6 @@ async function createIn<Table extends ResourceTable, Row extends ResourceRow, De
   checked: readonly Outcome<unknown>[],
   atItem: AtItem,
 ): Promise<Row[]> {
-  await served.rules.lockBefore?.(call.db, parents.slice(0, 1));
   const transaction = await openScope(served, call, required(parents[0]), messages[0]);
   const created = await insertAll(served, transaction, parents, messages, checked, atItem);
   closeScope(call, transaction);

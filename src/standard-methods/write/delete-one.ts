@@ -1,5 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { lockCustomersFirst } from "../../changes/write-locks.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type AtItem, alone } from "../batch/batch-item.ts";
 import { type ResourceRow, type ResourceTable, keepsDeleted } from "../definition/definition.ts";
@@ -11,7 +12,7 @@ import { requireMayRevoke } from "./require-may-revoke.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
 import { requireUnused } from "./require-unused.ts";
-import { closeScope, openScope } from "./scope.ts";
+import { closeScope, locksOfTransition, openWrite } from "./scope.ts";
 import { changeStates } from "./transition.ts";
 
 /** Deletes a resource (AIP-135, 164). Returns its row if it stays readable; null if it was removed or did not exist. */
@@ -23,12 +24,14 @@ export async function deleteOne<Table extends ResourceTable, Row extends Resourc
 ): Promise<Row | null> {
   const { reader, rules } = served;
   const { allowMissing, force } = call.request;
-  await rules.lockBefore?.(call.db, [path]);
-  // After `lockBefore`, so that the later one of two concurrent calls sees the deletion. Before the org's lock, so that the call
-  // succeeds even if the parent no longer exists.
-  const early = allowMissing ? await reader.find(call.db, path) : undefined;
-  if (allowMissing && isGone(early)) return early ?? null;
-  const transaction = await openScope(served, call, path);
+  if (allowMissing) {
+    // Under the lock of the customer, so that a later one of several concurrent calls sees the deletion. Without that of the org, so that
+    // the call succeeds even if the parent no longer exists.
+    if (rules.scope.kind === "itself") lockCustomersFirst(call.db, path);
+    const early = await reader.find(call.db, path);
+    if (isGone(early)) return early ?? null;
+  }
+  const transaction = await openWrite(call, await locksOfTransition(rules.scope, call.db, path));
   const found = await reader.find(transaction.db, path);
   const left =
     allowMissing && isGone(found)

@@ -16,7 +16,7 @@ import { requireFound } from "./require-found.ts";
 import { requireMayRevoke } from "./require-may-revoke.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
-import { closeScope, openScope } from "./scope.ts";
+import { closeScope, locksOfTransition, openWrite } from "./scope.ts";
 
 /** Changes the state of a resource (AIP-164, 165, 216). Returns its row after the transition. */
 export async function changeState<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
@@ -27,8 +27,7 @@ export async function changeState<Table extends ResourceTable, Row extends Resou
   transition: Transition,
 ): Promise<Row> {
   const { definition, reader, rules } = served;
-  await rules.lockBefore?.(call.db, [path]);
-  const transaction = await openScope(served, call, path);
+  const transaction = await openWrite(call, await locksOfTransition(rules.scope, call.db, path));
   const before = await requireFound(served, transaction, await reader.find(transaction.db, path), path, etag);
   const [after] = await changeStates(served, transaction, [before], transition, alone);
   if (after === undefined) {

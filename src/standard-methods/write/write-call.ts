@@ -14,7 +14,7 @@ import type { FairQueue } from "../../scheduling/fair-queue.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { previewInTurn } from "./preview-in-turn.ts";
-import { type WriteGroups, queueTargetOf } from "./write-groups.ts";
+import { type GroupLocks, type WriteGroups, queueTargetOf } from "./write-groups.ts";
 import type { End, WriteTransaction } from "../../database/write-transaction.ts";
 
 /** The common arguments of a write request. */
@@ -31,8 +31,8 @@ export interface WriteRequest extends CallTime {
   readonly allowMissing: boolean;
   /** Whether to delete a resource together with what is in it (AIP-135). */
   readonly force: boolean;
-  /** Whether the write may be in a group. */
-  readonly joinsGroups?: boolean;
+  /** What it locks, if it may share a transaction with others that lock the same. */
+  readonly shared?: GroupLocks | undefined;
   readonly answer: DescMessage;
   /** A hash of the request without its id. Equal requests have equal fingerprints. */
   readonly fingerprint: () => Buffer;
@@ -83,11 +83,11 @@ export async function runWrite(
   write: Write,
   stored: (answer: Message) => Message = (answer) => answer,
 ): Promise<Message> {
-  const { caller, org, signal, remainingMs } = request;
+  const { caller, org, shared, signal, remainingMs } = request;
   const queued = { orgId: caller.orgId, target: org && queueTargetOf(org), signal };
-  if (request.joinsGroups && org !== undefined && !request.validateOnly) {
+  if (shared !== undefined && !request.validateOnly) {
     try {
-      return await writeGroups.run({ orgId: caller.orgId, org, signal, remainingMs }, (group) =>
+      return await writeGroups.run({ orgId: caller.orgId, locks: shared, signal, remainingMs }, (group) =>
         writeOnce({ db: group.db, group, request, written: [] }, write, stored),
       );
     } catch (error) {

@@ -2,8 +2,8 @@
 // queue of writes. The one whose turn comes leads a group: when it has the lock, it runs the writes that wait then, in the order of
 // their arrival, until there are none, or the group is large or old. The turn of a write that is already in a group passes.
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
+import type { WriteLocks } from "../../changes/write-locks.ts";
 import {
-  type LockBefore,
   type Outcome,
   type WriteGroup,
   beginGroup,
@@ -21,9 +21,11 @@ import type { FairQueue } from "../../scheduling/fair-queue.ts";
 interface GroupedCall extends CallTime {
   /** The org of the caller. Its writes are in groups of their own, so that it alone waits for them. */
   readonly orgId: string;
-  /** The org that the write locks. */
-  readonly org: OneReference;
+  readonly locks: GroupLocks;
 }
+
+/** What the writes of a group lock. Those that need a customer have groups of their own: others would wait for it with them. */
+export type GroupLocks = WriteLocks & { readonly org: OneReference };
 
 /** Returns the target by which the writes of an org queue. Writes that name the org, and writes that have its id, queue apart. */
 export function queueTargetOf({ by, value }: OneReference): string {
@@ -38,12 +40,6 @@ export interface WriteGroups {
    *   write has run.
    */
   run<Result>(call: GroupedCall, write: (group: WriteGroup) => Promise<Result>): Promise<Result>;
-  /**
-   * Returns groups apart from these, whose transactions take other locks first.
-   *
-   * @param lockBefore takes the locks that come before that of an org.
-   */
-  lockingBefore(lockBefore: LockBefore): WriteGroups;
 }
 
 export interface WriteGroupsOptions {
@@ -64,15 +60,15 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: LockBefore): WriteGroups {
+export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
   const { database, writeQueue, maxWrites = 32, maxMs = 50 } = options;
-  /** By caller's org and target: the writes that are in no group, in the order of their arrival. */
+  /** By caller's org and locks: the writes that are in no group, in the order of their arrival. */
   const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
 
-  const lead = async ({ org, remainingMs }: GroupedCall, waiting: Waiting[]): Promise<void> => {
+  const lead = async ({ locks, remainingMs }: GroupedCall, waiting: Waiting[]): Promise<void> => {
     // If the transaction failed, writes whose turn has passed may be left over.
-    let left = await runGroup(org, [], waiting, remainingMs);
-    while (left.length > 0) left = await runGroup(org, [...left], []);
+    let left = await runGroup(locks, [], waiting, remainingMs);
+    while (left.length > 0) left = await runGroup(locks, [...left], []);
   };
 
   /**
@@ -82,7 +78,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
    * @returns writes of `taken`, with those that were taken meanwhile, that have not run.
    */
   const runGroup = async (
-    org: OneReference,
+    locks: GroupLocks,
     taken: Waiting[],
     waiting: Waiting[],
     leaderMs?: CallTime["remainingMs"],
@@ -91,7 +87,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
     try {
       await inTransaction(database, async (db) => {
         outcomes = [];
-        const group = await beginGroup(db, org, (taken[0]?.call.remainingMs ?? leaderMs)?.(), lockBefore);
+        const group = await beginGroup(db, locks, (taken[0]?.call.remainingMs ?? leaderMs)?.());
         const hasRoom = (): boolean =>
           outcomes.length < maxWrites && performance.now() - group.lockedAt < maxMs && !group.written.isLast;
         while (outcomes.length === 0 || hasRoom()) {
@@ -107,7 +103,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
         endGroup(group);
       });
     } catch (error) {
-      return handleFailure(error, org, taken, outcomes.length);
+      return handleFailure(error, locks, taken, outcomes.length);
     }
     outcomes.forEach((outcome, index) => settle(required(taken[index]), outcome));
     return taken.slice(outcomes.length);
@@ -116,7 +112,7 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
   /** @param ran the number of writes that had run when the transaction failed. */
   const handleFailure = async (
     error: unknown,
-    org: OneReference,
+    locks: GroupLocks,
     taken: readonly Waiting[],
     ran: number,
   ): Promise<readonly Waiting[]> => {
@@ -132,16 +128,15 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
       return [];
     }
     // It is not known which one is at fault.
-    for (const each of taken) await runGroup(org, [each], []);
+    for (const each of taken) await runGroup(locks, [each], []);
     return [];
   };
 
   return {
-    lockingBefore: (before) => createWriteGroups(options, before),
     run: (call, write) =>
       new Promise((resolve, reject) => {
-        const target = queueTargetOf(call.org);
-        const key = `${call.orgId} ${target}`;
+        const target = queueTargetOf(call.locks.org);
+        const key = `${call.orgId} ${target}${call.locks.customer === true ? " and its customer" : ""}`;
         const lane = lanes.get(key) ?? { waiting: [], turns: 0 };
         lanes.set(key, lane);
         lane.turns++;

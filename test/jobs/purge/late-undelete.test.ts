@@ -23,17 +23,11 @@ test("an undelete that begins before the purge time and waits until the org is p
     let steps = 0;
     await fixture.createJob({ rowsPerStep: 5, maxRunMs: 1, clock: () => steps, onStep: () => steps++ }).runOnce();
     expect(steps).toBe(1);
-    return writeInOrg(
-      db,
-      reference,
-      sampleAuthor,
-      async (transaction) => {
-        const row = required(await findRow(db, orgDefinition, [reference]));
-        const target = { db, orgId: org.id, revision: transaction.revision, time: transaction.time };
-        return makeTransitions(target, orgDefinition, [row], { transition: "undelete", retentionDays });
-      },
-      "any",
-    );
+    return writeInOrg(db, { org: reference, state: "any" }, sampleAuthor, async (transaction) => {
+      const row = required(await findRow(db, orgDefinition, [reference]));
+      const target = { db, orgId: org.id, revision: transaction.revision, time: transaction.time };
+      return makeTransitions(target, orgDefinition, [row], { transition: "undelete", retentionDays });
+    });
   });
   expect(undeleted.rows).toEqual([]);
 });

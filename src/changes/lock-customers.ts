@@ -5,12 +5,10 @@ import type { WriteTransaction } from "../database/write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
 
 /**
- * Locks the customers of the orgs in which paths begin, before these orgs are locked, for writes that use the ledger:
- * `lockBefore` of the rules of a resource. They are sent with the next statement. The installation's own org is locked before its
- * customer, as by writes to customers.
+ * Locks the customers of orgs, together with the next statement, before these orgs are locked: see `WriteLocks`. The installation's own
+ * org is locked before its customer, as by writes to customers.
  */
-export function lockCustomersOf(db: WriteTransaction, paths: readonly (readonly Reference[])[]): void {
-  const orgs = paths.flatMap(([org]) => org ?? []);
+export function lockCustomersOf(db: WriteTransaction, orgs: readonly Reference[]): void {
   const [only] = orgs;
   if (only === undefined) return;
   const value = only.by === "any" ? null : only.value;
