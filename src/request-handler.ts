@@ -55,11 +55,7 @@ export function createRequestHandler(
   const { oauth, signIn, wellKnown } = pages;
   const clientAddress = createClientAddress(config.trustedProxies);
   const valuesOf = (request: HttpRequest, pace: RequestPace, record?: CallRecord): ContextValues =>
-    createContextValues()
-      .set(requestIdKey, requestIdOf(request))
-      .set(clientAddressKey, clientAddress(request))
-      .set(paceKey, pace)
-      .set(callRecordKey, record);
+    createContext(request, clientAddress(request), pace, record);
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];
@@ -132,6 +128,20 @@ export function createRequestHandler(
     markDeprecated(request, response);
     return rpc(request, response, valuesOf(request, pace, record));
   };
+}
+
+/** Returns what is known of a request when it enters. */
+function createContext(
+  request: HttpRequest,
+  address: string | null,
+  pace: RequestPace,
+  record: CallRecord | undefined,
+): ContextValues {
+  return createContextValues()
+    .set(requestIdKey, requestIdOf(request))
+    .set(clientAddressKey, address)
+    .set(paceKey, pace)
+    .set(callRecordKey, record);
 }
 
 /** Returns the bundle for generators of clients, by path. It is made when it is first read. */

@@ -32,7 +32,7 @@ function formatLine({ level, time, msg, err, ...rest }: Fields): string {
 /** `200 GET /iam/v1alpha/orgs 3 ms` and then, dim, the call and its caller. */
 function formatRequest(fields: Fields): string {
   const { status, method, path, durationMs, code, rpc, caller, aborted, requestId, address } = fields;
-  const failed = code !== undefined && code !== "OK" ? ` ${String(code)}` : "";
+  const failed = typeof code === "string" && code !== "OK" ? ` ${code}` : "";
   const shown = styleText(Number(status) >= 400 || failed !== "" ? "yellow" : "green", `${String(status)}${failed}`);
   const cut = aborted === true ? " (the client has gone)" : "";
   const rest = formatRest({ rpc: path === `/${String(rpc)}` ? undefined : rpc, caller, address, requestId });

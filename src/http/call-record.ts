@@ -17,7 +17,7 @@ export interface CallRecord {
 }
 
 /** Who makes a call, by ids. */
-export interface RecordedCaller {
+interface RecordedCaller {
   readonly orgId: string;
   readonly memberId: string;
   /** The API key or the session of the call. */

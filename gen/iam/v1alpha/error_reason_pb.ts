@@ -199,7 +199,8 @@ export const ErrorReason = {
   DEADLINE_EXCEEDED: 24,
 
   /**
-   * The database cannot be reached, is too busy or is read-only; try again.
+   * The database cannot be reached, is too busy or is read-only, or did not keep the lock of a write, which was tried three
+   * times; try again.
    *
    * @generated from enum value: SERVICE_UNAVAILABLE = 25;
    */

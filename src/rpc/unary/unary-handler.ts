@@ -110,8 +110,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): CallHandler {
         protocol.sendError(exchange, recorded(toError(thrown, wire, context), values));
       } catch (cause) {
         // The message or a header of the error cannot be sent.
-        const unsendable = new Error("the error cannot be sent", { cause });
-        protocol.sendError(exchange, toError(unsendable, wire, context));
+        protocol.sendError(exchange, toError(new Error("the error cannot be sent", { cause }), wire, context));
       }
     };
     const lifetime = watchCall(response, Math.min(givenMs, timeoutMs), (error) => {
