@@ -5,7 +5,7 @@ import { Command } from "commander";
 import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
-import { formatForPeople } from "./cli/log-for-people.ts";
+import { formatForPeople } from "./http/log-for-people.ts";
 import type { OperatorCommands } from "./cli/operator-commands.ts";
 import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
 import { createSignInLinkFile, signInLinkFile } from "./installation/sign-in-link.ts";

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import pino from "pino";
 import { expect, test } from "vitest";
-import { formatForPeople } from "../../src/cli/log-for-people.ts";
+import { formatForPeople } from "../../src/http/log-for-people.ts";
 
 const time = new Date(2026, 0, 31, 12, 5, 9).toISOString();
 const format = (...lines: readonly (object | string)[]): string[] => {
