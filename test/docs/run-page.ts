@@ -1,0 +1,88 @@
+// Runs the commands of a page as a newcomer would: in one shell, in their order, with the organisation and the provider that the README
+// names.
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { runTenantry } from "../support/command.ts";
+import { issuer, startTestServer } from "../support/test-server.ts";
+
+export const root = resolve(import.meta.dirname, "../..");
+
+/** What a page shows. */
+export interface Block {
+  /** `sh`, `json` */
+  readonly language: string;
+  readonly text: string;
+}
+
+export function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(root, page), "utf8");
+  return [...text.matchAll(/^( *)```(\w+)\n(.*?)^ *```$/gms)].map(([, indent = "", language = "", block = ""]) => ({
+    language,
+    text: block.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+  }));
+}
+
+/** The commands of a page, with the JSON that it shows after them; without those that install, test and start the service. */
+export function commandsOf(page: string): { readonly text: string; readonly shown: string }[] {
+  return blocksOf(page).flatMap(({ language, text }, index, blocks) => {
+    if (language !== "sh" || text.startsWith("npm ci")) return [];
+    const next = blocks[index + 1];
+    return [{ text, shown: next?.language === "json" ? next.text : "" }];
+  });
+}
+
+/** A line before the answers of each block. */
+const mark = "== block";
+
+/** Returns the answers of each block of commands. */
+export async function runPage(page: string): Promise<string[]> {
+  const server = await startTestServer({ issuer });
+  onTestFinished(() => server.close());
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-page-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  await mkdir(join(directory, "data"));
+  await writeFile(join(directory, "data/operator-key"), `${server.operatorKey}\n`);
+  const env = { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey };
+  expect(await runTenantry(["import", join(root, "examples/acme.yaml")], { env })).toMatchObject({ code: 0 });
+
+  const script = [
+    // Each answer is in a line of its own.
+    'curl() { command curl --silent --show-error "$@" && echo; }',
+    "grpcurl() { true; }",
+    // Starts the provider, the only thing that a page starts with npm besides the service.
+    'npm() { "$NODE" "$PROVIDER" > provider.log & trap "kill $!" EXIT; until grep -q "provides storage" provider.log; do sleep 0.1; done; }',
+    ...commandsOf(page).flatMap(({ text }) => [`echo "${mark}"`, text]),
+  ].join("\n");
+  const shell = spawn("bash", ["-eu", "-c", script.replaceAll("http://localhost:8080", server.url)], {
+    cwd: directory,
+    env: {
+      ...env,
+      PATH: process.env["PATH"],
+      NODE: process.execPath,
+      PROVIDER: join(root, "examples/provider/main.ts"),
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: 120_000,
+  });
+  let output = "";
+  for await (const text of shell.stdout.setEncoding("utf8")) output += text as string;
+  return output.split(`${mark}\n`).slice(1);
+}
+
+/** Returns the messages of the errors among answers. */
+export function errorsIn(answers: string): (string | undefined)[] {
+  return [...answers.matchAll(/"(?:error":\{.*?"|code":"[a-z_]+",")message":"([^"]*)/g)].map(([, message]) => message);
+}
+
+export function hasCurl(): boolean {
+  try {
+    execFileSync("curl", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
