@@ -130,7 +130,12 @@ test("writes that share a transaction tell what they have committed, when they h
     (error) => events.push(error),
   );
   const signal = () => new AbortController().signal;
-  const call = { orgId: org.id, locks: { org: { by: "id", value: org.id } }, signal, remainingMs: () => undefined } as const;
+  const call = {
+    orgId: org.id,
+    locks: { org: { by: "id", value: org.id } },
+    signal,
+    remainingMs: () => undefined,
+  } as const;
   const run = (write: "add" | "fail" | "nothing") =>
     groups
       .run(call, async (group) => {
