@@ -2,7 +2,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { Reference } from "../paths/parse-path.ts";
-import { closeScope, openWrite } from "../standard-methods/write/scope.ts";
+import { runOpen } from "../standard-methods/write/open-write.ts";
 import type { GroupLocks } from "../standard-methods/write/write-groups.ts";
 import { type WriteRequest, type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 
@@ -28,10 +28,5 @@ export function runLedgerWrite(
 ): Promise<Message> {
   const org = { by: "id", value: orgId } as const;
   const locks: GroupLocks = { ...ledgerLocks(org), state: "any" };
-  return runWrite(runner, { ...request, org, shared: locks }, async (call) => {
-    const transaction = await openWrite(call, locks);
-    const answer = await write(transaction);
-    closeScope(call, transaction);
-    return answer;
-  });
+  return runWrite(runner, { ...request, org, shared: locks }, (call) => runOpen(call, locks, write));
 }

@@ -86,13 +86,13 @@ type Creation<Row extends ResourceRow, Message, NewRow, Checked> =
   /** Only together with another resource. */
   | { readonly kind: "with another" };
 
-/** The writes that a guard may refuse because of their outcome. */
-type GuardedStep = "update" | "remove" | Transition;
+/** What a write does to a row that exists. */
+type RowStep = "update" | "remove" | Transition;
 
 /** A write of a row. An update has the row with the columns that it changes by rule, which `change` returned. */
 export type RowWrite<Row> =
   | { readonly step: "update"; readonly row: Row; readonly after: Row }
-  | { readonly step: Exclude<GuardedStep, "update">; readonly row: Row };
+  | { readonly step: Exclude<RowStep, "update">; readonly row: Row };
 
 /** The behaviour that is specific to one resource. What all resources have in common follows from the definition. */
 export interface ResourceRules<
@@ -131,8 +131,8 @@ export interface ResourceRules<
   ): Promise<void> | void;
   /** Returns the resource's own columns that a transition changes. */
   transitionColumns?(transition: Transition): Updateable<Schema[Table]> | undefined;
-  /** Runs a write and refuses it if its outcome is not allowed. */
-  guard?<Result>(transaction: OrgTransaction, step: GuardedStep, write: () => Promise<Result>): Promise<Result>;
+  /** What may leave an org without an owner, and is refused then. */
+  readonly mayLeaveNoOwner?: readonly RowStep[];
   /**
    * Returns the messages of rows that a Get or List has read as its caller may see them; absent if all callers see the same. Such
    * responses are not reused.

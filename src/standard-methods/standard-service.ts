@@ -277,7 +277,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
         dependencies,
         write,
         async (call) => {
-          const [row] = await createAll(served, call, [parent], [message], checked);
+          const [row] = await createAll(served, call, { parents: [parent], messages: [message], checked });
           return definition.toMessage(required(row));
         },
         stored,

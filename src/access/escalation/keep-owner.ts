@@ -1,31 +1,31 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 
 /** The scopes that must keep an owner: the org and, for the installation's own org, the platform. */
 type Owned = "ORG" | "PLATFORM";
 
 /**
- * Runs a write that may remove access, and fails if the write leaves an org that has an owner without one. An owner is an
- * ACTIVE member that holds the role `owner`, directly or through groups, without a condition or an expire time.
+ * Checks that a write which may remove access has left an owner to what had one before. An owner is an ACTIVE member that holds the
+ * role `owner`, directly or through groups, without a condition or an expire time.
  *
+ * @param before what `findOwned` found before the write.
  * @throws ServiceError LAST_OWNER
  */
-export async function keepOwner<Result>({ db, org }: OrgTransaction, write: () => Promise<Result>): Promise<Result> {
-  const before = await findOwned(db, org.id);
-  const result = await write();
-  if (before.length === 0) return result;
-  const after = await findOwned(db, org.id);
+export async function requireOwned(transaction: OrgTransaction, before: readonly Owned[]): Promise<void> {
+  if (before.length === 0) return;
+  const after = await findOwned(transaction);
   const lost = before.find((owned) => !after.includes(owned));
-  if (lost === undefined) return result;
+  if (lost === undefined) return;
+  const { org } = transaction;
   const what = lost === "ORG" ? `the org /orgs/${org.name}` : "the platform";
   throw new ServiceError("LAST_OWNER", `${what} would be left without an owner: make another member its owner first`, {
     metadata: { resource: lost === "ORG" ? `/orgs/${org.name}` : "/" },
   });
 }
 
-async function findOwned(db: Kysely<Schema>, orgId: string): Promise<Owned[]> {
+/** Returns the scopes in an org that have an owner now. */
+export async function findOwned({ db, org: { id: orgId } }: OrgTransaction): Promise<Owned[]> {
   const { rows } = await sql<{ owned: Owned }>`
     with recursive granted (owned, member_id, group_id) as (
       select scope_type, member_id, group_id from role_bindings

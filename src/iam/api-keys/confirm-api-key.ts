@@ -7,7 +7,7 @@ import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
-import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
+import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { type IssuedRow, toApiKey } from "./message.ts";
 import type { ServedApiKeys } from "./served.ts";
@@ -18,16 +18,15 @@ export function createConfirmApiKey(served: ServedApiKeys) {
   return async (request: ConfirmApiKeyRequest, context: HandlerContext): Promise<ApiKey> => {
     const path = targetOf(context, patterns.ApiKey);
     const write = readWriteRequest(ApiKeysService.method.confirmApiKey, request, context);
-    const answer = await runWrite(dependencies, write, async (call) => {
-      const transaction = await openScope(served, call, path);
-      const found = await reader.find(transaction.db, path);
-      const row = await requireFound(served, transaction, found, path, request.etag);
-      const { member_id, expire_time: expireTime, allowed_addresses: allowedAddresses } = row;
-      await dependencies.escalation.requireMayConfirm(transaction, member_id, { expireTime, allowedAddresses });
-      const confirmed = row.grants_until === null ? row : await countAll(served, transaction, row);
-      closeScope(call, transaction);
-      return toApiKey(confirmed);
-    });
+    const answer = await runWrite(dependencies, write, (call) =>
+      runOpen(call, { org: path[0] }, async (transaction) => {
+        const found = await reader.find(transaction.db, path);
+        const row = await requireFound(served, transaction, found, path, request.etag);
+        const { member_id, expire_time: expireTime, allowed_addresses: allowedAddresses } = row;
+        await dependencies.escalation.requireMayConfirm(transaction, member_id, { expireTime, allowedAddresses });
+        return toApiKey(row.grants_until === null ? row : await countAll(served, transaction, row));
+      }),
+    );
     return answer as ApiKey;
   };
 }

@@ -20,11 +20,11 @@ import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { insertAll } from "../../standard-methods/write/create.ts";
+import { planCreation } from "../../standard-methods/write/create.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
-import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { type Plan, writeRows } from "../../standard-methods/write/write-rows.ts";
 import { memberDefinition } from "../members/definition.ts";
 import { endSessionsLater } from "../sessions/end-sessions.ts";
 import { readSessionsOfKeys } from "../sessions/store.ts";
@@ -46,21 +46,25 @@ export function createRotateApiKey(served: ServedApiKeys) {
     const answer = await runWrite(
       dependencies,
       write,
-      async (call) => {
-        const transaction = await openScope(served, call, path);
-        const found = await reader.find(transaction.db, path);
-        const row = await requireFound(served, transaction, found, path, request.etag);
-        if (row.member_delete_time !== null) {
-          throw deleted("member", formatReferences(patterns.Member, targetParent(row)));
-        }
-        // A key that replaces itself gets nothing that it does not have.
-        const grantsUntil = isKeyOf(caller, row) ? row.grants_until : await limitOf(served, transaction, row);
-        const successor = await insertSuccessor(served, transaction, { ...row, grants_until: grantsUntil }, request);
-        const overlapMs = request.overlap === undefined ? dayMs : Number(request.overlap.seconds) * 1_000;
-        await endLater(served, transaction, row, new Date(transaction.org.lockTime.getTime() + overlapMs));
-        closeScope(call, transaction);
-        return toApiKey(successor);
-      },
+      (call) =>
+        writeRows(served, call, {
+          locks: { org: path[0] },
+          async prepare(transaction) {
+            const found = await reader.find(transaction.db, path);
+            const row = await requireFound(served, transaction, found, path, request.etag);
+            if (row.member_delete_time !== null) {
+              throw deleted("member", formatReferences(patterns.Member, targetParent(row)));
+            }
+            // A key that replaces itself gets nothing that it does not have.
+            const grantsUntil = isKeyOf(caller, row) ? row.grants_until : await limitOf(served, transaction, row);
+            const limited = { ...row, grants_until: grantsUntil };
+            return planSuccessor(served, transaction, limited, request, async (successor) => {
+              const overlapMs = request.overlap === undefined ? dayMs : Number(request.overlap.seconds) * 1_000;
+              await endLater(served, transaction, row, new Date(transaction.org.lockTime.getTime() + overlapMs));
+              return toApiKey(successor);
+            });
+          },
+        }),
       apiKeyDefinition.withoutSecrets as Parameters<typeof runWrite>[3],
     );
     return answer as ApiKey;
@@ -86,12 +90,13 @@ async function limitOf(
   return grantsUntilOf(transaction, member, escalation);
 }
 
-async function insertSuccessor(
+async function planSuccessor(
   served: ServedApiKeys,
   transaction: OrgTransaction,
   row: IssuedRow,
   request: RotateApiKeyRequest,
-): Promise<IssuedRow> {
+  answer: (successor: IssuedRow) => Promise<ApiKey>,
+): Promise<Plan<IssuedRow, ApiKey>> {
   const { member_id, grants_until, scopes, allowed_addresses } = row;
   const expireTime = readExpireTime(request.expireTime, transaction.org, "expire_time");
   const requireAllowed = await createRequireAllowed(transaction, { expireTime: "expire_time", scopes: "path" });
@@ -104,10 +109,11 @@ async function insertSuccessor(
   const creation = { kind: "in org", prepare: () => Promise.resolve([{ columns, joined }]) } as const;
   const { display_name: displayName, description, labels } = row;
   const message = create(ApiKeySchema, { name: request.name, displayName, description, labels });
-  const parent = targetParent(row);
   const successor = { ...served, rules: { ...served.rules, creation } };
-  const [created] = await insertAll(successor, transaction, [parent], [message], [], alone);
-  return required(created).row;
+  const resources = { parents: [targetParent(row)], messages: [message], checked: [] };
+  return planCreation(successor, transaction, resources, alone, ([created]: readonly IssuedRow[]) =>
+    answer(required(created)),
+  );
 }
 
 const targetParent = ({ org_id, member_id }: IssuedRow) =>

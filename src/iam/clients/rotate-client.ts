@@ -15,7 +15,7 @@ import type { ServedResource } from "../../standard-methods/rules.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
-import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
+import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { clientDefinition } from "./definition.ts";
 import { type IssuedClientRow, toClient } from "./message.ts";
@@ -31,27 +31,26 @@ export function createRotateClient(served: ServedResource<"clients", IssuedClien
     const answer = await runWrite(
       dependencies,
       write,
-      async (call) => {
-        const transaction = await openScope(served, call, path);
-        const { db, org, revision, time } = transaction;
-        const found = await reader.find(db, path);
-        const row = await requireFound(served, transaction, found, path, request.etag);
-        if (!row.confidential)
-          throw invalidField("path", "must be a confidential client; others have no secret", "path");
-        const overlapMs = request.overlap === undefined ? dayMs : Number(request.overlap.seconds) * 1_000;
-        const { secret, hash } = createApiKey();
-        const columns = {
-          secret_hash: hash,
-          previous_secret_hash: await readSecretHash(transaction, row),
-          previous_secret_expire_time: new Date(org.lockTime.getTime() + overlapMs),
-        };
-        const change = { fields: toClient(row), columns };
-        const updated = await updateRow({ db, orgId: org.id, revision, time }, definition, row, change);
-        const after = { ...row, ...updated };
-        recordChange(transaction, definition, row, after);
-        closeScope(call, transaction);
-        return toClient({ ...after, secret });
-      },
+      (call) =>
+        runOpen(call, { org: path[0] }, async (transaction) => {
+          const { db, org, revision, time } = transaction;
+          const found = await reader.find(db, path);
+          const row = await requireFound(served, transaction, found, path, request.etag);
+          if (!row.confidential)
+            throw invalidField("path", "must be a confidential client; others have no secret", "path");
+          const overlapMs = request.overlap === undefined ? dayMs : Number(request.overlap.seconds) * 1_000;
+          const { secret, hash } = createApiKey();
+          const columns = {
+            secret_hash: hash,
+            previous_secret_hash: await readSecretHash(transaction, row),
+            previous_secret_expire_time: new Date(org.lockTime.getTime() + overlapMs),
+          };
+          const change = { fields: toClient(row), columns };
+          const updated = await updateRow({ db, orgId: org.id, revision, time }, definition, row, change);
+          const after = { ...row, ...updated };
+          recordChange(transaction, definition, row, after);
+          return toClient({ ...after, secret });
+        }),
       clientDefinition.withoutSecrets as Parameters<typeof runWrite>[3],
     );
     return answer as Client;

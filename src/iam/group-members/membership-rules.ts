@@ -1,6 +1,5 @@
 import type { GroupMemberSchema } from "../../../gen/iam/v1alpha/group_member_pb.ts";
 import { sql } from "kysely";
-import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError, deleted, notFound } from "../../errors/service-error.ts";
@@ -93,7 +92,7 @@ export function createMembershipRules({ readers, escalation }: ResourceDependenc
         ? []
         : [{ kind: "group", groupId: write.row.group_id, memberId: write.row.member_id }],
 
-    guard: (transaction, _step, write) => keepOwner(transaction, write),
+    mayLeaveNoOwner: ["update", "remove"],
 
     atPath([org, , member], patch, field) {
       const memberPath = formatReferences(patterns.Member, [required(org), required(member)]);

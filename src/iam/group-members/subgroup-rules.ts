@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SubgroupSchema } from "../../../gen/iam/v1alpha/group_member_pb.ts";
-import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { groupDefinition } from "../groups/definition.ts";
@@ -85,7 +84,7 @@ export function createSubgroupRules({ readers, escalation }: ResourceDependencie
     },
 
     revokes: ({ step, row }) => (step === "remove" ? [{ kind: "group", groupId: row.group_id, memberId: null }] : []),
-    guard: (transaction, step, write) => (step === "remove" ? keepOwner(transaction, write) : write()),
+    mayLeaveNoOwner: ["remove"],
 
     atPath([org, , group], patch, field) {
       const implied = formatReferences(patterns.Group, [required(org), required(group)]);

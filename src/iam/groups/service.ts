@@ -1,6 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GroupsService } from "../../../gen/iam/v1alpha/group_pb.ts";
-import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
@@ -16,6 +15,6 @@ export function createGroupsService(dependencies: ResourceDependencies): Service
       },
     },
     revokes: ({ step, row }) => (step === "remove" ? [{ kind: "group", groupId: row.id, memberId: null }] : []),
-    guard: (transaction, step, write) => (step === "remove" ? keepOwner(transaction, write) : write()),
+    mayLeaveNoOwner: ["remove"],
   });
 }

@@ -14,7 +14,7 @@ import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
-import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
+import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { expireSessions } from "../sessions/store.ts";
 import { memberDefinition } from "./definition.ts";
@@ -29,14 +29,14 @@ export function createRevokeTokens(served: ServedMembers) {
   return async (request: RevokeTokensRequest, context: HandlerContext): Promise<Member> => {
     const path = targetOf(context, patterns.Member);
     const write = readWriteRequest(MembersService.method.revokeTokens, request, context);
-    const answer = await runWrite(dependencies, write, async (call) => {
-      const transaction = await openScope(served, call, path);
-      const found = await reader.find(transaction.db, path);
-      const row = await requireFound(served, transaction, found, path, request.etag);
-      const after = await endAllTokens(transaction, row);
-      closeScope(call, transaction);
-      return toMember(after);
-    });
+    const answer = await runWrite(dependencies, write, (call) =>
+      runOpen(call, { org: path[0] }, async (transaction) => {
+        const found = await reader.find(transaction.db, path);
+        return toMember(
+          await endAllTokens(transaction, await requireFound(served, transaction, found, path, request.etag)),
+        );
+      }),
+    );
     return answer as Member;
   };
 }

@@ -5,7 +5,6 @@ import { type Member, type MemberSchema, MembersService } from "../../../gen/iam
 import type { Updateable } from "kysely";
 import type { LockedOrg } from "../../changes/author.ts";
 import type { Members } from "../../database/schema.ts";
-import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
@@ -64,8 +63,7 @@ function createMemberRules({ installation }: ResourceDependencies): MemberRules 
       if (transition === "activate") requireOpenInvitation(row, transaction.org);
     },
     transitionColumns,
-    guard: (transaction, step, write) =>
-      step === "delete" || step === "suspend" ? keepOwner(transaction, write) : write(),
+    mayLeaveNoOwner: ["delete", "suspend"],
   };
 }
 

@@ -10,9 +10,7 @@ import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
-import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { maxViolations } from "../../validation/validate-message.ts";
-import type { WriteCall } from "../../standard-methods/write/write-call.ts";
 import { type LevelRow, pathAbove } from "../../quotas/levels.ts";
 import { isRaised, mayRaise } from "../quotas/may-raise.ts";
 import { permissionToUpdateQuotas } from "../../quotas/permission.ts";
@@ -39,23 +37,26 @@ interface DecisionRequest {
   readonly message: string;
 }
 
-/** @throws ServiceError PERMISSION_DENIED, STATE_FORBIDS, or FIELD_INVALID. */
+/**
+ * Decides a request, under the lock of its org.
+ *
+ * @throws ServiceError PERMISSION_DENIED, STATE_FORBIDS, or FIELD_INVALID.
+ */
 export async function decide(
   served: ServedQuotaRequests,
-  call: WriteCall,
+  transaction: OrgTransaction,
   path: readonly Reference[],
   { etag, message }: DecisionRequest,
   decision: Decision,
 ): Promise<QuotaRequestRow> {
   const { reader, dependencies } = served;
-  const transaction = await openScope(served, call, path);
   const { db, author, time } = transaction;
   const row = await requireFound(served, transaction, await reader.find(db, path), path, etag);
   const level = await readQuota(db, row);
   await requireMayDecide(dependencies.authorHolds, transaction, level);
   requirePending(row, "it cannot be decided again");
   const granted = decision.state === "APPROVED" ? await grant(transaction, row, level, decision.limits) : {};
-  const decided = await updateDecided(served, transaction, row, {
+  return updateDecided(served, transaction, row, {
     state: decision.state,
     granted_limits: JSON.stringify(granted),
     decision_message: message,
@@ -63,8 +64,6 @@ export async function decide(
     decider_id: author.actorId,
     decide_time: time,
   });
-  closeScope(call, transaction);
-  return decided;
 }
 
 /**

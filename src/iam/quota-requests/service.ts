@@ -6,6 +6,7 @@ import { patterns } from "../../paths/patterns.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { type Decision, type ServedQuotaRequests, decide } from "./decide.ts";
 import { quotaRequestDefinition } from "./definition.ts";
@@ -30,8 +31,10 @@ export function createQuotaRequestsService(
   ): Promise<QuotaRequest> => {
     const path = targetOf(context, patterns.QuotaRequest);
     const write = readWriteRequest(method, request, context);
-    const decided = await runWrite(dependencies, write, async (call) =>
-      toQuotaRequest(await decide(served, call, path, request, decision)),
+    const decided = await runWrite(dependencies, write, (call) =>
+      runOpen(call, { org: path[0] }, async (transaction) =>
+        toQuotaRequest(await decide(served, transaction, path, request, decision)),
+      ),
     );
     return decided as QuotaRequest;
   };

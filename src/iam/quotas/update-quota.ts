@@ -8,7 +8,7 @@ import { singletonPath } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { applyUpdate } from "../../standard-methods/write/apply-update.ts";
-import { closeScope } from "../../standard-methods/write/scope.ts";
+import { closeWrite } from "../../standard-methods/write/open-write.ts";
 import type { WriteCall } from "../../standard-methods/write/write-call.ts";
 import { lockCustomer } from "../customers/store.ts";
 import { type NewLimit, requireMayRaise } from "./may-raise.ts";
@@ -49,7 +49,7 @@ export async function updateQuota(
     await requireMayRaise(dependencies.authorHolds, transaction, before, changed);
   }
   const after = await setLimits(transaction, before, changed);
-  closeScope(call, transaction);
+  closeWrite(call, transaction);
   return after;
 }
 

@@ -3,7 +3,6 @@ import { type SqlBool, sql } from "kysely";
 import type { RoleBinding, RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { checkCondition } from "../../access/conditions/compile-condition.ts";
 import type { GrantScope, GrantedRole } from "../../access/escalation/guard-types.ts";
-import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../../access/scope-kinds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { unawaited } from "../../database/write-transaction.ts";
@@ -128,7 +127,7 @@ function createInScope(
       }
     },
 
-    guard: (transaction, _step, write) => keepOwner(transaction, write),
+    mayLeaveNoOwner: ["update", "remove"],
   };
   return { place: scope.place, rules };
 }

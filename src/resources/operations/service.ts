@@ -13,7 +13,7 @@ import type { ResourceRules, ServedResource } from "../../standard-methods/rules
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
-import { closeScope, openWrite } from "../../standard-methods/write/scope.ts";
+import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { ledgerLocks, shareLedgerWrite } from "../ledger-writes.ts";
 import { poll } from "../poll.ts";
@@ -79,14 +79,14 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
       const path = targetOf(context, patterns.Operation);
       const { cancelOperation } = OperationsService.method;
       const write = shareLedgerWrite(readWriteRequest(cancelOperation, request, context));
-      return runWrite(dependencies, write, async (call) => {
-        const transaction = await openWrite(call, ledgerLocks(path[0]));
-        const found = await requireFound(served, transaction, await reader.find(call.db, path), path, "");
-        await requireOpenParents(served, transaction, [found], alone);
-        const row = await cancelOpenOperation(transaction, dependencies, found);
-        closeScope(call, transaction);
-        return showOperation(await authorHolds.now(transaction), row);
-      }) as Promise<Operation>;
+      return runWrite(dependencies, write, (call) =>
+        runOpen(call, ledgerLocks(path[0]), async (transaction) => {
+          const found = await requireFound(served, transaction, await reader.find(call.db, path), path, "");
+          await requireOpenParents(served, transaction, [found], alone);
+          const row = await cancelOpenOperation(transaction, dependencies, found);
+          return showOperation(await authorHolds.now(transaction), row);
+        }),
+      ) as Promise<Operation>;
     },
   };
   return completeService(OperationsService, { ...standard, ...own });

@@ -25,11 +25,12 @@ import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import type { Outcome } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { checkNew } from "../../standard-methods/write/check-new.ts";
-import { insertAll } from "../../standard-methods/write/create.ts";
+import { planCreation } from "../../standard-methods/write/create.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
-import { closeScope, openWrite } from "../../standard-methods/write/scope.ts";
+import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
+import { writeRows } from "../../standard-methods/write/write-rows.ts";
 import { placeOf } from "../counted-amounts.ts";
 import { ledgerLocks, shareLedgerWrite } from "../ledger-writes.ts";
 import { showOperations } from "../operations/show-operations.ts";
@@ -38,7 +39,7 @@ import type { CheckedParameters } from "../parameters.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath } from "./message.ts";
 import { startUndelete } from "./start-undelete.ts";
-import { createInfrastructureRules } from "./rules.ts";
+import { type InfrastructureDraft, createInfrastructureRules } from "./rules.ts";
 import { type WantedOperation, type Started, nothingGiven, startChange, startCreation } from "./start-change.ts";
 import type { InfrastructureRow } from "./store.ts";
 
@@ -53,31 +54,32 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   const standard = createStandardHandlers(ResourcesService, dependencies, infrastructureDefinition, rules);
 
   /** Starts operations in the org of a path. */
-  const startAll = async (
+  const startAll = (
     call: WriteCall,
     path: readonly Reference[],
     run: (transaction: OrgTransaction) => Promise<Started[]>,
-  ): Promise<Operation[]> => {
-    const transaction = await openWrite(call, ledgerLocks(required(path[0])));
-    const started = await run(transaction);
-    closeScope(call, transaction);
-    return toAnswers(dependencies, call, transaction, started);
-  };
+  ): Promise<Operation[]> =>
+    runOpen(call, ledgerLocks(required(path[0])), async (transaction) =>
+      toAnswers(dependencies, call, transaction, await run(transaction)),
+    );
 
-  const create = async (
+  const create = (
     call: WriteCall,
     parent: readonly Reference[],
     messages: readonly Resource[],
     checked: readonly Outcome<CheckedParameters>[],
     atItem: AtItem,
-  ): Promise<Operation[]> =>
-    startAll(call, parent, async (transaction) => {
-      const parents = messages.map(() => parent);
-      const created = await insertAll(served, transaction, parents, messages, checked, atItem);
-      return mapItems(created, atItem, ({ row, draft }, index) =>
-        startCreation(transaction, dependencies, row, draft, required(messages[index]).references),
-      );
-    });
+  ): Promise<Operation[]> => {
+    const resources = { parents: messages.map(() => parent), messages, checked };
+    const prepare = (transaction: OrgTransaction) =>
+      planCreation(served, transaction, resources, atItem, async (rows, drafts: readonly InfrastructureDraft[]) => {
+        const started = await mapItems(rows, atItem, (row, index) =>
+          startCreation(transaction, dependencies, row, required(drafts[index]), required(messages[index])),
+        );
+        return toAnswers(dependencies, call, transaction, started);
+      });
+    return writeRows(served, call, { locks: ledgerLocks(required(parent[0])), prepare, atItem });
+  };
 
   const running =
     (wanted: WantedOperation): Start =>
@@ -86,12 +88,11 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
 
   const change = async (method: DescMethod, request: object, context: HandlerContext, etag: string, start: Start) => {
     const path = targetOf(context, patterns.Resource);
-    const types = visibleTypesOf(context);
     const write = shareLedgerWrite(readWriteRequest(method, request, context));
     const answer = await runWrite(dependencies, write, async (call) => {
       const [operation] = await startAll(call, path, async (transaction) => {
         const row = await requireFound(served, transaction, await reader.find(call.db, path), path, etag);
-        requireOfTypes(types, row);
+        requireOfTypes(visibleTypesOf(context), row);
         await requireOpenParents(served, transaction, [row], alone);
         return [await start(transaction, row)];
       });

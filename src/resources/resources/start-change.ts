@@ -54,7 +54,6 @@ const variableFields = { quantities: "quantities", qualities: "qualities" };
 /**
  * Starts the operation `create` of a resource that was just inserted.
  *
- * @param given the references that the request gives.
  * @throws ServiceError FIELD_INVALID or QUOTA_EXCEEDED.
  */
 export async function startCreation(
@@ -62,7 +61,7 @@ export async function startCreation(
   { authorHolds }: StartDependencies,
   resource: InfrastructureRow,
   { type, held, excesses }: InfrastructureDraft,
-  given: WantedOperation["references"],
+  { references: given }: Pick<WantedOperation, "references">,
 ): Promise<Started> {
   const create = requireOperation(type, "create", "resource.type_path");
   const field = "resource.references";

@@ -4,8 +4,8 @@ import { checkTransition, stateForbids } from "../../standard-methods/definition
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { requireRoom } from "../../standard-methods/write/create.ts";
-import { withMappedErrors } from "../../standard-methods/write/map-errors.ts";
+import { mapErrors } from "../../standard-methods/write/map-errors.ts";
+import { requireRoom } from "../../standard-methods/write/require-room.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath, toResource } from "./message.ts";
@@ -35,17 +35,19 @@ export async function startUndelete(
   const { retentionDays } = served.dependencies;
   const id = newId();
   const columns = { state: "UPDATING", state_reason: "", operation_id: id } as const;
-  const making = { transition: "undelete", retentionDays, columns } as const;
   const target = { db, orgId: org.id, revision, time };
-  const made = await withMappedErrors(served, author, toResource(row), () =>
-    makeTransitions(target, infrastructureDefinition, [row], making),
-  );
+  const making = makeTransitions(target, infrastructureDefinition, [row], {
+    transition: "undelete",
+    retentionDays,
+    columns,
+  });
+  const made = await making.catch(mapErrors(served, author, toResource(row)));
   const [resource] = made.rows;
   if (resource === undefined) {
     const path = resourcePath(row);
     throw stateForbids(`the resource ${path} is DELETED, and its purge_time has passed`, path, "DELETED");
   }
-  await requireRoom(served, made, alone);
+  await requireRoom(served, made.rows, made.counts, alone);
   recordChange(transaction, infrastructureDefinition, row, resource);
   const nothing = { isConcurrent: false, wanted: nothingGiven.variables, references: {} };
   const { authorHolds } = served.dependencies;

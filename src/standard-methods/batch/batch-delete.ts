@@ -1,5 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Transaction } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { lockCustomersFirst } from "../../changes/write-locks.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type ServiceError, invalidField, notFound } from "../../errors/service-error.ts";
@@ -10,10 +11,11 @@ import { required } from "../../errors/required.ts";
 import { idOf } from "../rows/row-key.ts";
 import type { ServedResource } from "../rules.ts";
 import type { WriteCall } from "../write/write-call.ts";
-import { isGone, requireFound } from "../write/require-found.ts";
-import { removeAll } from "../write/delete-one.ts";
-import { closeScope, openScope } from "../write/scope.ts";
-import { type AtItem, alone, atItemOf, errorAtItem } from "./batch-item.ts";
+import { isGone } from "../write/require-found.ts";
+import { deleteUnder, planRemoval } from "../write/delete-one.ts";
+import { locksOf } from "../write/open-write.ts";
+import { writeRows } from "../write/write-rows.ts";
+import { type AtItem, atItemOf, errorAtItem } from "./batch-item.ts";
 import type { BatchPath } from "./batch-paths.ts";
 
 /** A resource found at a path. */
@@ -69,21 +71,22 @@ async function deleteTogether<Table extends ResourceTable, Row extends ResourceR
   paths: readonly BatchPath[],
 ): Promise<(Row | null)[]> {
   const { allowMissing } = call.request;
-  const transaction = await openScope(served, call, parent);
-  const left: (Row | null)[] = [];
-  const doomed: Found<Row>[] = [];
-  for (const found of await findAll(served, transaction.db, paths, allowMissing)) {
-    if (allowMissing && isGone(found.row)) left[found.at.index] = found.row;
-    else doomed.push(found);
-  }
-  const indexes = doomed.map(({ at }) => at.index);
+  const indexes: number[] = [];
   const atRow: AtItem = (position, run) => atPath(required(indexes[position]), run);
-  const rows = doomed.map(({ row }) => row);
-  for (const [position, row] of (await removeAll(served, transaction, rows, atRow)).entries()) {
-    left[required(indexes[position])] = row;
-  }
-  closeScope(call, transaction);
-  return left;
+  const locks = await locksOf(served.rules.scope, call.db, parent);
+  const prepare = async (transaction: OrgTransaction) => {
+    const left: (Row | null)[] = [];
+    const doomed: Row[] = [];
+    for (const { at, row } of await findAll(served, transaction.db, paths, allowMissing)) {
+      if (allowMissing && isGone(row)) left[at.index] = row;
+      else indexes[doomed.push(row) - 1] = at.index;
+    }
+    return planRemoval(served, transaction, doomed, atRow, (rows) => {
+      for (const [position, row] of rows.entries()) left[required(indexes[position])] = row;
+      return left;
+    });
+  };
+  return writeRows(served, call, { locks, prepare, atItem: atRow });
 }
 
 /** Deletes resources that each need their own lock, and may change until it is held. */
@@ -111,17 +114,8 @@ async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow,
   const { request } = call;
   const { author } = request;
   const ofItem: typeof author = { ...author, confirm: (db, org) => author.confirm(db, org, index) };
-  const transaction = await openScope(served, { ...call, request: { ...request, author: ofItem } }, path);
-  const locked = await served.reader.find(transaction.db, path);
-  if (call.request.allowMissing && isGone(locked)) return locked ?? null;
-  const [left] = await removeAll(
-    served,
-    transaction,
-    [await requireFound(served, transaction, locked, written, "")],
-    alone,
-  );
-  closeScope(call, transaction);
-  return left ?? null;
+  const locks = await locksOf(served.rules.scope, call.db, path);
+  return deleteUnder(served, { ...call, request: { ...request, author: ofItem } }, locks, path, "", written);
 }
 
 /**

@@ -93,7 +93,7 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
         async (call) => {
           await checkRequests(served, parent, requests);
           const parents = requests.map((item) => item.parent?.references ?? parent);
-          const rows = await createAll(served, call, parents, messages, checked, atItemOf("requests"));
+          const rows = await createAll(served, call, { parents, messages, checked }, atItemOf("requests"));
           return answerWith(
             request.answer,
             rows.map((row) => definition.toMessage(row)),

@@ -2,155 +2,128 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
-import { formatPath, orgPathName } from "../../paths/format-path.ts";
-import { patterns } from "../../paths/patterns.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type AtItem, alone, mapItems } from "../batch/batch-item.ts";
-import { type TypedDefinition, type ResourceRow, type ResourceTable, isNamed } from "../definition/definition.ts";
-import { invalidExpiry } from "./expire-time.ts";
-import { limitExceeded } from "../definition/limits.ts";
+import { type ResourceRow, type ResourceTable, isNamed } from "../definition/definition.ts";
 import type { NamedFields } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { readByKeys } from "../read/row-reader.ts";
-import { countByParent, insertRows } from "../rows/insert-rows.ts";
+import { insertRows } from "../rows/insert-rows.ts";
 import type { Draft, Outcome, ServedResource } from "../rules.ts";
+import { invalidExpiry } from "./expire-time.ts";
+import { mapErrors } from "./map-errors.ts";
+import { locksOf } from "./open-write.ts";
 import type { WriteCall } from "./write-call.ts";
-import { withMappedErrors } from "./map-errors.ts";
-import { requireOpenParents } from "./require-open-parents.ts";
-import { recordChange } from "./append-change.ts";
-import { closeScope, openScope } from "./scope.ts";
-import type { WriteTransaction } from "../../database/write-transaction.ts";
+import { type Applied, type Plan, type RowChange, writeRows } from "./write-rows.ts";
 
-/**
- * Creates resources in order, each in its parent.
- *
- * @param checked what `checkNew` found of them.
- */
+/** Resources to be created. */
+export interface NewResources<Desc extends DescMessage, Checked = unknown> {
+  /** The parent of each. */
+  readonly parents: readonly (readonly Reference[])[];
+  readonly messages: readonly MessageShape<Desc>[];
+  /** What `checkNew` found of them. */
+  readonly checked: readonly Outcome<Checked>[];
+}
+
+/** Creates resources in order, each in its parent, and returns their rows. */
 export async function createAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
-  parents: readonly (readonly Reference[])[],
-  messages: readonly MessageShape<Desc>[],
-  checked: readonly Outcome<unknown>[],
+  resources: NewResources<Desc>,
   atItem: AtItem = alone,
 ): Promise<Row[]> {
   const { creation, scope } = served.rules;
+  const { parents, messages, checked } = resources;
+  const { author } = call.request;
   if (creation.kind === "alone") {
-    return creation.insert(call.db, messages, call.request.author, (index, insert) =>
-      atItem(index, () => withMappedErrors(served, call.request.author, required(messages[index]), insert)),
+    return creation.insert(call.db, messages, author, (index, insert) =>
+      atItem(index, () => insert().catch(mapErrors(served, author, required(messages[index])))),
     );
   }
-  if (scope.kind === "each") {
-    const rows: Row[] = [];
-    for (const [index, message] of messages.entries()) {
-      const [parent, own] = [required(parents[index]), checked.slice(index, index + 1)];
-      rows.push(...(await atItem(index, () => createIn(served, call, [parent], [message], own, alone))));
-    }
-    return rows;
+  const createTogether = async (some: NewResources<Desc>, each: AtItem): Promise<Row[]> => {
+    const locks = await locksOf(scope, call.db, required(some.parents[0]), some.messages[0]);
+    const prepare = (transaction: OrgTransaction) =>
+      planCreation(served, transaction, some, each, (rows: readonly Row[]) => [...rows]);
+    return writeRows(served, call, { locks, prepare, atItem: each });
+  };
+  if (scope.kind !== "each") return createTogether(resources, atItem);
+  const rows: Row[] = [];
+  for (const index of messages.keys()) {
+    const [from, to] = [index, index + 1];
+    const one = {
+      parents: parents.slice(from, to),
+      messages: messages.slice(from, to),
+      checked: checked.slice(from, to),
+    };
+    rows.push(...(await atItem(index, () => createTogether(one, alone))));
   }
-  return createIn(served, call, parents, messages, checked, atItem);
-}
-
-async function createIn<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
-  served: ServedResource<Table, Row, Desc>,
-  call: WriteCall,
-  parents: readonly (readonly Reference[])[],
-  messages: readonly MessageShape<Desc>[],
-  checked: readonly Outcome<unknown>[],
-  atItem: AtItem,
-): Promise<Row[]> {
-  const transaction = await openScope(served, call, required(parents[0]), messages[0]);
-  const created = await insertAll(served, transaction, parents, messages, checked, atItem);
-  closeScope(call, transaction);
-  return created.map(({ row }) => row);
-}
-
-/** A row that was inserted, and what it was inserted from. */
-interface Created<Row, NewRow> {
-  readonly row: Row;
-  readonly draft: NewRow;
+  return rows;
 }
 
 /**
- * Creates resources under the lock of their org: checks and inserts them, enforces the limit, and records the changes. Several
- * are first inserted in one statement. If a constraint is violated, they are inserted individually, to find the one that is at
- * fault.
+ * Returns the plan to create resources, which their rules have prepared.
  *
- * @param checked what `checkNew` found of them.
- * @throws ServiceError LIMIT_EXCEEDED at the first resource that exceeds the limit.
+ * @param answer makes what goes with the rows, and gets what the rules prepared of each.
  */
-export async function insertAll<
+export async function planCreation<
   Table extends ResourceTable,
   Row extends ResourceRow,
   Desc extends DescMessage,
   NewRow extends Draft<Table, Row>,
   Checked,
+  Result,
 >(
   served: ServedResource<Table, Row, Desc, NewRow, Checked>,
   transaction: OrgTransaction,
-  parents: readonly (readonly Reference[])[],
-  messages: readonly MessageShape<Desc>[],
-  checked: readonly Outcome<Checked>[],
+  { parents, messages, checked }: NewResources<Desc, Checked>,
   atItem: AtItem,
-): Promise<Created<Row, NewRow>[]> {
-  let inserted =
-    messages.length > 1
-      ? await orUndone(transaction.db, () => insertChecked(served, transaction, parents, messages, checked, atItem))
-      : undefined;
-  inserted ??= merge(
-    await mapItems(messages, atItem, (message, index) =>
-      withMappedErrors(served, transaction.author, message, () =>
-        insertChecked(
-          served,
-          transaction,
-          [required(parents[index])],
-          [message],
-          checked.slice(index, index + 1),
-          alone,
-        ),
-      ),
-    ),
-  );
-  await requireRoom(served, inserted, atItem);
-  for (const row of inserted.rows) recordChange(transaction, served.definition, null, row);
-  const { drafts } = inserted;
-  return inserted.rows.map((row, index) => ({ row, draft: required(drafts[index]) }));
-}
-
-/** Inserted rows, with the new counts of the parents that got a row. */
-interface Inserted<Row> {
-  readonly rows: Row[];
-  readonly counts: ReadonlyMap<string, number>;
-}
-
-/** With the draft of each row. */
-interface InsertedDrafts<Row, NewRow> extends Inserted<Row> {
-  readonly drafts: readonly NewRow[];
-}
-
-/** Checks messages and inserts their rows. */
-async function insertChecked<
-  Table extends ResourceTable,
-  Row extends ResourceRow,
-  Desc extends DescMessage,
-  NewRow extends Draft<Table, Row>,
-  Checked,
->(
-  served: ServedResource<Table, Row, Desc, NewRow, Checked>,
-  transaction: OrgTransaction,
-  parents: readonly (readonly Reference[])[],
-  messages: readonly MessageShape<Desc>[],
-  checked: readonly Outcome<Checked>[],
-  atItem: AtItem,
-): Promise<InsertedDrafts<Row, NewRow>> {
+  answer: (rows: readonly Row[], drafts: readonly NewRow[]) => Result | Promise<Result>,
+): Promise<Plan<Row, Result>> {
   const { definition, rules } = served;
-  const { creation } = rules;
-  if (creation.kind !== "in org") throw new Error(`a ${definition.label.one} is not created in an org`);
-  const { db, org, revision, time, newId } = transaction;
-  const drafts = await creation.prepare(transaction, parents, messages, atItem, checked);
-  const newRows = drafts.map(({ columns }) => columns);
-  const read = new Map(drafts.flatMap(({ parent: row }) => (row === undefined ? [] : [[row.id, row] as const])));
-  await requireOpenParents(served, transaction, newRows, atItem, read);
+  if (rules.creation.kind !== "in org") throw new Error(`a ${definition.label.one} is not created in an org`);
+  const drafts = await rules.creation.prepare(transaction, parents, messages, atItem, checked);
+  return {
+    rows: drafts.map(({ columns }) => columns),
+    parents: new Map(drafts.flatMap(({ parent }) => (parent === undefined ? [] : [[parent.id, parent] as const]))),
+    apply: () => insertDrafts(served, transaction, drafts, messages, atItem),
+    answer: (rows) => answer(rows.map(required), drafts),
+  };
+}
+
+/**
+ * Inserts rows. Several are first inserted in one statement. If a constraint is violated, they are inserted individually, to find the one
+ * that is at fault.
+ */
+async function insertDrafts<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  transaction: OrgTransaction,
+  drafts: readonly Draft<Table, Row>[],
+  messages: readonly MessageShape<Desc>[],
+  atItem: AtItem,
+): Promise<Applied<Row>> {
+  const insertAll = () => insertTogether(served, transaction, drafts, messages, atItem);
+  if (drafts.length === 1) return insertAll().catch(mapErrors(served, transaction.author, required(messages[0])));
+  const together = await orUndone(transaction.db, insertAll);
+  if (together !== undefined) return together;
+  const each = await mapItems(drafts, atItem, (draft, index) => {
+    const message = required(messages[index]);
+    const inserting = insertTogether(served, transaction, [draft], [message], alone);
+    return inserting.catch(mapErrors(served, transaction.author, message));
+  });
+  return {
+    changes: each.flatMap(({ changes }) => changes),
+    counts: new Map(each.flatMap(({ counts = [] }) => [...counts])),
+  };
+}
+
+async function insertTogether<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  { definition }: ServedResource<Table, Row, Desc>,
+  { db, org, revision, time, newId }: OrgTransaction,
+  drafts: readonly Draft<Table, Row>[],
+  messages: readonly MessageShape<Desc>[],
+  atItem: AtItem,
+): Promise<Applied<Row>> {
   const named = isNamed(definition);
   const values = drafts.map(({ columns }, index) => ({
     columns,
@@ -162,48 +135,11 @@ async function insertChecked<
     ? rows.map((row, index) => ({ ...row, ...drafts[index]?.joined }) as unknown as Row)
     : await readByKeys(db, definition, rows);
   // A row may have expired during the insert, by the database's clock.
-  const found = await mapItems(whole, atItem, (row) => {
-    if (row === undefined) throw invalidExpiry(definition.storage.expireField ?? "");
-    return row;
+  const changes = await mapItems(whole, atItem, (after): RowChange<Row> => {
+    if (after === undefined) throw invalidExpiry(definition.storage.expireField ?? "");
+    return { before: null, after };
   });
-  return { rows: found, counts, drafts };
-}
-
-/**
- * Checks that no parent exceeds the limit. The check is exact because the org's lock is held.
- *
- * @throws ServiceError LIMIT_EXCEEDED at the first row beyond the limit of its parent.
- */
-export async function requireRoom<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
-  { definition, dependencies: { limits } }: ServedResource<Table, Row, Desc>,
-  { rows, counts }: Inserted<Row>,
-  atItem: AtItem,
-): Promise<void> {
-  const { type, storage } = definition;
-  const limit = limits[type] ?? Infinity;
-  if (Math.max(0, ...counts.values()) <= limit) return;
-  const room = new Map<string, number>();
-  for (const [parentId, added] of countByParent(definition, rows)) {
-    room.set(parentId, limit - ((counts.get(parentId) ?? 0) - added));
-  }
-  for (const [index, row] of rows.entries()) {
-    const parentId = (row as Record<string, unknown>)[storage.countedBy ?? ""] as string;
-    const left = (room.get(parentId) ?? Infinity) - 1;
-    room.set(parentId, left);
-    if (left >= 0) continue;
-    const error = limitExceeded(definition, countedPathOf(definition, row), limit);
-    await atItem(index, () => Promise.reject(error));
-  }
-}
-
-/** Returns the path of the parent in which a row is counted. */
-function countedPathOf<Table extends ResourceTable, Row extends ResourceRow>(
-  { storage, pathOf }: TypedDefinition<Table, Row>,
-  row: Row,
-): string {
-  return storage.countedBy === "org_id"
-    ? formatPath(patterns.Org, orgPathName(row as Row & Parameters<typeof orgPathName>[0]))
-    : pathOf(row).split("/").slice(0, -2).join("/");
+  return { changes, counts };
 }
 
 /** Runs statements in a savepoint. If a constraint is violated, rolls back to the savepoint and returns undefined. */
@@ -220,12 +156,4 @@ async function orUndone<Result>(db: WriteTransaction, run: () => Promise<Result>
     await sql`rollback to savepoint undone`.execute(db);
     return undefined;
   }
-}
-
-function merge<Row, NewRow>(inserted: readonly InsertedDrafts<Row, NewRow>[]): InsertedDrafts<Row, NewRow> {
-  return {
-    drafts: inserted.flatMap(({ drafts }) => drafts),
-    rows: inserted.flatMap(({ rows }) => rows),
-    counts: new Map(inserted.flatMap(({ counts }) => [...counts])),
-  };
 }

@@ -11,27 +11,19 @@ interface NamedResource {
   readonly dependencies: ResourceDependencies;
 }
 
-/** Runs a write of a row. Maps a constraint violation to an error about the resource. */
-export async function withMappedErrors<
-  Table extends ResourceTable,
-  Row extends ResourceRow,
-  Desc extends DescMessage,
-  Result,
->(
+/** Returns the handler of errors of a write of a row: for a constraint that was violated, it rejects with an error about the resource. */
+export function mapErrors<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   author: Author,
   message: MessageShape<Desc>,
-  write: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await write();
-  } catch (error) {
+): (error: unknown) => Promise<never> {
+  return async (error) => {
     throw (
       (await served.rules.mapError?.(error, message, author)) ??
       (await explainNameTaken(served, author, error, message)) ??
       error
     );
-  }
+  };
 }
 
 /** Returns a label with its article. */

@@ -8,15 +8,12 @@ import { required } from "../../errors/required.ts";
 import { makeTransitions } from "../rows/make-transitions.ts";
 import { idOf } from "../rows/row-key.ts";
 import type { ServedResource } from "../rules.ts";
-import type { WriteCall } from "./write-call.ts";
-import { requireRoom } from "./create.ts";
 import { followTransition } from "./follow-transition.ts";
-import { withMappedErrors } from "./map-errors.ts";
+import { mapErrors } from "./map-errors.ts";
+import { locksOfTransition } from "./open-write.ts";
 import { requireFound } from "./require-found.ts";
-import { requireMayRevoke } from "./require-may-revoke.ts";
-import { requireOpenParents } from "./require-open-parents.ts";
-import { recordChange } from "./append-change.ts";
-import { closeScope, locksOfTransition, openWrite } from "./scope.ts";
+import type { WriteCall } from "./write-call.ts";
+import { type Plan, writeRows } from "./write-rows.ts";
 
 /** Changes the state of a resource (AIP-164, 165, 216). Returns its row after the transition. */
 export async function changeState<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
@@ -27,55 +24,62 @@ export async function changeState<Table extends ResourceTable, Row extends Resou
   transition: Transition,
 ): Promise<Row> {
   const { definition, reader, rules } = served;
-  const transaction = await openWrite(call, await locksOfTransition(rules.scope, call.db, path));
-  const before = await requireFound(served, transaction, await reader.find(transaction.db, path), path, etag);
-  const [after] = await changeStates(served, transaction, [before], transition, alone);
-  if (after === undefined) {
-    const at = definition.pathOf(before);
-    throw stateForbids(`the ${definition.label.one} ${at} is DELETED, and its purge_time has passed`, at, "DELETED");
-  }
-  closeScope(call, transaction);
-  return after;
+  const locks = await locksOfTransition(rules.scope, call.db, path);
+  return writeRows(served, call, {
+    locks,
+    async prepare(transaction) {
+      const before = await requireFound(served, transaction, await reader.find(transaction.db, path), path, etag);
+      return planTransition(served, transaction, [before], transition, alone, ([after]) => {
+        if (after !== undefined && after !== null) return after;
+        const at = definition.pathOf(before);
+        throw stateForbids(
+          `the ${definition.label.one} ${at} is DELETED, and its purge_time has passed`,
+          at,
+          "DELETED",
+        );
+      });
+    },
+  });
 }
 
 /**
- * Makes a transition of several rows under the lock of their org: checks each, updates them, and records the changes.
+ * Returns the plan for a transition of rows, whose states must allow it.
  *
- * @returns the rows after the transition, without rows whose purge time has passed.
- * @throws ServiceError STATE_FORBIDS when a row's state does not allow the transition.
+ * @param answer gets the rows after the transition, without rows whose purge time has passed.
  */
-export async function changeStates<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+export function planTransition<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage, Result>(
   served: ServedResource<Table, Row, Desc>,
   transaction: OrgTransaction,
   rows: readonly Row[],
   transition: Transition,
   atItem: AtItem,
+  answer: (rows: readonly (Row | null)[]) => Result,
   force = false,
-): Promise<Row[]> {
+): Plan<Row, Result> {
   const { definition, rules, dependencies } = served;
-  await requireOpenParents(served, transaction, rows, atItem);
-  for (const [index, row] of rows.entries()) {
-    await atItem(index, async () => {
-      checkTransition(row as Row & LifecycleRow, transition, definition.label.one, definition.pathOf(row));
-      await rules.beforeTransition?.(transaction, row, transition, force);
-      await followTransition(dependencies, transaction, definition, row, { transition, force });
-    });
-  }
-  const transitions = rows.map((row) => ({ step: transition, row }));
-  await requireMayRevoke(served, transaction, transitions, atItem);
-  const { db, org, author, revision, time } = transaction;
-  const columns = rules.transitionColumns?.(transition);
-  const making = { transition, retentionDays: dependencies.retentionDays, ...(columns && { columns }) };
-  const write = () => makeTransitions({ db, orgId: org.id, revision, time }, definition, rows, making);
-  const [first] = rows;
-  const make = () => (rules.guard === undefined ? write() : rules.guard(transaction, transition, write));
-  const made = await (first === undefined
-    ? make()
-    : withMappedErrors(served, author, definition.toMessage(first), make));
-  if (transition === "undelete") await requireRoom(served, made, alone);
-  const before = new Map(rows.map((row) => [idOf(definition, row), row]));
-  for (const after of made.rows) {
-    recordChange(transaction, definition, required(before.get(idOf(definition, after))), after);
-  }
-  return made.rows;
+  return {
+    rows,
+    async check() {
+      for (const [index, row] of rows.entries()) {
+        await atItem(index, async () => {
+          checkTransition(row as Row & LifecycleRow, transition, definition.label.one, definition.pathOf(row));
+          await rules.beforeTransition?.(transaction, row, transition, force);
+          await followTransition(dependencies, transaction, definition, row, { transition, force });
+        });
+      }
+      return rows.map((row) => ({ step: transition, row }));
+    },
+    async apply() {
+      const { db, org, author, revision, time } = transaction;
+      const columns = rules.transitionColumns?.(transition);
+      const making = { transition, retentionDays: dependencies.retentionDays, ...(columns && { columns }) };
+      const target = { db, orgId: org.id, revision, time };
+      const message = definition.toMessage(required(rows[0]));
+      const made = await makeTransitions(target, definition, rows, making).catch(mapErrors(served, author, message));
+      const before = new Map(rows.map((row) => [idOf(definition, row), row]));
+      const changes = made.rows.map((after) => ({ before: required(before.get(idOf(definition, after))), after }));
+      return { changes, counts: transition === "undelete" ? made.counts : undefined };
+    },
+    answer,
+  };
 }

@@ -1,6 +1,8 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import type { Updateable } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { Schema } from "../../database/schema.ts";
 import { ServiceError, deleted } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -26,13 +28,11 @@ import { validateMessage } from "../../validation/validate-message.ts";
 import type { WriteCall } from "./write-call.ts";
 import { messageAtPath } from "./at-path.ts";
 import { checkNew } from "./check-new.ts";
-import { insertAll } from "./create.ts";
-import { withMappedErrors } from "./map-errors.ts";
+import { planCreation } from "./create.ts";
+import { mapErrors } from "./map-errors.ts";
+import { locksOf } from "./open-write.ts";
 import { requireFound } from "./require-found.ts";
-import { requireMayRevoke } from "./require-may-revoke.ts";
-import { requireOpenParents } from "./require-open-parents.ts";
-import { recordChange } from "./append-change.ts";
-import { closeScope, openScope } from "./scope.ts";
+import { type Plan, writeRows } from "./write-rows.ts";
 
 /** An Update request. */
 export interface Update<Desc extends DescMessage> {
@@ -49,29 +49,31 @@ export async function updateOne<Table extends ResourceTable, Row extends Resourc
   path: readonly Reference[],
   { patch, mask, field }: Update<Desc>,
 ): Promise<Row> {
-  const { definition, reader } = served;
+  const { definition, reader, rules } = served;
   const etag = patch.etag ?? "";
   const mayBeMissing = call.request.allowMissing && etag === "";
   const isNew = mayBeMissing && (await reader.find(call.db, path)) === undefined;
-  const transaction = await openScope(served, call, path, isNew ? patch : undefined);
-  const found = await reader.find(transaction.db, path);
-  let row: Row;
-  if (found === undefined && mayBeMissing) {
-    const message = messageAtPath(served, path, patch, field);
-    validateMessage(definition.schema, message, `${field}.`);
-    const checked = await checkNew(served, [message]);
-    ({ row } = required((await insertAll(served, transaction, [path.slice(0, -1)], [message], checked, alone))[0]));
-  } else {
-    if (found === undefined && call.request.allowMissing) throw staleIfMissing(served, path);
-    const before = await requireFound(served, transaction, found, path, etag);
-    if (before.delete_time) throw deleted(definition.label.one, definition.pathOf(before));
-    await requireOpenParents(served, transaction, [before], alone);
-    const current = definition.toMessage(before);
-    const { resource: next, changed } = applyUpdate(definition.schema, current, patch, mask, field);
-    row = changed ? await changeRow(served, transaction, before, next) : before;
-  }
-  closeScope(call, transaction);
-  return row;
+  const locks = await locksOf(rules.scope, call.db, path, isNew ? patch : undefined);
+  return writeRows(served, call, {
+    locks,
+    async prepare(transaction) {
+      const found = await reader.find(transaction.db, path);
+      if (found === undefined && mayBeMissing) {
+        const message = messageAtPath(served, path, patch, field);
+        validateMessage(definition.schema, message, `${field}.`);
+        const one = { parents: [path.slice(0, -1)], messages: [message], checked: await checkNew(served, [message]) };
+        return planCreation(served, transaction, one, alone, ([row]: readonly Row[]) => required(row));
+      }
+      if (found === undefined && call.request.allowMissing) throw staleIfMissing(served, path);
+      const before = await requireFound(served, transaction, found, path, etag);
+      if (before.delete_time) throw deleted(definition.label.one, definition.pathOf(before));
+      return planUpdate(served, transaction, before, () => {
+        const current = definition.toMessage(before);
+        const { resource, changed } = applyUpdate(definition.schema, current, patch, mask, field);
+        return changed ? resource : undefined;
+      });
+    },
+  });
 }
 
 /** Without its etag, the request would have created what is missing, so the condition decides (RFC 9110, 13.2.1). */
@@ -84,30 +86,44 @@ function staleIfMissing<Table extends ResourceTable, Row extends ResourceRow, De
   return new ServiceError("ETAG_STALE", message, { metadata: { resource } });
 }
 
-/** Updates a row to match a message: checks, writes and records the change. */
-export async function changeRow<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+/**
+ * Returns the plan to update a row to match a message.
+ *
+ * @param read returns the message, or fails, once it is known that the row may be changed at all; undefined if nothing changes.
+ */
+export function planUpdate<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   transaction: OrgTransaction,
   row: Row,
-  message: MessageShape<Desc>,
-): Promise<Row> {
-  const { definition, rules } = served;
-  await requireMayRename(served, transaction, row, message);
-  const after = await withMappedErrors(served, transaction.author, message, async () => {
-    const columns = (await rules.change?.(transaction, row, message)) ?? {};
-    await requireMayRevoke(served, transaction, [{ step: "update", row, after: { ...row, ...columns } }], alone);
-    const write = () => writeRow(served, transaction, row, { message, columns });
-    return rules.guard === undefined ? write() : rules.guard(transaction, "update", write);
-  });
-  recordChange(transaction, definition, row, after);
-  return after;
+  read: () => MessageShape<Desc> | undefined,
+): Plan<Row, Row> {
+  let update: { readonly message: MessageShape<Desc>; readonly columns: Updateable<Schema[Table]> } | undefined;
+  return {
+    rows: [row],
+    async check() {
+      const message = read();
+      if (message === undefined) return [];
+      await requireMayRename(served, transaction, row, message);
+      const columns = (await served.rules.change?.(transaction, row, message)) ?? {};
+      update = { message, columns };
+      return [{ step: "update", row, after: { ...row, ...columns } }];
+    },
+    async apply() {
+      if (update === undefined) return { changes: [{ before: row, after: row }] };
+      const { message, columns } = update;
+      const writing = writeRow(served, transaction, row, message, columns);
+      return { changes: [{ before: row, after: await writing.catch(mapErrors(served, transaction.author, message)) }] };
+    },
+    answer: ([after]) => required(after),
+  };
 }
 
 async function writeRow<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   { definition }: ServedResource<Table, Row, Desc>,
   { db, org, revision, time }: OrgTransaction,
   row: Row,
-  { message, columns }: { readonly message: MessageShape<Desc>; readonly columns: object },
+  message: MessageShape<Desc>,
+  columns: Updateable<Schema[Table]>,
 ): Promise<Row> {
   const change = { columns, ...(isNamed(definition) && { fields: message as MessageShape<Desc> & NamedFields }) };
   const updated = { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, definition, row, change)) };

@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RoleSchema } from "../../../gen/iam/v1alpha/role_pb.ts";
 import type { EscalationGuard } from "../../../src/access/escalation/guard-types.ts";
-import type { OrgTransaction } from "../../../src/changes/write-in-org.ts";
+import { inTransaction } from "../../../src/changes/write-in-org.ts";
 import type { Database } from "../../../src/database/database.ts";
 import { registry } from "../../../src/resource-registry.ts";
 import { projectDefinition } from "../../../src/iam/projects/definition.ts";
@@ -26,8 +26,10 @@ import type { ServedResource } from "../../../src/standard-methods/rules.ts";
 import type { PlacedRules } from "../../../src/standard-methods/standard-service.ts";
 import { createRowReaders } from "../../../src/standard-methods/read/row-reader.ts";
 import { checkNew } from "../../../src/standard-methods/write/check-new.ts";
-import { insertAll } from "../../../src/standard-methods/write/create.ts";
-import { changeRow } from "../../../src/standard-methods/write/update.ts";
+import { planCreation } from "../../../src/standard-methods/write/create.ts";
+import { planUpdate } from "../../../src/standard-methods/write/update.ts";
+import type { WriteRequest } from "../../../src/standard-methods/write/write-call.ts";
+import { type RowsWrite, writeRows } from "../../../src/standard-methods/write/write-rows.ts";
 import { roleBindingDefinition } from "../../../src/iam/role-bindings/definition.ts";
 import { createRoleBindingRules } from "../../../src/iam/role-bindings/role-binding-rules.ts";
 import type { RoleBindingRow } from "../../../src/iam/role-bindings/store.ts";
@@ -36,7 +38,7 @@ import { roleDefinition } from "../../../src/iam/roles/definition.ts";
 import { createPredefinedRoles } from "../../../src/iam/roles/predefined-roles.ts";
 import { createRoleRules } from "../../../src/iam/roles/role-rules.ts";
 import { serviceDefinition } from "../../../src/resources/services/definition.ts";
-import { addMember, addOrg, insertOne, named, write } from "../../database/sample-rows.ts";
+import { addMember, addOrg, insertOne, named, sampleAuthor, write } from "../../database/sample-rows.ts";
 import { openTestDatabase } from "../../support/test-database.ts";
 
 class Refused extends Error {}
@@ -134,7 +136,15 @@ const binding = (fields: object = {}) =>
     ...fields,
   });
 
-const inOrg = <Result>(run: (transaction: OrgTransaction) => Promise<Result>) => write(database, org, run);
+/** Runs a write in the org. */
+const run = <Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  prepare: RowsWrite<Row, Row>["prepare"],
+): Promise<Row> =>
+  inTransaction(database, (db) => {
+    const request = { author: sampleAuthor } as WriteRequest;
+    return writeRows(served, { db, request, written: [] }, { locks: { org: byId(org.id) }, prepare });
+  });
 
 async function insert<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
@@ -142,8 +152,10 @@ async function insert<Table extends ResourceTable, Row extends ResourceRow, Desc
   message: MessageShape<Desc>,
 ): Promise<Row> {
   const checked = await checkNew(served, [message]);
-  const [created] = await inOrg((transaction) => insertAll(served, transaction, [parent], [message], checked, alone));
-  return required(created).row;
+  const resources = { parents: [parent], messages: [message], checked };
+  return run(served, (transaction) =>
+    planCreation(served, transaction, resources, alone, ([row]: readonly Row[]) => required(row)),
+  );
 }
 
 describe("a binding", () => {
@@ -175,7 +187,7 @@ describe("a binding", () => {
       const update = async (fields: object) => {
         const message = { ...roleBindingDefinition.toMessage(row), ...fields };
         asked = [];
-        row = await inOrg((transaction) => changeRow(served, transaction, row, message));
+        row = await run(served, async (transaction) => planUpdate(served, transaction, row, () => message));
         return asked.filter((each) => (each as string[])[0] !== "rename");
       };
       expect(await update({ description: "why", name: "two", labels: { a: "b" } })).toEqual([]);
@@ -215,7 +227,7 @@ describe("a role", () => {
     expect(asked).toEqual([["define", ["a.b.c", "a.b.d"]]]);
     const update = async (permissions: string[]) => {
       asked = [];
-      row = await inOrg((transaction) => changeRow(served, transaction, row, role(permissions)));
+      row = await run(served, async (transaction) => planUpdate(served, transaction, row, () => role(permissions)));
       return asked;
     };
     const loses = (...permissions: string[]) => [
