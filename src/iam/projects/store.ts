@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
+import { columnsOf, deletableColumns, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type ProjectRow = InferResult<ReturnType<typeof selectProjects>>[number];
@@ -12,5 +12,5 @@ export function selectProjects(db: Kysely<Schema>) {
     .selectFrom("orgs")
     .innerJoin("projects", "projects.org_id", "orgs.id")
     .select(columnsOf("projects", projectColumns))
-    .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
+    .select([...pathColumns.org]);
 }
