@@ -337,7 +337,6 @@ export interface Changes {
   actor_id: string | null;
   /** The member that impersonated the one that made the change. */
   impersonator_id: string | null;
-  /** The API key that the change was made with. */
   credential_id: string | null;
   /** On whose behalf the change was made, in the words of the caller. */
   on_behalf_of: string | null;

@@ -95,7 +95,6 @@ export interface SignInLinks {
   expire_time: ColumnType<Date, Date | string, never>;
 }
 
-/** The clients that orgs register. */
 export interface Clients extends NamedColumns {
   org_id: string;
   redirect_uris: string[];
@@ -128,7 +127,6 @@ export interface AuthorizationCodes {
   code_challenge: string;
   /** The permissions to which the tokens are narrowed; null for all. */
   scopes: string[] | null;
-  /** Whether the session gets a refresh token. */
   is_offline: boolean;
   /** The session that the code was exchanged for; null before. */
   session_id: ColumnType<string | null, null, string>;
@@ -138,7 +136,6 @@ export interface AuthorizationCodes {
   expire_time: ColumnType<Date, Date | string, never>;
 }
 
-/** The tables of tokens, sign-ins and clients. */
 export interface TokenTables {
   signing_keys: SigningKeys;
   ended_tokens: EndedTokens;

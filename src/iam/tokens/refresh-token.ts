@@ -132,7 +132,6 @@ function scopesOf({ client_redirect_uris: uris, ...session }: FoundSession): rea
   return uris === null ? (session.scopes ?? undefined) : scopesStillAllowed({ ...session, client_redirect_uris: uris });
 }
 
-/** Locks a session that has not ended. */
 async function lockSession(db: Transaction<Schema>, id: string): Promise<FoundSession | undefined> {
   const { rows } = await sql<FoundSession>`
     with locked as materialized (
