@@ -1,4 +1,4 @@
-import type { NamedColumns } from "./shared-columns.ts";
+import type { NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 
 // The tables of tokens, sessions and clients, as Kysely and pg read them.
@@ -23,7 +23,7 @@ export interface SigningKeys {
 }
 
 /** Sessions, in which clients refresh their tokens. A refresh changes no revision. */
-export interface Sessions {
+export interface Sessions extends VersionColumns {
   org_id: string;
   member_id: string;
   /** The `sid` of its tokens. */
@@ -54,9 +54,6 @@ export interface Sessions {
   refresh_count: Generated<string>;
   refresh_time: Date | null;
   expire_time: Date;
-  changed_revision: string;
-  create_time: Generated<Date>;
-  update_time: Generated<Date>;
 }
 
 /**

@@ -6,7 +6,6 @@ export type GroupRow = InferResult<ReturnType<typeof selectGroups>>[number];
 
 export const groupColumns = ["org_id", ...namedColumns] as const;
 
-/** Selects all groups, with the columns that their paths need. */
 export function selectGroups(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")

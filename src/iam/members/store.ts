@@ -14,7 +14,6 @@ export const memberColumns = [
   ...deletableColumns,
 ] as const;
 
-/** Selects all members, with the columns that their paths need. */
 export function selectMembers(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")

@@ -6,7 +6,6 @@ export type ProjectRow = InferResult<ReturnType<typeof selectProjects>>[number];
 
 export const projectColumns = ["org_id", "state", ...namedColumns, ...deletableColumns] as const;
 
-/** Selects all projects, with the columns that their paths need. */
 export function selectProjects(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")

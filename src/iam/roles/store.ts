@@ -6,7 +6,6 @@ export type RoleRow = InferResult<ReturnType<typeof selectRoles>>[number];
 
 export const roleColumns = ["org_id", "permissions", ...namedColumns] as const;
 
-/** Selects the roles of all orgs, with the columns that their paths need. */
 export function selectRoles(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
