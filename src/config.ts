@@ -201,7 +201,6 @@ export interface Config {
   readonly retentionDays: number;
   /** The interval at which expired and purged resources are removed. */
   readonly purgeIntervalMs: number;
-  /** The number of days for which the change log keeps its entries. */
   readonly changeLogDays: number;
   /** The maximum number of each resource in one parent. */
   readonly limits: Limits;

@@ -53,7 +53,6 @@ export type ResourceServiceDependencies = RoleDependencies &
   ProviderDependencies &
   IdentityProviderDependencies & { readonly impersonation: ImpersonationDependencies };
 
-/** The resources of a service, and the function that creates its handlers. */
 interface RegisteredResources {
   readonly definitions: readonly [ResourceDefinition, ...ResourceDefinition[]];
   readonly createService: (dependencies: ResourceServiceDependencies) => ServiceImpl<DescService>;

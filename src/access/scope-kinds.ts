@@ -39,7 +39,6 @@ export function scopeTypeOf(kind: ScopeKind): ScopeType {
   return types[kind];
 }
 
-/** Returns the id of the scope of a role binding; null for the platform. */
 export function scopeIdOf(row: ScopeColumns): string | null {
   switch (row.scope_type) {
     case "PLATFORM":

@@ -16,7 +16,6 @@ export interface OperatorCommands {
   readonly renewKey: () => Promise<void>;
   /** @throws Error if the key is not lost, or encrypts nothing. */
   readonly forgetSecretKey: (id: string) => Promise<void>;
-  /** Creates a link with which the operator signs in. */
   readonly createLink: () => Promise<void>;
 }
 

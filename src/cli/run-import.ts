@@ -25,7 +25,6 @@ export interface Outcome {
 }
 
 export interface ImportOptions {
-  /** The maximum number of requests in flight. */
   readonly concurrency: number;
   /** Stops the import after the requests in flight. */
   readonly signal: AbortSignal;

@@ -15,7 +15,6 @@ export interface Scheduling {
   /** Where lists, and previews of access, wait for each other. */
   readonly listQueue: FairQueue;
   readonly previewQueue: FairQueue;
-  /** Counts calls against the rate limits; undefined if there are none. */
   readonly countCall: CountCall | undefined;
   /** Counts a request that is no call against the rate limits of a member. @throws ServiceError RATE_LIMITED */
   readonly countRequest: (member: Pick<Caller, "memberId" | "orgId">, reads: boolean) => Promise<void>;

@@ -5,7 +5,8 @@ import type { OAuthDependencies } from "../sign-in/oauth/oauth-endpoints.ts";
 import type { WellKnown } from "../sign-in/oauth/well-known.ts";
 import type { SignInDependencies } from "../sign-in/browser/sign-in-endpoints.ts";
 import { createAccount } from "../iam/account/account.ts";
-import { createBrowserSignIn } from "../iam/sign-in/browser-sign-in.ts";
+import { createBrowserSessions } from "../iam/sign-in/browser-sessions.ts";
+import { createSignInChoices } from "../iam/sign-in/sign-in-choices.ts";
 import { createProviderSignIn } from "../iam/sign-in/provider-sign-in.ts";
 import { createGuardedFetch, resolveWithDns } from "../identity/oidc/guarded-fetch.ts";
 import { createProviderClient } from "../identity/oidc/provider-client.ts";
@@ -50,6 +51,7 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
   const { countRequest: count } = scheduling;
   const guardedFetch = createGuardedFetch({ networks, resolveHost: resolveWithDns, ...providerCallLimits });
   const providers = createProviderClient(guardedFetch, networks);
+  const ofBrowsers = { database, registry, accessTokens, tokenLifeSeconds };
   return {
     oauth: {
       database,
@@ -62,7 +64,8 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
     },
     signIn: {
       database,
-      ...createBrowserSignIn({ database, registry, accessTokens, tokenLifeSeconds }),
+      browserSessions: createBrowserSessions(ofBrowsers),
+      signInChoices: createSignInChoices(ofBrowsers),
       account: createAccount({ database, registry }),
       providerSignIn: createProviderSignIn({ database, sealer, providers, systemOrgId, issuer }),
       count,

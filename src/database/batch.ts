@@ -15,9 +15,7 @@ interface Waiting<Key, Value> {
 }
 
 export interface BatchOptions {
-  /** The maximum number of keys in a statement. */
   readonly maxKeys: number;
-  /** The maximum number of concurrent statements. */
   readonly maxStatements: number;
   /** The maximum number of waiting keys, of some 500 bytes each. Default: 20,000. */
   readonly maxWaiting?: number;

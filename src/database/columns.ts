@@ -24,3 +24,10 @@ export function columnsOf<const Table extends string, const Column extends strin
 ): `${Table}.${Column}`[] {
   return columns.map((column): `${Table}.${Column}` => `${table}.${column}`);
 }
+
+/** The columns of the rows that the path of a row goes through. */
+export const pathColumns = {
+  org: ["orgs.name as org_name", "orgs.delete_time as org_delete_time"],
+  member: ["members.name as member_name", "members.delete_time as member_delete_time"],
+  project: ["projects.name as project_name", "projects.delete_time as project_delete_time"],
+} as const;

@@ -163,7 +163,6 @@ function createPathStatements<Row>(
   };
 }
 
-/** Finds rows with one statement for each shape of path. */
 async function findAll<Row>(
   paths: readonly (readonly Reference[])[],
   findAlike: (paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>,
@@ -175,7 +174,6 @@ async function findAll<Row>(
 
 type Paths = readonly (readonly Reference[])[];
 
-/** Returns the indexes of the paths of each shape. */
 const alikeIn = (paths: Paths): readonly (readonly number[])[] => [
   ...Map.groupBy(paths.keys(), (index) => shapeOf(paths[index] ?? [])).values(),
 ];

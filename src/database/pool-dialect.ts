@@ -20,7 +20,6 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** What Kysely needs of a pool. */
 interface PoolForKysely {
   readonly connect: () => Promise<pg.PoolClient>;
   /** Sends statements together, and returns their results. Rejects with the error of the first that fails. */
@@ -28,7 +27,6 @@ interface PoolForKysely {
     client: pg.PoolClient,
     statements: readonly Statement[],
   ) => Promise<readonly pg.QueryResult<object>[]>;
-  /** Returns the name of a statement that is to be prepared. */
   readonly nameOf: (text: string) => string | undefined;
   /** Statements that follow BEGIN in its text. */
   readonly settings: string;

@@ -1,5 +1,5 @@
 import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
-import type { DeletableColumns, NamedColumns } from "./shared-columns.ts";
+import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
@@ -74,24 +74,18 @@ export interface Groups extends NamedColumns {
   org_id: string;
 }
 
-export interface GroupMembers {
+export interface GroupMembers extends VersionColumns {
   org_id: string;
   group_id: string;
   member_id: string;
   expire_time: Date | null;
-  changed_revision: string;
-  create_time: Generated<Date>;
-  update_time: Generated<Date>;
 }
 
-export interface Subgroups {
+export interface Subgroups extends VersionColumns {
   org_id: string;
   group_id: string;
   subgroup_id: string;
   description: string;
-  changed_revision: string;
-  create_time: Generated<Date>;
-  update_time: Generated<Date>;
 }
 
 export interface Roles extends NamedColumns {
@@ -248,7 +242,7 @@ export interface Resources extends NamedColumns, DeletableColumns {
   concurrent_ids: Generated<string[]>;
 }
 
-export interface Operations {
+export interface Operations extends VersionColumns {
   org_id: string;
   project_id: string;
   id: string;
@@ -286,9 +280,6 @@ export interface Operations {
   attempts: Generated<number>;
   /** When it can be claimed: when the claim expires, if it is claimed. */
   next_attempt_time: ColumnType<Date, never, Date>;
-  changed_revision: string;
-  create_time: Generated<Date>;
-  update_time: Generated<Date>;
 }
 
 /** The orgs and projects whose resources have to follow their state. */
@@ -337,7 +328,6 @@ export interface Changes {
   actor_id: string | null;
   /** The member that impersonated the one that made the change. */
   impersonator_id: string | null;
-  /** The API key that the change was made with. */
   credential_id: string | null;
   /** On whose behalf the change was made, in the words of the caller. */
   on_behalf_of: string | null;

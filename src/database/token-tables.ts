@@ -1,4 +1,4 @@
-import type { NamedColumns } from "./shared-columns.ts";
+import type { NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 
 // The tables of tokens, sessions and clients, as Kysely and pg read them.
@@ -23,7 +23,7 @@ export interface SigningKeys {
 }
 
 /** Sessions, in which clients refresh their tokens. A refresh changes no revision. */
-export interface Sessions {
+export interface Sessions extends VersionColumns {
   org_id: string;
   member_id: string;
   /** The `sid` of its tokens. */
@@ -56,9 +56,6 @@ export interface Sessions {
   /** A hash of where that refresh came from; null before the first, and after one by a server of an earlier version. */
   refresh_origin: Buffer | null;
   expire_time: Date;
-  changed_revision: string;
-  create_time: Generated<Date>;
-  update_time: Generated<Date>;
 }
 
 /**
@@ -97,7 +94,6 @@ export interface SignInLinks {
   expire_time: ColumnType<Date, Date | string, never>;
 }
 
-/** The clients that orgs register. */
 export interface Clients extends NamedColumns {
   org_id: string;
   redirect_uris: string[];
@@ -130,7 +126,6 @@ export interface AuthorizationCodes {
   code_challenge: string;
   /** The permissions to which the tokens are narrowed; null for all. */
   scopes: string[] | null;
-  /** Whether the session gets a refresh token. */
   is_offline: boolean;
   /** The session that the code was exchanged for; null before. */
   session_id: ColumnType<string | null, null, string>;
@@ -140,7 +135,6 @@ export interface AuthorizationCodes {
   expire_time: ColumnType<Date, Date | string, never>;
 }
 
-/** The tables of tokens, sign-ins and clients. */
 export interface TokenTables {
   signing_keys: SigningKeys;
   ended_tokens: EndedTokens;

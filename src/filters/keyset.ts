@@ -52,7 +52,6 @@ export function cursorOf(order: readonly OrderKey[], row: object): readonly stri
   });
 }
 
-/** Returns the condition that a row comes after the row of a cursor. */
 export function comesAfter(order: readonly OrderKey[], cursor: readonly string[] | undefined): RawBuilder<SqlBool> {
   if (cursor === undefined) return sql<SqlBool>`true`;
   requireSameLength(order, cursor);

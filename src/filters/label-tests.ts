@@ -1,6 +1,5 @@
 import type { Condition, Operand } from "./condition.ts";
 
-/** Requires a label with this key and, if set, this value. */
 export interface LabelTest {
   readonly key: string;
   readonly value?: string;

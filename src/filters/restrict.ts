@@ -135,7 +135,6 @@ function orEquals(comparator: Comparator): Exclude<Comparator, ":"> {
   return comparator === ":" ? "=" : comparator;
 }
 
-/** Returns the text of a value; undefined if it has wildcards. */
 function plainText({ parts }: Value): string | undefined {
   return parts.length === 1 ? parts[0] : undefined;
 }

@@ -33,7 +33,6 @@ export function createHandleAtPace({ trustedProxies, perSecond, onTooMany }: Pac
   const pace = createAnonymousPace({ perSecond });
   const isTrusted = proxyAddress.compile([...trustedProxies]);
 
-  /** Returns the connection of a request if no proxy has others on it. */
   const ownConnectionOf = (request: HttpRequest): object | undefined => {
     if (trustedProxies.length === 0) return connectionOf(request);
     const peer = peerOf(request);

@@ -18,7 +18,6 @@ export interface Sealer {
   seal(purpose: SealedPurpose, id: string, secret: Buffer): Buffer;
   /** Decrypts with the key that the secret was sealed with; undefined without this key, or if the secret was tampered with. */
   open(purpose: SealedPurpose, id: string, sealed: Buffer): Buffer | undefined;
-  /** Reports whether the secret was sealed with the first key. */
   isSealedWithFirst(sealed: Buffer): boolean;
   /** Derives a new key for one file from the first key. */
   createFileKey(purpose: FilePurpose): FileKey;
@@ -50,7 +49,6 @@ const tagLength = 16;
 const headerLength = 1 + keyIdLength + nonceLength;
 const saltLength = 32;
 
-/** The length of the header of a file, in bytes. */
 export const fileHeaderLength = 1 + keyIdLength + saltLength;
 
 /** @param keys of 32 random bytes each. The first seals; all open. */

@@ -62,7 +62,6 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
 
 const isExhausted = sql<boolean>`end_time is null and attempts >= ${sql.lit(maxAttempts)} and next_attempt_time <= now()`;
 
-/** Locks an operation if it is exhausted. */
 async function lockExhausted(db: Transaction<Schema>, { org_id: orgId, id }: Place): Promise<boolean> {
   const { rows } = await sql`
     select id from operations where org_id = ${orgId} and id = ${id} and ${isExhausted} for update`.execute(db);

@@ -24,7 +24,6 @@ const keywords: Keywords = {
 
 const order = new Map(Object.keys(keywords).map((keyword, index) => [keyword, index]));
 
-/** The order in which keywords are checked. */
 const orderOf = (keyword: string): number => order.get(keyword) ?? 0;
 
 const maxDepth = 64;

@@ -11,7 +11,6 @@ export interface Deprecation {
   readonly link?: string | undefined;
 }
 
-/** Returns the deprecation of a method; undefined for a method that is not deprecated. */
 export type DeprecationOf = (method: DescMethod) => Deprecation | undefined;
 
 /** Returns the headers that tell callers: `Deprecation` (RFC 9745) and `Sunset` (RFC 8594), with a `Link` of these relation types. */

@@ -36,7 +36,6 @@ export interface MethodRules {
   readonly anyPath: AnyPathField | undefined;
   /** Which List calls are restricted to the orgs in which the caller may list, if it may not list in all orgs. */
   readonly listVisibility: ListVisibility;
-  /** Undefined for methods that are not deprecated. */
   readonly deprecation: MethodDeprecation | undefined;
   /** Whether the method changes nothing. Every other method takes `validate_only` (AIP-163). */
   readonly reads: boolean;

@@ -21,7 +21,6 @@ import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
 import { createUnaryHandler } from "./unary/unary-handler.ts";
 
 export interface RpcHandlerOptions {
-  /** Registers the services. */
   readonly routes: (router: ConnectRouter) => void;
   /** Registers services whose calls may be open for as long as they like. */
   readonly longLived: (router: ConnectRouter) => void;

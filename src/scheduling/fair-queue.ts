@@ -61,7 +61,6 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     if (target !== undefined) add(ofTargets, target, change);
   };
 
-  /** Starts the next call that has room, and reports whether there was one. */
   const startNext = (): boolean => {
     for (const [orgId, calls] of waiting) {
       if (!hasRoomFor(orgId)) continue;

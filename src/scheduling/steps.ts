@@ -5,7 +5,6 @@ const { recordsOfStep } = slices;
 /** Work that yields now and then, so that others run in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** Returns a function that reports for each record whether its step ends there. */
 export function createStepCounter(): () => boolean {
   let count = 0;
   return () => ++count % recordsOfStep === 0;

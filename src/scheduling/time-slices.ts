@@ -109,7 +109,6 @@ export function createTimeSlices(options: TimeSlicesOptions = {}): TimeSlices {
     start?.();
   };
 
-  /** Notes that a call of an org no longer waits. */
   const forget = (orgId: string, calls: WaitingCalls): void => {
     if (calls.count() === 0) waiting.delete(orgId);
     count--;

@@ -34,7 +34,6 @@ export const variables: Readonly<Record<string, ConditionType>> = {
   context: "dyn",
 };
 
-/** The fields of each variable, by the type of the variable. */
 export const fields: Readonly<Partial<Record<ConditionType, Readonly<Record<string, ConditionType>>>>> = {
   request: { time: "timestamp" },
   resource: { path: "string", labels: "map" },

@@ -45,7 +45,6 @@ export interface OrgSnapshot {
   readonly tokens: TokenTable;
   readonly scopes: ScopeTable;
   readonly bindings: BindingIndex;
-  /** Edges from members to the groups that they are in. */
   readonly memberships: EdgeLists;
   /** Edges from groups to the groups in which they are nested. */
   readonly nestings: EdgeLists;

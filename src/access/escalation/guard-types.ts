@@ -53,7 +53,6 @@ export type Revocation =
  * not hold everything that the change would pass on (GRANT_EXCEEDS_OWN) or take away (REVOKE_EXCEEDS_OWN).
  */
 export interface EscalationGuard {
-  /** Checks that the author may grant roles on scopes. */
   requireMayGrant(transaction: OrgTransaction, grants: readonly RoleGrant[]): Promise<void>;
   /** Checks that the author may put these permissions into a role of the org. */
   requireMayDefine(transaction: OrgTransaction, permissions: readonly string[]): Promise<void>;

@@ -32,7 +32,6 @@ function exemptOf({ author }: OrgTransaction): string | null {
 type OfKind<Kind extends Revocation["kind"]> = Extract<Revocation, { readonly kind: Kind }>;
 type OfKinds = { readonly [Kind in Revocation["kind"]]?: readonly OfKind<Kind>[] };
 
-/** Returns the roles of grants with their permissions. */
 export async function readRoles(transaction: OrgTransaction, grants: readonly RoleGrant[]): Promise<ScopedRole[]> {
   const ids = new Set(grants.flatMap(({ role }) => ("id" in role ? [role.id] : [])));
   const custom = await readRolePermissions(transaction, [...ids]);

@@ -15,7 +15,6 @@ export interface Decision {
   readonly items?: readonly ItemDecision[];
 }
 
-/** A decision about the item of a batch with this index. */
 export interface ItemDecision extends Decision {
   readonly index: number;
 }

@@ -129,7 +129,6 @@ export function isOrgOf({ org }: OrgSnapshot, reference: Reference): boolean {
   }
 }
 
-/** Returns the project in a path; undefined if there is none. */
 export function projectIn({ pattern, references }: AnyPath): Reference | undefined {
   return pattern[1] === patterns.Project[1] ? references[1] : undefined;
 }

@@ -64,7 +64,6 @@ export function isInService({ pattern }: TargetPath): boolean {
   return pattern[0] === patterns.Service[0];
 }
 
-/** Returns the org in a path; undefined if there is none. */
 export function orgIn({ pattern, references }: TargetPath): Reference | undefined {
   return pattern[0] === patterns.Org[0] ? references[0] : undefined;
 }

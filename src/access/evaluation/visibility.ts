@@ -61,7 +61,6 @@ export function isForAnyOrg({ pattern, references: [top] }: TargetPath): boolean
   return pattern[0] === patterns.Org[0] && top?.by === "any";
 }
 
-/** Returns the customers on which a caller holds a permission. */
 export function customersWhere(snapshot: OrgSnapshot, check: CheckRequest, permission: string): readonly string[] {
   const holds = (customerId: string): boolean => holdsIn(snapshot, check, permission, { kind: "customer", customerId });
   return snapshot.scopes.outerIds("customer").filter(holds);

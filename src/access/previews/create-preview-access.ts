@@ -39,7 +39,6 @@ interface PreviewOptions {
   readonly clock?: () => number;
 }
 
-/** The call that requests the preview. */
 interface PreviewCall {
   readonly caller: Caller;
   readonly signal: AbortSignal;

@@ -8,7 +8,6 @@ import type { AccessEvaluator } from "../evaluation/evaluator.ts";
 import { resolveById } from "../evaluation/resolve-in-snapshot.ts";
 import { type ResolvedTarget, onPlatform } from "../evaluation/resolved-target.ts";
 
-/** Returns the resolved target of a resource of the engine. */
 export type ResolveResource = (resource: TargetScope) => ResolvedTarget;
 
 /**

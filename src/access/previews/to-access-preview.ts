@@ -19,7 +19,6 @@ export interface Shown {
   readonly apiKeyPaths: readonly string[];
 }
 
-/** A difference with the paths of the member and the resource. */
 export interface NamedDifference extends AccessDifference {
   readonly orgId: string;
   readonly memberPath: string;

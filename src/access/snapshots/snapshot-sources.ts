@@ -20,7 +20,6 @@ export interface SnapshotSource {
 }
 
 export interface SnapshotRows {
-  /** Returns the ids in a column of the key. */
   readonly ids: (column: string) => PackedIds;
   /** Returns the values of a column, one for each row. The source knows their type. */
   readonly values: (name: string) => readonly unknown[];

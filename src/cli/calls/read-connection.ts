@@ -7,7 +7,6 @@ import { readBoundedFile } from "../file/read-bounded-file.ts";
 export interface Connection {
   readonly url: string;
   readonly apiKey: string;
-  /** The source of the key, for messages. */
   readonly keySource: string;
 }
 

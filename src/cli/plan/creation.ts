@@ -47,7 +47,6 @@ export function batchParentOf({ request }: Pick<Creation, "request">): string | 
   return request.parentPath?.replace(/^(\/orgs\/[^/]+\/[^/]+)\/[^/]+$/, "$1/-");
 }
 
-/** The calls that create resources of a kind. */
 interface Sender<K extends Kind> {
   one(clients: Clients, request: RequestOf<K>): Promise<unknown>;
   /** Creates resources in a parent, or in several that it stands for: all or none. */

@@ -111,7 +111,6 @@ export async function isThere(clients: Clients, creation: Creation): Promise<boo
   }
 }
 
-/** Returns an org; undefined if it does not exist. */
 export async function findOrg(clients: Clients, path: string): Promise<Org | undefined> {
   try {
     return await clients.orgs.getOrg({ path });

@@ -19,7 +19,6 @@ export interface Health {
   obstacles(): Promise<Readonly<Record<string, string>>>;
   /** Makes the server unready permanently, and ends health streams. */
   startDraining(): void;
-  /** Aborted when draining starts. */
   readonly draining: AbortSignal;
 }
 

@@ -327,7 +327,6 @@ function isClosing(socket: Socket): boolean {
   return socket.writableEnded || socket.destroyed;
 }
 
-/** Reports whether one of the responses is the last one of its connection. */
 function hasLast(responses: ReadonlySet<ServerResponse>): boolean {
   for (const { shouldKeepAlive } of responses) if (!shouldKeepAlive) return true;
   return false;

@@ -45,7 +45,6 @@ export function createHttp1Server(limits: ListenerLimits): Server {
   return server;
 }
 
-/** @param maxConcurrentStreams the number of streams that is announced to new sessions. */
 export function createHttp2Server(limits: ListenerLimits, maxConcurrentStreams: number): Http2Server {
   const server = createSessionServer({
     // In megabytes. Node's default limits of resets, pings, settings and invalid frames apply.

@@ -63,7 +63,6 @@ function weightOf(request: ServerReflectionRequest, answered: ReflectionAnswer):
   return 1 + Math.floor(bytes / anonymous.bytesOfRequest);
 }
 
-/** Creates a function that serialises each file once. */
 function createSerialise(): Serialise {
   const serialised = new Map<DescFile, Uint8Array>();
   return (file) => {

@@ -87,7 +87,6 @@ export function readFirstKeys(db: Kysely<Schema>, { orgId, memberId }: MemberKey
     .execute();
 }
 
-/** Reads the first identities of a member, except one. */
 export function readFirstIdentities(
   db: Kysely<Schema>,
   { orgId, memberId }: MemberKey,

@@ -22,7 +22,6 @@ export const apiKeyDefinition = defineResource<"api_keys", IssuedRow, typeof Api
     called: levelOf("api_keys", false),
     references: [{ column: "member_id", to: "Member", onDelete: "cascade" }],
     countedBy: "member_id",
-    // A member has few API keys.
     labels: "unindexed",
     nameConstraints: ["api_keys_name_key"],
   },

@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, namedColumns } from "../../database/columns.ts";
+import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type ApiKeyRow = InferResult<ReturnType<typeof selectApiKeys>>[number];
@@ -26,10 +26,5 @@ export function selectApiKeys(db: Kysely<Schema>) {
       join.onRef("api_keys.org_id", "=", "members.org_id").onRef("api_keys.member_id", "=", "members.id"),
     )
     .select(columnsOf("api_keys", apiKeyColumns))
-    .select([
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
-      "members.name as member_name",
-      "members.delete_time as member_delete_time",
-    ]);
+    .select([...pathColumns.org, ...pathColumns.member]);
 }

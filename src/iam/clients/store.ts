@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, namedColumns } from "../../database/columns.ts";
+import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type ClientRow = InferResult<ReturnType<typeof selectClients>>[number];
@@ -19,5 +19,5 @@ export function selectClients(db: Kysely<Schema>) {
     .selectFrom("orgs")
     .innerJoin("clients", "clients.org_id", "orgs.id")
     .select(columnsOf("clients", clientColumns))
-    .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
+    .select([...pathColumns.org]);
 }

@@ -1,4 +1,3 @@
-// Applies the transitions of a customer to its orgs.
 import { type OrgTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { orgDefinition } from "../orgs/definition.ts";

@@ -1,5 +1,5 @@
 import { type InferResult, type Kysely, sql } from "kysely";
-import { columnsOf, versionColumns } from "../../database/columns.ts";
+import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type MembershipRow = InferResult<ReturnType<typeof selectMemberships>>[number];
@@ -29,8 +29,7 @@ export function selectKeptMemberships(db: Kysely<Schema>) {
     )
     .select(columnsOf("group_members", membershipColumns))
     .select([
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
+      ...pathColumns.org,
       "groups.name as group_name",
       "members.name as member_name",
       "members.display_name",

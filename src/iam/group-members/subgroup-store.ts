@@ -1,5 +1,5 @@
 import { type InferResult, type Kysely, sql } from "kysely";
-import { columnsOf, versionColumns } from "../../database/columns.ts";
+import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type SubgroupRow = InferResult<ReturnType<typeof selectSubgroups>>[number];
@@ -19,8 +19,7 @@ export function selectSubgroups(db: Kysely<Schema>) {
     )
     .select(columnsOf("subgroups", subgroupColumns))
     .select([
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
+      ...pathColumns.org,
       "groups.name as group_name",
       "children.name as child_name",
       "children.display_name as child_display_name",

@@ -1,16 +1,15 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, namedColumns } from "../../database/columns.ts";
+import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type GroupRow = InferResult<ReturnType<typeof selectGroups>>[number];
 
 export const groupColumns = ["org_id", ...namedColumns] as const;
 
-/** Selects all groups, with the columns that their paths need. */
 export function selectGroups(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("groups", "groups.org_id", "orgs.id")
     .select(columnsOf("groups", groupColumns))
-    .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
+    .select([...pathColumns.org]);
 }

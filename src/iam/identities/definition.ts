@@ -23,7 +23,6 @@ export const identityDefinition = defineResource({
     // The provider can be in the org `system`; its deletion removes its identities.
     references: [{ column: "member_id", to: "Member", onDelete: "cascade" }],
     countedBy: "member_id",
-    // A member has few identities.
     labels: "unindexed",
     nameConstraints: ["identities_name_key"],
   },

@@ -1,5 +1,5 @@
 import { type InferResult, type Kysely, sql } from "kysely";
-import { columnsOf, namedColumns } from "../../database/columns.ts";
+import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type IdentityRow = InferResult<ReturnType<typeof selectIdentities>>[number];
@@ -33,10 +33,8 @@ export function selectIdentities(db: Kysely<Schema>) {
     .leftJoin("orgs as provider_orgs", "provider_orgs.id", "identity_providers.org_id")
     .select(columnsOf("identities", identityColumns))
     .select([
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
-      "members.name as member_name",
-      "members.delete_time as member_delete_time",
+      ...pathColumns.org,
+      ...pathColumns.member,
       identityState.as("state"),
       "identity_providers.name as provider_name",
       "identity_providers.issuer",

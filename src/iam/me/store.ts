@@ -13,9 +13,7 @@ export interface CallerRow extends Pick<Members, "type" | "state"> {
   readonly org_name: string;
   readonly org_display_name: string;
   readonly org_delete_time: null;
-  /** The name of the API key; null for the token of a session. */
   readonly key_name: string | null;
-  /** When the API key or session expires; null if it does not. */
   readonly credential_expire_time: Date | null;
   /** The name of the member that has the API key or session: the caller, or its impersonator. */
   readonly holder_name: string;

@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
+import { columnsOf, deletableColumns, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type MemberRow = InferResult<ReturnType<typeof selectMembers>>[number];
@@ -14,11 +14,10 @@ export const memberColumns = [
   ...deletableColumns,
 ] as const;
 
-/** Selects all members, with the columns that their paths need. */
 export function selectMembers(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("members", "members.org_id", "orgs.id")
     .select(columnsOf("members", memberColumns))
-    .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
+    .select([...pathColumns.org]);
 }

@@ -26,7 +26,6 @@ import type { WriteTransaction } from "../../database/write-transaction.ts";
 export interface OrgCreation {
   /** The id of the org whose change log has the changes of customers. */
   readonly systemOrgId: string;
-  /** The maximum number of orgs in a customer; undefined for no limit. */
   readonly limit: number | undefined;
 }
 

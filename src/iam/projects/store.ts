@@ -1,16 +1,15 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
+import { columnsOf, deletableColumns, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type ProjectRow = InferResult<ReturnType<typeof selectProjects>>[number];
 
 export const projectColumns = ["org_id", "state", ...namedColumns, ...deletableColumns] as const;
 
-/** Selects all projects, with the columns that their paths need. */
 export function selectProjects(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("projects", "projects.org_id", "orgs.id")
     .select(columnsOf("projects", projectColumns))
-    .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
+    .select([...pathColumns.org]);
 }

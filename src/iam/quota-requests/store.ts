@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, namedColumns } from "../../database/columns.ts";
+import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type QuotaRequestRow = InferResult<ReturnType<typeof selectQuotaRequests>>[number];
@@ -43,10 +43,8 @@ export function selectQuotaRequests(db: Kysely<Schema>) {
     )
     .select(columnsOf("quota_requests", quotaRequestColumns))
     .select([
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
-      "projects.name as project_name",
-      "projects.delete_time as project_delete_time",
+      ...pathColumns.org,
+      ...pathColumns.project,
       "actor_orgs.name as actor_org_name",
       "actor_orgs.delete_time as actor_org_delete_time",
       "actors.name as actor_name",

@@ -39,7 +39,6 @@ export async function requireMayRaise(
   });
 }
 
-/** Reports whether the author may raise any limit of a level. */
 export function mayRaise(
   authorHolds: AuthorHolds,
   { db, author }: OrgTransaction,

@@ -1,4 +1,3 @@
-// Updates the limits of a quota.
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { type Quota, QuotaSchema } from "../../../gen/iam/v1alpha/quota_pb.ts";
 import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";

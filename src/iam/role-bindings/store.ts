@@ -1,5 +1,5 @@
 import { type InferResult, type Kysely, type SqlBool, sql } from "kysely";
-import { columnsOf, namedColumns } from "../../database/columns.ts";
+import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type RoleBindingRow = InferResult<ReturnType<typeof selectRoleBindings>>[number];
@@ -53,15 +53,12 @@ export function selectKeptRoleBindings(db: Kysely<Schema>) {
     )
     .select(columnsOf("role_bindings", roleBindingColumns))
     .select([
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
+      ...pathColumns.org,
       "customers.name as customer_name",
       "customers.delete_time as customer_delete_time",
       "services.name as service_name",
-      "projects.name as project_name",
-      "projects.delete_time as project_delete_time",
-      "members.name as member_name",
-      "members.delete_time as member_delete_time",
+      ...pathColumns.project,
+      ...pathColumns.member,
       "groups.name as group_name",
       "roles.name as role_name",
     ]);

@@ -1,16 +1,15 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, namedColumns } from "../../database/columns.ts";
+import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type RoleRow = InferResult<ReturnType<typeof selectRoles>>[number];
 
 export const roleColumns = ["org_id", "permissions", ...namedColumns] as const;
 
-/** Selects the roles of all orgs, with the columns that their paths need. */
 export function selectRoles(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("roles", "roles.org_id", "orgs.id")
     .select(columnsOf("roles", roleColumns))
-    .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
+    .select([...pathColumns.org]);
 }

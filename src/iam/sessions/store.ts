@@ -1,6 +1,6 @@
 import { type InferResult, type Kysely, type SqlBool, type Transaction, sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { columnsOf, versionColumns } from "../../database/columns.ts";
+import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type SessionRow = InferResult<ReturnType<typeof selectSessions>>[number];
@@ -46,13 +46,7 @@ function selectAllSessions(db: Kysely<Schema>) {
       join.onRef("sessions.org_id", "=", "members.org_id").onRef("sessions.member_id", "=", "members.id"),
     )
     .select(columnsOf("sessions", sessionColumns))
-    .select([
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
-      "members.name as member_name",
-      "members.delete_time as member_delete_time",
-      clientName.as("client_display_name"),
-    ]);
+    .select([...pathColumns.org, ...pathColumns.member, clientName.as("client_display_name")]);
 }
 
 /**

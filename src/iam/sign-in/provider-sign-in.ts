@@ -29,7 +29,6 @@ export interface SignedInPerson {
 }
 
 export interface ProviderSignIn {
-  /** Returns the providers of the installation and of an org. */
   list(orgName: string | undefined): Promise<readonly ListedProvider[]>;
   /**
    * @returns where the browser is sent, and the value of the cookie that it needs to come back.

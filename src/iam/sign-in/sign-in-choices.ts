@@ -124,7 +124,6 @@ export function createSignInChoices({ database, registry }: ChoiceDependencies):
   };
 }
 
-/** Accepts an identity, under the lock of its org. */
 async function accept(transaction: OrgTransaction, key: ChoiceRow): Promise<void> {
   const { db, org, revision, time } = transaction;
   const [row] = await readByKeys(db, identityDefinition, [key]);

@@ -5,7 +5,6 @@ import type { SecretHandle } from "../../identity/secret-handle.ts";
 
 export const browserLifeSeconds = 12 * 3_600;
 
-/** A member that a browser is signed in as, and its sign-in. */
 export interface SignedInRow {
   readonly sign_in_time: Date;
   readonly browser_expire_time: Date;

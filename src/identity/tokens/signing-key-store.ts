@@ -9,7 +9,6 @@ export interface SigningKeyRow extends Pick<Selectable<SigningKeys>, "id" | "alg
   readonly retire_time: number;
 }
 
-/** All published keys, at one time. */
 export interface PublishedKeys {
   readonly rows: readonly SigningKeyRow[];
   /** The database's clock, in milliseconds. */

@@ -1,19 +1,11 @@
 // Finds what can be purged, the longest overdue first. What is in an org that can be purged itself is removed with the org, and
 // is not found here.
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
-import {
-  isExpiredMembership,
-  hasNoOrg,
-  isExpiredApiKey,
-  isPastCustomer,
-  isPurgeable,
-  isExpiredInvitation,
-  orgStays,
-} from "./purge-conditions.ts";
+import { hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
@@ -22,59 +14,33 @@ export interface Search {
   readonly limit: number;
 }
 
-/** The location of a row that has an id of its own. */
-interface Place {
+/** The location of a row in an org: its key. */
+export interface Place {
   readonly org_id: string;
+}
+
+interface PlaceWithId extends Place {
   readonly id: string;
 }
 
-export interface MembershipPlace {
-  readonly org_id: string;
-  readonly group_id: string;
-  readonly member_id: string;
-}
-
-export function findExpiredInvitations(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
-  return db
-    .selectFrom("orgs")
-    .innerJoin("members", "members.org_id", "orgs.id")
-    .select(["members.org_id", "members.id"])
-    .where(isExpiredInvitation)
-    .where(orgStays)
-    .where("members.org_id", "<>", noneOf(leftOut))
-    .orderBy("members.invitation_expire_time")
-    .limit(limit)
-    .execute();
-}
-
-export function findExpiredMemberships(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<MembershipPlace[]> {
-  return db
-    .selectFrom("orgs")
-    .innerJoin("group_members", "group_members.org_id", "orgs.id")
-    .select(["group_members.org_id", "group_members.group_id", "group_members.member_id"])
-    .where(isExpiredMembership)
-    .where(orgStays)
-    .where("group_members.org_id", "<>", noneOf(leftOut))
-    .orderBy("group_members.expire_time")
-    .limit(limit)
-    .execute();
-}
-
-export function findExpiredApiKeys(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
-  return db
-    .selectFrom("orgs")
-    .innerJoin("api_keys", "api_keys.org_id", "orgs.id")
-    .select(["api_keys.org_id", "api_keys.id"])
-    .where(isExpiredApiKey)
-    .where(orgStays)
-    .where("api_keys.org_id", "<>", noneOf(leftOut))
-    .orderBy("api_keys.expire_time")
-    .limit(limit)
-    .execute();
+/** Returns the function that finds rows of a resource that have ended, which their column `end` says. */
+export function findExpired(
+  { storage: { table, key } }: ResourceDefinition,
+  isExpired: RawBuilder<boolean>,
+  end = "expire_time",
+): (db: Kysely<Schema>, search: Search) => Promise<Place[]> {
+  const columnOf = (name: string) => sql.ref(`${table}.${name}`);
+  return async (db, { leftOut, limit }) => {
+    const { rows } = await sql<Place>`
+      select ${sql.join(key.map(columnOf))} from orgs join ${sql.table(table)} on ${columnOf("org_id")} = orgs.id
+      where ${isExpired} and ${orgStays} and orgs.id <> ${noneOf(leftOut)}
+      order by ${columnOf(end)} limit ${limit}`.execute(db);
+    return rows;
+  };
 }
 
 /** Runs two selects, because each condition has its own index. */
-export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
+export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<PlaceWithId[]> {
   const places = db
     .selectFrom("orgs")
     .innerJoin("role_bindings", "role_bindings.org_id", "orgs.id")
@@ -104,7 +70,7 @@ export function findPurgeableIn(
   registry: ResourceRegistry,
   definition: ResourceDefinition,
   { leftOut, limit }: Search,
-): Promise<Place[]> {
+): Promise<PlaceWithId[]> {
   return db
     .selectFrom("orgs")
     .innerJoin(`${definition.storage.table as "members"} as due`, "due.org_id", "orgs.id")

@@ -2,7 +2,6 @@
 import type { Schema } from "../../database/schema.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
-/** A table with rows of an org. */
 export type OrgTable = keyof Schema;
 
 /**

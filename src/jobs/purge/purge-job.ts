@@ -3,14 +3,11 @@
 // removes, checks it again, and skips what another one has locked. A transaction removes a bounded number of rows, so that it
 // holds a lock for milliseconds, and leaves a state from which any other can continue.
 import type { Logger } from "pino";
+import { createExpiryTasks } from "./expired-rows.ts";
 import { createPurgeableCustomersTask } from "./purgeable-customers.ts";
 import { isInOrg, keepsDeleted } from "../../standard-methods/definition/definition.ts";
 import { createPurgeableTask } from "./purgeable-in-orgs.ts";
 import { createPurgeableOrgsTask } from "./purgeable-orgs.ts";
-import { createExpiredApiKeysTask } from "./expired-api-keys.ts";
-import { createExpiredInvitationsTask } from "./expired-invitations.ts";
-import { createExpiredMembershipsTask } from "./expired-memberships.ts";
-import { createExpiredRoleBindingsTask } from "./expired-role-bindings.ts";
 import type { PurgeKind, PurgeTaskDependencies } from "./purge-task.ts";
 import { type PurgeStep, runPurge } from "./run-purge.ts";
 
@@ -115,10 +112,7 @@ function createTasks(dependencies: PurgeTaskDependencies) {
     (definition) => isInOrg(definition) && keepsDeleted(definition) && definition.lifecycle?.byProvider !== true,
   );
   return [
-    createExpiredInvitationsTask(dependencies),
-    createExpiredMembershipsTask(dependencies),
-    createExpiredRoleBindingsTask(dependencies),
-    createExpiredApiKeysTask(dependencies),
+    ...createExpiryTasks(dependencies),
     ...deletable.map((definition) => createPurgeableTask(dependencies, definition)),
     createPurgeableOrgsTask(dependencies),
     createPurgeableCustomersTask(dependencies),

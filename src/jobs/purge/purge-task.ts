@@ -15,7 +15,6 @@ export interface Removed {
 
 export const nothing: Removed = { rows: 0, resources: 0 };
 
-/** The rows for one transaction. */
 export interface PurgeUnit {
   /**
    * The org or customer that the rows belong to. When the transaction fails or another server holds the lock, the rest of the

@@ -1,11 +1,8 @@
 // Statements that lock and remove what can be purged.
-import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
-import { type ApiKeyRow, selectApiKeys } from "../../iam/api-keys/store.ts";
+import { type SqlBool, type Transaction, sql } from "kysely";
 import { customerDefinition } from "../../iam/customers/definition.ts";
 import { type CustomerRow, selectCustomers } from "../../iam/customers/store.ts";
 import type { Schema } from "../../database/schema.ts";
-import { type MembershipRow, selectKeptMemberships } from "../../iam/group-members/membership-store.ts";
-import { type MemberRow, selectMembers } from "../../iam/members/store.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { removeAllocations, removeQuotas, removeQuotasOfCustomer } from "../../quotas/remove-allocations.ts";
 import { type OrgRow, selectOrgs } from "../../iam/orgs/store.ts";
@@ -14,18 +11,8 @@ import type { ResourceRegistry } from "../../standard-methods/definition/registr
 import { forgetCounts } from "../../standard-methods/rows/counts.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { idOf, isOneOf } from "../../standard-methods/rows/row-key.ts";
-import { type RoleBindingRow, selectKeptRoleBindings } from "../../iam/role-bindings/store.ts";
-import {
-  isExpiredMembership,
-  hasNoOrg,
-  isExpiredApiKey,
-  isPastCustomer,
-  isPurgeable,
-  isExpiredInvitation,
-  isExpiredRoleBinding,
-  orgStays,
-} from "./purge-conditions.ts";
-import type { MembershipPlace, RowPlace } from "./find-purgeable.ts";
+import { hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
+import type { RowPlace } from "./find-purgeable.ts";
 import { rowsOfMembers } from "./org-tables.ts";
 
 type Db = Transaction<Schema>;
@@ -64,42 +51,6 @@ export function lockPurgeableCustomer(db: Db, customerId: string): Promise<Custo
     .where(hasNoOrg)
     .modifyEnd(sql`for update skip locked`)
     .executeTakeFirst();
-}
-
-export function readExpiredInvitations(db: Db, orgId: string, ids: Ids): Promise<MemberRow[]> {
-  return selectMembers(db)
-    .where("members.org_id", "=", orgId)
-    .where("members.id", "=", anyOf(ids))
-    .where(isExpiredInvitation)
-    .execute();
-}
-
-export function readExpiredMemberships(
-  db: Db,
-  orgId: string,
-  places: readonly MembershipPlace[],
-): Promise<MembershipRow[]> {
-  return selectKeptMemberships(db)
-    .where("group_members.org_id", "=", orgId)
-    .where(isAt(places))
-    .where(isExpiredMembership)
-    .execute();
-}
-
-export function readExpiredApiKeys(db: Db, orgId: string, ids: Ids): Promise<ApiKeyRow[]> {
-  return selectApiKeys(db)
-    .where("api_keys.org_id", "=", orgId)
-    .where("api_keys.id", "=", anyOf(ids))
-    .where(isExpiredApiKey)
-    .execute();
-}
-
-export function readExpiredRoleBindings(db: Db, orgId: string, ids: Ids): Promise<RoleBindingRow[]> {
-  return selectKeptRoleBindings(db)
-    .where("role_bindings.org_id", "=", orgId)
-    .where("role_bindings.id", "=", anyOf(ids))
-    .where(isExpiredRoleBinding)
-    .execute();
 }
 
 /** Returns the rows of a resource with these ids that can be purged. */
@@ -229,11 +180,3 @@ export async function removeCustomer(db: Db, customer: CustomerRow): Promise<voi
 }
 
 const anyOf = (ids: Ids) => sql<string>`any(${ids}::uuid[])`;
-
-/** Returns the condition that a membership is one of these. */
-function isAt(places: readonly MembershipPlace[]): RawBuilder<boolean> {
-  const groups = places.map((place) => place.group_id);
-  const members = places.map((place) => place.member_id);
-  return sql`(group_members.group_id, group_members.member_id)
-    in (select * from unnest(${groups}::uuid[], ${members}::uuid[]))`;
-}

@@ -1,6 +1,6 @@
 import { type InferResult, type Insertable, type Kysely, type Transaction, sql } from "kysely";
 import type { Author } from "../../changes/author.ts";
-import { columnsOf, versionColumns } from "../../database/columns.ts";
+import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
 import type { Operations, Schema } from "../../database/schema.ts";
 import { createStatementTemplate } from "../../database/statement-template.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
@@ -62,10 +62,8 @@ export function selectOperations(db: Kysely<Schema>) {
     .select([
       "operations.attempts",
       "operations.next_attempt_time",
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
-      "projects.name as project_name",
-      "projects.delete_time as project_delete_time",
+      ...pathColumns.org,
+      ...pathColumns.project,
       "resources.name as resource_name",
       "resources.delete_time as resource_delete_time",
       "resource_types.name as type_name",

@@ -20,7 +20,6 @@ export const qualityKindDefinition = defineResource({
     called: levelOf("quality_kinds", false),
     references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: undefined,
-    // A cloud has few of them.
     labels: "unindexed",
     nameConstraints: ["quality_kinds_name_key"],
   },

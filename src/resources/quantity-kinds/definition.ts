@@ -21,7 +21,6 @@ export const quantityKindDefinition = defineResource({
     called: levelOf("quantity_kinds", false),
     references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: undefined,
-    // A cloud has few of them.
     labels: "unindexed",
     nameConstraints: ["quantity_kinds_name_key"],
   },

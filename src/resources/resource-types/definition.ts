@@ -28,7 +28,6 @@ export const resourceTypeDefinition = defineResource({
       { to: "QualityKind", refers: (row, { name }) => usesKind(row, "quality", name) },
     ],
     countedBy: "service_id",
-    // A service has few types.
     labels: "unindexed",
     nameConstraints: ["resource_types_name_key"],
   },

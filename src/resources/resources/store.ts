@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
+import { columnsOf, deletableColumns, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type InfrastructureRow = InferResult<ReturnType<typeof selectResources>>[number];
@@ -35,10 +35,8 @@ export function selectResources(db: Kysely<Schema>) {
     .innerJoin("services", "services.id", "resource_types.service_id")
     .select(columnsOf("resources", resourceColumns))
     .select([
-      "orgs.name as org_name",
-      "orgs.delete_time as org_delete_time",
-      "projects.name as project_name",
-      "projects.delete_time as project_delete_time",
+      ...pathColumns.org,
+      ...pathColumns.project,
       "resource_types.name as type_name",
       "resource_types.collection",
       "services.name as service_name",

@@ -22,7 +22,6 @@ export const serviceDefinition = defineResource({
     called: serviceLevel,
     references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
     countedBy: undefined,
-    // A cloud has few services.
     labels: "unindexed",
     nameConstraints: ["services_name_key"],
   },

@@ -18,7 +18,6 @@ export function inferUpdateMask(desc: DescMessage, json: JsonValue): string[] {
   });
 }
 
-/** Returns the `update_mask` field of a request message; undefined if it has none. */
 export function findUpdateMaskField(input: DescMessage): DescField | undefined {
   const field = input.fields.find((candidate) => candidate.name === "update_mask");
   return field?.fieldKind === "message" && field.message.typeName === "google.protobuf.FieldMask" ? field : undefined;

@@ -4,7 +4,6 @@ import { readField } from "../binding/message-access.ts";
 import { compilePathBuilder } from "../routing/build-path.ts";
 import type { PathTemplate } from "../routing/path-template.ts";
 
-/** A GET rule of a method. */
 export interface ReadRule {
   readonly method: DescMethod;
   readonly template: PathTemplate;

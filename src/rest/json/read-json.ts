@@ -41,7 +41,6 @@ export interface JsonReaders {
 
 interface FieldReader {
   read(message: MutableFields, json: JsonValue): void;
-  /** The other name of the field in JSON. */
   readonly otherKey: string | undefined;
   readonly oneof: DescOneof | undefined;
   /** Whether null means that the field is not set. In a oneof, another member may be set in that case. */

@@ -18,7 +18,6 @@ export interface OperationContext {
   readonly errors: readonly ErrorResponse[];
   /** Returns text to add below the comment of a method. */
   readonly noteOf: (method: DescMethod) => string;
-  /** Returns the deprecation of a method, for its description and its headers. */
   readonly deprecationOf: DeprecationOf;
   readonly isPublic: (method: DescMethod) => boolean;
   /** Called for each system parameter that is referenced. */

@@ -15,7 +15,6 @@ interface OperationFacts {
   readonly takesBody: boolean;
 }
 
-/** An error response of operations, described as a component. */
 export interface ErrorResponse {
   /** The name of the component, which should differ from those of schemas: many generators have one namespace. */
   readonly name: string;

@@ -16,7 +16,6 @@ export function isImmutable(field: DescField): boolean {
   return has(field, FieldBehavior.IMMUTABLE);
 }
 
-/** Checks whether a field is required by its field behavior or by `buf.validate`. */
 export function isRequired(field: DescField): boolean {
   return has(field, FieldBehavior.REQUIRED) || (hasOption(field, fieldRules) && getOption(field, fieldRules).required);
 }

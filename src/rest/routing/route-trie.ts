@@ -47,7 +47,7 @@ interface RouteMiss {
 const anyMethod = "*";
 
 /** A route and the template at which it is. */
-interface PlacedRoute<Route> {
+interface Placed<Route> {
   readonly route: Route;
   readonly name: string;
   readonly template: PathTemplate;
@@ -56,7 +56,7 @@ interface PlacedRoute<Route> {
 }
 
 /** The routes that end at a node, by verb and then by HTTP method. */
-type Endings<Route> = Map<string, Map<string, PlacedRoute<Route>>>;
+type Endings<Route> = Map<string, Map<string, Placed<Route>>>;
 
 interface Node<Route> {
   readonly literals: Map<string, Node<Route>>;
@@ -81,7 +81,7 @@ interface Search<Route> {
   readonly starts: number[];
   /** The start of each segment after `**`, beginning with the last. */
   readonly tailStarts: number[];
-  readonly missed: Map<string, PlacedRoute<Route>>[];
+  readonly missed: Map<string, Placed<Route>>[];
 }
 
 export function createRouteTrie<Route>(): RouteTrie<Route> {
@@ -92,7 +92,7 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
 
   function add(method: string, template: PathTemplate, route: Route, name: string): void {
     const endings = endingsOf(root, template.segments);
-    const byMethod = getOrAdd(endings, template.verb, () => new Map<string, PlacedRoute<Route>>());
+    const byMethod = getOrAdd(endings, template.verb, () => new Map<string, Placed<Route>>());
     const other = byMethod.get(method);
     if (other !== undefined) {
       const both = `${method} ${template.text} of ${name} and ${method} ${other.template.text} of ${other.name}`;
@@ -107,7 +107,7 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
   }
 
   function match(method: string, path: string): RouteMatch<Route> | RouteMiss {
-    const missed: Map<string, PlacedRoute<Route>>[] = [];
+    const missed: Map<string, Placed<Route>>[] = [];
     const withVerb = searchWithVerbs(method, path, missed);
     // If a rule for another HTTP method reads the end of the path as a verb, it is not read as part of a name.
     const found = withVerb ?? (missed.length > 0 ? undefined : searchUpTo(method, path, path.length, "", missed));
@@ -121,7 +121,7 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
   function searchWithVerbs(
     method: string,
     path: string,
-    missed: Map<string, PlacedRoute<Route>>[],
+    missed: Map<string, Placed<Route>>[],
   ): RouteMatch<Route> | undefined {
     const colons = [];
     const lastSlash = verbColons === 0 ? path.length : path.lastIndexOf("/");
@@ -141,15 +141,12 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
     path: string,
     end: number,
     verb: string,
-    missed: Map<string, PlacedRoute<Route>>[],
+    missed: Map<string, Placed<Route>>[],
   ): RouteMatch<Route> | undefined {
     const search: Search<Route> = { path, method, verb, end, starts: [], tailStarts: [], missed };
-    const placed = visit(search, root, 0, 0);
-    if (placed === undefined) return undefined;
-    return {
-      route: placed.route,
-      values: placed.template.variables.map((variable) => capture(search, placed, variable)),
-    };
+    const found = visit(search, root, 0, 0);
+    if (found === undefined) return undefined;
+    return { route: found.route, values: found.template.variables.map((variable) => capture(search, found, variable)) };
   }
 
   /** Follows a path, up to a position, as far as it leads. Returns where it ends and the nodes there. */
@@ -221,7 +218,7 @@ function visit<Route>(
   node: Node<Route>,
   position: number,
   depth: number,
-): PlacedRoute<Route> | undefined {
+): Placed<Route> | undefined {
   const { path, end } = search;
   search.starts[depth] = position + 1;
   if (position === end) {
@@ -246,7 +243,7 @@ function visitTail<Route>(
   floor: number,
   ceiling: number,
   depth: number,
-): PlacedRoute<Route> | undefined {
+): Placed<Route> | undefined {
   if (ceiling > floor && tail.literals.size > 0) {
     const slash = search.path.lastIndexOf("/", ceiling - 1);
     const literal = tail.literals.get(readSegment(search.path, slash + 1, ceiling));
@@ -257,7 +254,7 @@ function visitTail<Route>(
   return placedOf(search, tail.endings);
 }
 
-function placedOf<Route>(search: Search<Route>, endings: Endings<Route>): PlacedRoute<Route> | undefined {
+function placedOf<Route>(search: Search<Route>, endings: Endings<Route>): Placed<Route> | undefined {
   const byMethod = endings.get(search.verb);
   if (byMethod === undefined) return undefined;
   const placed = byMethod.get(search.method) ?? byMethod.get(anyMethod);
@@ -270,7 +267,7 @@ function readSegment(path: string, start: number, end: number): string {
   return decodePercent(raw) ?? raw;
 }
 
-function capture<Route>(search: Search<Route>, placed: PlacedRoute<Route>, variable: PathVariable): string {
+function capture<Route>(search: Search<Route>, placed: Placed<Route>, variable: PathVariable): string {
   const count = placed.template.segments.length;
   const start = startOf(search, placed, variable.start);
   const end = variable.end === count ? search.end : startOf(search, placed, variable.end) - 1;
@@ -279,7 +276,7 @@ function capture<Route>(search: Search<Route>, placed: PlacedRoute<Route>, varia
 }
 
 /** Returns where segment `index` of the template starts in the path. Segments after `**` are counted from the end. */
-function startOf<Route>(search: Search<Route>, placed: PlacedRoute<Route>, index: number): number {
+function startOf<Route>(search: Search<Route>, placed: Placed<Route>, index: number): number {
   const start =
     index <= placed.deep ? search.starts[index] : search.tailStarts[placed.template.segments.length - 1 - index];
   return start ?? search.end;

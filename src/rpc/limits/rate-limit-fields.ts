@@ -11,7 +11,6 @@ export interface LimitState {
 
 interface Policy {
   readonly name: string;
-  /** The number of requests in a window. */
   readonly quota: number;
   readonly windowMs: number;
 }

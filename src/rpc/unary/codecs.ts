@@ -82,7 +82,6 @@ function readProto(desc: DescMessage, bytes: Buffer): Message {
 /** @param isReused whether later calls get the same message, unchanged. */
 type WriteResponse = (message: Message, isReused: boolean) => Uint8Array;
 
-/** Returns a function that encodes a reused message only once. */
 function keepEncoding(write: (message: Message) => Uint8Array): WriteResponse {
   const kept = new WeakMap<Message, Uint8Array>();
   return (message, isReused) => {

@@ -12,7 +12,6 @@ import { connectProtocol } from "./connect.ts";
 import type { Protocol, UnaryExchange } from "./protocol.ts";
 import { findDecompressor, unknownCoding } from "./request-coding.ts";
 
-/** Checks whether a method may be called with GET. */
 export function isCalledWithGet({ idempotency }: DescMethod): boolean {
   return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }

@@ -48,7 +48,6 @@ export function refuseOtherVerbs(verbs: readonly string[], request: HttpRequest,
   return refuse(request, response, new ConnectError(message, Code.Unknown, { Allow: allow }), 405);
 }
 
-/** Answers RESOURCE_EXHAUSTED to a call of a client that has too many. */
 export function refuseOneTooMany(request: HttpRequest, response: HttpResponse, message: string): void {
   if (refuse(request, response, new ConnectError(message, Code.ResourceExhausted), 429)) return;
   answerError(response, { code: 429, status: "RESOURCE_EXHAUSTED", reason: "RATE_LIMITED", message });

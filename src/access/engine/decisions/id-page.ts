@@ -13,7 +13,6 @@ export interface IdPage {
   readonly wants: (record: number) => boolean;
   /** Adds a record that the page wants. Returns the record that it displaces, or 0. */
   readonly add: (record: number) => number;
-  /** Returns the records in the order of ids. */
   readonly records: () => number[];
   readonly ids: () => string[];
 }

@@ -69,7 +69,6 @@ export interface BindingIndex {
   readonly conditionOf: (binding: number) => string;
   readonly holdsAt: (binding: number, now: number) => boolean;
   readonly conditionHolds: (binding: number, context: unknown) => boolean;
-  /** Compares two bindings by id. */
   readonly compare: (binding: number, other: number) => number;
   readonly bytes: () => number;
   readonly parts: () => readonly StoredPart[];

@@ -63,7 +63,6 @@ export interface EntityTable {
   readonly idOf: (record: number) => string;
   /** Returns an empty name for a deleted entity. */
   readonly nameOf: (record: number) => string;
-  /** Compares two entities by id. */
   readonly compare: (record: number, other: number) => number;
   readonly comesAfter: (id: string) => (record: number) => boolean;
   /** Reserves room for this many entities. Has no effect once there are any. */

@@ -6,7 +6,6 @@ export interface LinkedLists {
   readonly first: (owner: number) => number;
   /** Returns the record after this one; 0 at the end. */
   readonly next: (record: number) => number;
-  /** Adds the record at the front. */
   readonly add: (owner: number, record: number) => void;
   readonly remove: (owner: number, record: number) => void;
 }

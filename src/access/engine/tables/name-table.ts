@@ -14,7 +14,6 @@ export interface NameTable {
   readonly set: (record: number, name: string) => void;
   /** Sets the names of records that have none. */
   readonly addAll: (added: readonly number[], names: readonly string[]) => void;
-  /** Removes the name of the record, if it has one. */
   readonly clear: (record: number) => void;
   /** Returns an empty text if the record has no name. */
   readonly nameOf: (record: number) => string;

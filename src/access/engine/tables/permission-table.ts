@@ -11,7 +11,6 @@ export interface PermissionTable {
   /** Adds a use of the permission and returns its number. A number is reused after as many calls of `giveBack` as of `take`. */
   readonly take: (permission: string) => number;
   readonly giveBack: (number: number) => void;
-  /** Returns all permissions that roles name. */
   readonly names: () => Iterable<string>;
   readonly nameOf: (number: number) => string;
   readonly bytes: () => number;

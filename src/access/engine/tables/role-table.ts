@@ -38,7 +38,6 @@ export interface RolePermissions {
   readonly permissions: readonly string[] | "*";
 }
 
-/** Returns the classes of which a predefined role holds all permissions. */
 export function classesOf({ permissions }: RolePermissions): PermissionClasses {
   return permissions === "*" ? allClasses : classesIn(permissions);
 }
@@ -67,7 +66,6 @@ export interface RoleTable {
   readonly has: (role: number, permission: number) => boolean;
   /** Reports whether these roles together have every permission of the role. */
   readonly covers: (held: readonly number[], role: number) => boolean;
-  /** Returns the classes of which the role has all permissions. */
   readonly classesOf: (role: number) => PermissionClasses;
   readonly permissionsOf: (role: number) => NamedPermissions;
   /** Returns the number of permissions of the role; Infinity for a role with `*`. A class counts more than any list. */

@@ -6,7 +6,6 @@ import { type OrgSnapshot, type OrgSnapshotOptions, createOrgSnapshot } from "..
 import type { ArraysPart, SharedArrays, StoredArray } from "../../engine/tables/stored-part.ts";
 import { type BlockReader, type BlockWriter, UnusableFileError } from "./sealed-blocks.ts";
 
-/** What the blocks are a snapshot of. */
 interface Head {
   /** Of all that decides what the blocks mean. */
   readonly fingerprint: string;

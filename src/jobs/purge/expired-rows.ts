@@ -1,0 +1,121 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { RowsQuery } from "../../database/path-lookup.ts";
+import type { Schema } from "../../database/schema.ts";
+import { required } from "../../errors/required.ts";
+import { apiKeyDefinition } from "../../iam/api-keys/definition.ts";
+import { selectApiKeys } from "../../iam/api-keys/store.ts";
+import { membershipDefinition } from "../../iam/group-members/membership-definition.ts";
+import { selectKeptMemberships } from "../../iam/group-members/membership-store.ts";
+import { memberDefinition } from "../../iam/members/definition.ts";
+import { selectMembers } from "../../iam/members/store.ts";
+import { roleBindingDefinition } from "../../iam/role-bindings/definition.ts";
+import { selectKeptRoleBindings } from "../../iam/role-bindings/store.ts";
+import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
+import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
+import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { type Place, type Search, findExpired, findExpiredRoleBindings } from "./find-purgeable.ts";
+import { isExpiredApiKey, isExpiredInvitation, isExpiredMembership, isExpiredRoleBinding } from "./purge-conditions.ts";
+import { type PurgeTask, type PurgeTaskDependencies, searchSize } from "./purge-task.ts";
+import { isOneOf } from "../../standard-methods/rows/row-key.ts";
+import { unitsInOrgs } from "./units-in-orgs.ts";
+
+/** Rows that end by themselves, at a time in one of their columns. */
+interface Expiring<Row> {
+  readonly kind: string;
+  readonly definition: ResourceDefinition;
+  readonly isExpired: RawBuilder<boolean>;
+  /** Selects rows, including those that have ended. */
+  readonly select: (db: Kysely<Schema>) => RowsQuery<Row>;
+  readonly find: (db: Kysely<Schema>, search: Search) => Promise<Place[]>;
+  /** Removes rows that have ended, and records that. */
+  readonly remove: (transaction: OrgTransaction, rows: readonly Row[]) => Promise<void>;
+}
+
+/** Creates the tasks that remove memberships, role bindings and API keys that have expired, and delete members who did not accept. */
+export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTask[] {
+  const { registry, retentionDays } = dependencies;
+
+  /** Removes rows. Each has its own end in the change log, unless `endOf` says otherwise. */
+  const removing =
+    <Row extends { readonly expire_time: Date | null }>(
+      definition: ResourceDefinition,
+      endOf = (row: Row, _org: OrgTransaction["org"]): Date | null => row.expire_time,
+    ): Expiring<Row>["remove"] =>
+    async (transaction, rows) => {
+      await removeRows(transaction.db, registry, definition, transaction.org.id, rows);
+      for (const row of rows) recordChange(transaction, definition, row, null, endOf(row, transaction.org));
+    };
+
+  return [
+    createTask(dependencies, {
+      kind: "invitations",
+      definition: memberDefinition,
+      isExpired: isExpiredInvitation,
+      select: selectMembers,
+      find: findExpired(memberDefinition, isExpiredInvitation, "invitation_expire_time"),
+      // As by a Delete, which frees their names.
+      async remove(transaction, members) {
+        const { db, org, revision, time } = transaction;
+        const making = { transition: "delete", retentionDays } as const;
+        const { rows } = await makeTransitions(
+          { db, orgId: org.id, revision, time },
+          memberDefinition,
+          members,
+          making,
+        );
+        for (const [index, after] of rows.entries()) {
+          const before = required(members[index]);
+          recordChange(transaction, memberDefinition, before, after, before.invitation_expire_time);
+        }
+      },
+    }),
+    createTask(dependencies, {
+      kind: "memberships",
+      definition: membershipDefinition,
+      isExpired: isExpiredMembership,
+      select: selectKeptMemberships,
+      find: findExpired(membershipDefinition, isExpiredMembership),
+      remove: removing(membershipDefinition),
+    }),
+    createTask(dependencies, {
+      kind: "roleBindings",
+      definition: roleBindingDefinition,
+      isExpired: isExpiredRoleBinding,
+      select: selectKeptRoleBindings,
+      find: findExpiredRoleBindings,
+      // Bindings on a customer that is removed may not have expired.
+      remove: removing(roleBindingDefinition, ({ expire_time: end }, { lockTime }) =>
+        end !== null && end <= lockTime ? end : null,
+      ),
+    }),
+    createTask(dependencies, {
+      kind: "expiredApiKeys",
+      definition: apiKeyDefinition,
+      isExpired: isExpiredApiKey,
+      select: selectApiKeys,
+      find: findExpired(apiKeyDefinition, isExpiredApiKey),
+      remove: removing(apiKeyDefinition),
+    }),
+  ];
+}
+
+function createTask<Row extends object>(
+  dependencies: PurgeTaskDependencies,
+  { kind, definition, isExpired, select, find, remove }: Expiring<Row>,
+): PurgeTask {
+  const { database, rowsPerStep } = dependencies;
+  return {
+    kind,
+    async find(leftOut) {
+      const found = await find(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
+      return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
+        const isWanted = sql<boolean>`(${isOneOf(definition, places)} and ${isExpired})`;
+        const { rows } = await transaction.db.executeQuery(select(transaction.db).where(isWanted).compile());
+        await remove(transaction, rows);
+        return { rows: rows.length, resources: rows.length };
+      });
+    },
+  };
+}
