@@ -11,6 +11,7 @@ import { migrations } from "../../src/database/migrations/all.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import type { Schema } from "../../src/database/schema.ts";
 import { createTestDatabase } from "../support/test-database.ts";
+import { startTestServer } from "../support/test-server.ts";
 import { createMigrationLog } from "./migration-log.ts";
 
 /** Returns a migration that runs statements in its transaction. */
@@ -27,6 +28,7 @@ const limits = { lockMs: 200, tries: 3, pauseMs: 10 };
 
 interface Things {
   readonly db: Kysely<Schema>;
+  readonly url: string;
   /** Opens another connection to the database. */
   connect(application: string): Promise<pg.Client>;
 }
@@ -43,6 +45,7 @@ async function openThings(count = 3): Promise<Things> {
   await sql`insert into things select n, 'thing ' || n from generate_series(1, ${count}::int) n`.execute(db);
   return {
     db,
+    url,
     async connect(application) {
       const client = new pg.Client({ connectionString: url, application_name: application });
       await client.connect();
@@ -285,6 +288,23 @@ describe("a fill", () => {
 });
 
 describe("a version that does not know a migration", () => {
+  test("starts although its schema differs from its definitions, and says so", async () => {
+    const { db, url } = await openThings();
+    const foreignKey = "foreign key (org_id, id) references groups (org_id, id)";
+    const change = `alter table groups add constraint groups_further_fkey ${foreignKey}`;
+    await sql.raw(change).execute(db);
+    await expect(startTestServer({ databaseUrl: url })).rejects.toThrow(
+      "is not among the references of its definition",
+    );
+    await sql`alter table groups drop constraint groups_further_fkey`.execute(db);
+    await migrate(db, { all: withNext({ "9000-expand": statements(change) }) });
+    const server = await startTestServer({ databaseUrl: url });
+    onTestFinished(() => server.close());
+    expect(server.logLines.join("")).toMatch(
+      /"migrations":\["9000-expand"\],"differences":\["the resource Group: .*"\],"msg":"a newer version has changed the schema"/,
+    );
+  });
+
   test("runs beside it, and is told that it is there, unless the migration requires another", async () => {
     const { db } = await openThings();
     const expanded = withNext({ "9000-expand": statements("alter table things add column size int") });
