@@ -20,7 +20,14 @@ const unneeded = [
 ];
 
 /** What only a migration does that says which versions may run beside it. */
-const contracting = ["ban-drop-column", "ban-drop-table", "ban-drop-not-null", "renaming-column", "renaming-table"];
+const contracting = [
+  "ban-drop-column",
+  "ban-drop-constraint",
+  "ban-drop-table",
+  "ban-drop-not-null",
+  "renaming-column",
+  "renaming-table",
+];
 
 /** Returns the statements of a migration as SQL. */
 async function renderStatements(migration: Migration): Promise<string> {

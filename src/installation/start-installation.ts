@@ -4,7 +4,7 @@ import type { Installation } from "../identity/installation.ts";
 import { type Sealer, createSealer } from "../identity/sealer.ts";
 import { type SigningKeys, startSigningKeys } from "../identity/tokens/signing-keys.ts";
 import { startChangeLogJob } from "../jobs/change-log-job.ts";
-import { checkSchema } from "../standard-methods/definition/check-schema.ts";
+import { SchemaMismatchError, checkSchema } from "../standard-methods/definition/check-schema.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 import { openInstallation } from "./open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
@@ -42,10 +42,8 @@ export async function startInstallation(
   { running, registry, jobs, keptMs, logger, whenAnswers }: InstallationDependencies,
 ): Promise<StartedInstallation> {
   const { database } = running;
-  const { newer } = await whenAnswers(running.migrate);
-  if (newer.length === 0) await whenAnswers(() => checkSchema(database.reads, registry));
-  // What they have added is not among the definitions of this version, which they let run.
-  else logger.info({ migrations: newer }, "a newer version has migrated the database, so the schema is not checked");
+  await whenAnswers(running.migrate);
+  await whenAnswers(() => checkMigrated(running, registry, logger));
 
   const { changeLogDays: retentionDays } = config;
   jobs.push(startChangeLogJob({ database, retentionDays, logger }));
@@ -81,4 +79,28 @@ export async function startInstallation(
   );
   jobs.push(signingKeys);
   return { installation, isNew, sealer, signingKeys };
+}
+
+/**
+ * Checks the schema against the definitions. What a newer version has made of it, which lets this one run, may differ from them.
+ *
+ * @throws SchemaMismatchError
+ */
+async function checkMigrated(
+  { database, migrate }: RunningDatabase,
+  registry: ResourceRegistry,
+  logger: Logger,
+): Promise<void> {
+  try {
+    await checkSchema(database.reads, registry);
+  } catch (error) {
+    if (!(error instanceof SchemaMismatchError)) throw error;
+    // It may have done so since this server has migrated.
+    const { newer } = await migrate();
+    if (newer.length === 0) throw error;
+    logger.info(
+      { migrations: newer, differences: error.message.split("\n") },
+      "a newer version has changed the schema",
+    );
+  }
 }

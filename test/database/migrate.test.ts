@@ -5,20 +5,26 @@ import { describe, expect, inject, test } from "vitest";
 import { type Database, openDatabase, openForMigration } from "../../src/database/database.ts";
 import { DatabaseTooNewError } from "../../src/database/migration/applied.ts";
 import { migrate } from "../../src/database/migrate.ts";
+import { migrationNames } from "../../src/database/migrations/all.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 import { renderSchema } from "./render-schema.ts";
 
-/** The names of all files of migrations. */
-const migrations = readdirSync(join(import.meta.dirname, "../../src/database/migrations"))
-  .filter((file) => /^\d{4}-/.test(file))
-  .map((file) => file.replace(/\.ts$/, ""))
-  .toSorted();
+const migrations = migrationNames;
 
 const appliedMigrations = async (database: Database): Promise<string[]> => {
   const { rows } = await sql<{ name: string }>`
     select name from kysely_migration union all select name from migrations order by name`.execute(database.reads);
   return rows.map((row) => row.name);
 };
+
+test("each file of a migration is an entry, and entries are in the order of their numbers", () => {
+  const files = readdirSync(join(import.meta.dirname, "../../src/database/migrations"))
+    .filter((file) => /^\d{4}-/.test(file))
+    .map((file) => file.replace(/\.ts$/, ""));
+  expect(files.filter((name) => !migrationNames.includes(name))).toEqual([]);
+  const numbers = migrationNames.map((name) => /^(\d{4})-[a-z-]+$/.exec(name)?.[1] ?? name);
+  expect(numbers).toEqual([...new Set(numbers)].toSorted());
+});
 
 describe("a migration", () => {
   test("creates the schema in an empty database, once", async () => {

@@ -1,6 +1,4 @@
 // Tests what migrations do to the rows of an older database.
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
@@ -10,19 +8,14 @@ import { addServiceBindings } from "../../src/database/migrations/0015-service-b
 import { acceptIdentities } from "../../src/database/migrations/0036-accepted-identities.ts";
 import { boundWhatCounts } from "../../src/database/migrations/0039-counted-kinds.ts";
 import { openTestDatabase } from "../support/test-database.ts";
+import { migrateToBefore } from "./migrate-to-before.ts";
 
 type Migration = (db: Kysely<unknown>) => Promise<void>;
-
-const directory = join(import.meta.dirname, "../../src/database/migrations");
 
 /** Opens a database with the schema before a migration. */
 async function openBefore(name: string): Promise<Database> {
   const database = await openTestDatabase({ empty: true });
-  const files = readdirSync(directory).filter((file) => /^\d{4}-/.test(file) && file < name);
-  for (const file of files.toSorted()) {
-    const module = (await import(join(directory, file))) as Record<string, Migration>;
-    for (const migration of Object.values(module)) await run(database, migration);
-  }
+  await migrateToBefore(database, name);
   return database;
 }
 

@@ -1,37 +1,16 @@
 // Tests the migration that reserves the names of deleted customers and orgs, on a database in which such names were reused.
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { type Database } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { recordApplied } from "../../src/database/migration/applied.ts";
-import type { Schema } from "../../src/database/schema.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { checkSchema } from "../../src/standard-methods/definition/check-schema.ts";
 import { numberOf } from "../../src/changes/revision.ts";
 import { sampleRevision } from "../support/revisions.ts";
 import { openTestDatabase } from "../support/test-database.ts";
+import { migrateToBefore } from "./migrate-to-before.ts";
 
 const name = "0010-reserved-names";
-const folder = join(import.meta.dirname, "../../src/database/migrations");
-
-type Up = (db: Kysely<unknown>) => Promise<void>;
-
-/** Migrates an empty database to the schema before the migration. */
-async function migrateToBefore(db: Kysely<Schema>): Promise<void> {
-  const names = readdirSync(folder)
-    .map((file) => file.replace(/\.ts$/, ""))
-    .toSorted();
-  const before = names.slice(0, names.indexOf(name));
-  for (const each of before) {
-    const [up] = Object.values((await import(join(folder, `${each}.ts`))) as Record<string, Up>);
-    await db.transaction().execute(async (transaction) => {
-      await up?.(transaction as unknown as Kysely<unknown>);
-      await recordApplied(transaction, each, undefined);
-    });
-  }
-}
 
 const idOf = (number: number): string => `01980f5e-7c1a-7b3e-9c55-${String(number).padStart(12, "0")}`;
 
@@ -109,7 +88,7 @@ const expected = (tail: (id: number) => string): string[] => [
 
 test("renames deleted resources whose names were reused, and records it in the change log", async () => {
   const database = await openTestDatabase({ empty: true });
-  await migrateToBefore(database.writes);
+  await migrateToBefore(database, name);
   await insertSamples(database, samples);
   await insertInstallation(database, idOf(101));
   expect((await migrate(database.writes)).applied).toContain(name);
@@ -159,7 +138,7 @@ test("renames deleted resources whose names were reused, and records it in the c
 
 test("changes nothing if no name was reused", async () => {
   const database = await openTestDatabase({ empty: true });
-  await migrateToBefore(database.writes);
+  await migrateToBefore(database, name);
   await insertSamples(database, [
     { id: 1, name: "one" },
     { id: 2, name: "two", day: 10 },

@@ -45,7 +45,7 @@ test("several servers fill all rows together, each once, and one that ends leave
   const left = await read();
   expect(left).toMatchObject({ ended: false });
   expect(left?.filled).toBeLessThan(12_345);
-  for (const _ of [1, 2]) start();
+  for (let server = 0; server < 2; server++) start();
   await expect.poll(read).toEqual({ filled: 12_345, counted: 12_345, ended: true });
   await expect.poll(() => lines.filter((line) => line.includes('"filled columns of existing rows"')).length).toBe(2);
 });

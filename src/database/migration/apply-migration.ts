@@ -25,9 +25,9 @@ export class MigrationBlockedError extends Error {
  */
 export async function applyMigration(run: MigrationRun, all: Migrations, name: string): Promise<boolean> {
   const { logger, signal, limits } = run;
+  let blockers: readonly Session[] = [];
   for (let attempt = 1; ; attempt++) {
     let watch: StatementWatch | undefined;
-    let blockers: readonly Session[] = [];
     try {
       return await underMigrationLock(run, async (locked) => {
         const applied = await readApplied(locked.db);
@@ -38,12 +38,10 @@ export async function applyMigration(run: MigrationRun, all: Migrations, name: s
         return true;
       });
     } catch (error) {
-      blockers = (await watch?.stop()) ?? [];
+      const seen = (await watch?.stop()) ?? [];
+      if (seen.length > 0) blockers = seen;
       if (signal.aborted) {
-        logger?.warn(
-          { migration: name },
-          "stopped during a migration, which was rolled back; the next start begins with it",
-        );
+        if (watch !== undefined) logger?.warn({ migration: name }, stopped);
         throw signal.reason;
       }
       if (!isLockTimeout(error) && !isRetryable(error)) throw await explain(run, name, error);
@@ -84,5 +82,7 @@ async function explain({ db }: MigrationRun, name: string, cause: unknown): Prom
     { cause },
   );
 }
+
+const stopped = "stopped during a migration, which was rolled back; the next start begins with it";
 
 const insufficientPrivilege = "42501";

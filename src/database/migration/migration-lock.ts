@@ -34,7 +34,9 @@ export async function underMigrationLock<Result>(
   let noticeAt = performance.now();
   for (;;) {
     signal.throwIfAborted();
-    const done = await db.transaction().execute(async (transaction) => {
+    // Another level would keep a snapshot, for whose end an index waits.
+    const transactions = db.transaction().setIsolationLevel("read committed");
+    const done = await transactions.execute(async (transaction) => {
       const { isLocked, pid } = await tryLock(transaction, limits.lockMs);
       if (!isLocked) return undefined;
       const waiting = sql<boolean>`

@@ -1,0 +1,21 @@
+import { type Kysely, sql } from "kysely";
+import type { Database } from "../../src/database/database.ts";
+import { createStatement, dropStatement } from "../../src/database/migration/concurrent-indexes.ts";
+import { recordApplied } from "../../src/database/migration/applied.ts";
+import { migrations } from "../../src/database/migrations/all.ts";
+
+/** Gives an empty database the schema before a migration. Fills are left out: there are no rows. */
+export async function migrateToBefore({ writes }: Database, name: string): Promise<void> {
+  for (const [each, migration] of Object.entries(migrations).filter(([earlier]) => earlier < name)) {
+    if ("createIndexes" in migration) {
+      for (const index of migration.createIndexes) await sql.raw(createStatement(index)).execute(writes);
+    }
+    if ("dropIndexes" in migration) {
+      for (const index of migration.dropIndexes) await sql.raw(dropStatement(index)).execute(writes);
+    }
+    await writes.transaction().execute(async (db) => {
+      if ("up" in migration) await migration.up(db as unknown as Kysely<unknown>);
+      await recordApplied(db, each, migration.requires);
+    });
+  }
+}
