@@ -1,6 +1,5 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 
 /** The scopes that must keep an owner: the org and, for the installation's own org, the platform. */
@@ -12,11 +11,12 @@ type Owned = "ORG" | "PLATFORM";
  *
  * @throws ServiceError LAST_OWNER
  */
-export async function keepOwner<Result>({ db, org }: OrgTransaction, write: () => Promise<Result>): Promise<Result> {
-  const before = await findOwned(db, org.id);
+export async function keepOwner<Result>(transaction: OrgTransaction, write: () => Promise<Result>): Promise<Result> {
+  const { org } = transaction;
+  const before = await findOwned(transaction);
   const result = await write();
   if (before.length === 0) return result;
-  const after = await findOwned(db, org.id);
+  const after = await findOwned(transaction);
   const lost = before.find((owned) => !after.includes(owned));
   if (lost === undefined) return result;
   const what = lost === "ORG" ? `the org /orgs/${org.name}` : "the platform";
@@ -25,12 +25,12 @@ export async function keepOwner<Result>({ db, org }: OrgTransaction, write: () =
   });
 }
 
-async function findOwned(db: Kysely<Schema>, orgId: string): Promise<Owned[]> {
+async function findOwned({ db, org: { id: orgId, lockTime } }: OrgTransaction): Promise<Owned[]> {
   const { rows } = await sql<{ owned: Owned }>`
     with recursive granted (owned, member_id, group_id) as (
       select scope_type, member_id, group_id from role_bindings
       where org_id = ${orgId} and predefined_role = 'owner' and scope_type in ('ORG', 'PLATFORM')
-        and condition = '' and expire_time is null and (start_time is null or start_time <= statement_timestamp())
+        and condition = '' and expire_time is null and (start_time is null or start_time <= ${lockTime})
     ), inside (owned, group_id) as (
       select owned, group_id from granted where group_id is not null
       union

@@ -15,6 +15,7 @@ import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
+import { clockMs } from "../../database/clock.ts";
 
 /** How a refresh is counted against the limits of its member. @throws ServiceError RATE_LIMITED */
 export type CountRefresh = (member: { readonly memberId: string; readonly orgId: string }) => Promise<void>;
@@ -63,8 +64,8 @@ interface FoundSession {
   readonly allowed_addresses: readonly string[] | null;
   readonly refresh_count: string;
   readonly expire_time: Date;
-  /** Milliseconds since the last refresh; null if there was none. */
-  readonly since_refresh: number | null;
+  /** When it was refreshed last; null if it was not. */
+  readonly refresh_time: Date | null;
   /** The database's clock, in milliseconds. */
   readonly now: number;
 }
@@ -124,7 +125,8 @@ async function advance(
     if (!dryRun) await replaceToken(db, session, number + 1n);
     return { session, number: number + 1n, scopes };
   }
-  const isRepeated = number === current - 1n && session.since_refresh !== null && session.since_refresh <= graceMs;
+  const isRepeated =
+    number === current - 1n && session.refresh_time !== null && session.now - session.refresh_time.getTime() <= graceMs;
   return isRepeated ? { session, number: current, scopes: scopesOf(session) } : { reused: session };
 }
 
@@ -142,26 +144,26 @@ async function lockSession(db: Transaction<Schema>, id: string): Promise<FoundSe
     select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count,
       locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
       locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
-      locked.expire_time, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
-      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+      locked.expire_time, locked.refresh_time, ${clockMs} as now
     from locked
     join members on members.org_id = locked.org_id and members.id = locked.member_id
     join orgs on orgs.id = locked.org_id
     left join clients on clients.org_id = locked.client_org_id and clients.id = locked.oauth_client_id
     where ${isActiveMember}
-      and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE')) and locked.expire_time > clock_timestamp()
+      and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE'))
       and locked.token_gen is not distinct from members.token_gen`.execute(db);
-  return rows[0];
+  const [session] = rows;
+  return session === undefined || session.expire_time.getTime() <= session.now ? undefined : session;
 }
 
 async function replaceToken(
   db: Transaction<Schema>,
-  { org_id, member_id, id }: FoundSession,
+  { org_id, member_id, id, now }: FoundSession,
   next: bigint,
 ): Promise<void> {
   await db
     .updateTable("sessions")
-    .set({ refresh_count: String(next), refresh_time: sql<Date>`clock_timestamp()` })
+    .set({ refresh_count: String(next), refresh_time: new Date(now) })
     .where("org_id", "=", org_id)
     .where("member_id", "=", member_id)
     .where("id", "=", id)
