@@ -16,7 +16,7 @@ export function createExpiredApiKeysTask(dependencies: PurgeTaskDependencies): P
       return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
         const { db, org } = transaction;
         const ids = places.map(({ id }) => id);
-        const keys = await readExpiredApiKeys(db, org.id, ids);
+        const keys = await readExpiredApiKeys(transaction, ids);
         await removeRows(db, registry, apiKeyDefinition, org.id, keys);
         for (const row of keys) recordChange(transaction, apiKeyDefinition, row, null, row.expire_time);
         return { rows: keys.length, resources: keys.length };

@@ -19,7 +19,7 @@ export function createExpiredInvitationsTask(dependencies: PurgeTaskDependencies
       return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
         const { db, org, revision, time } = transaction;
         const ids = places.map(({ id }) => id);
-        const members = await readExpiredInvitations(db, org.id, ids);
+        const members = await readExpiredInvitations(transaction, ids);
         const making = { transition: "delete", retentionDays } as const;
         const { rows } = await makeTransitions(
           { db, orgId: org.id, revision, time },

@@ -15,7 +15,7 @@ export function createExpiredMembershipsTask(dependencies: PurgeTaskDependencies
       const found = await findExpiredMemberships(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
       return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
         const { db, org } = transaction;
-        const memberships = await readExpiredMemberships(db, org.id, places);
+        const memberships = await readExpiredMemberships(transaction, places);
         await removeRows(db, registry, membershipDefinition, org.id, memberships);
         for (const row of memberships) recordChange(transaction, membershipDefinition, row, null, row.expire_time);
         return { rows: memberships.length, resources: memberships.length };

@@ -16,7 +16,7 @@ export function createExpiredRoleBindingsTask(dependencies: PurgeTaskDependencie
       return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
         const { db, org } = transaction;
         const ids = places.map(({ id }) => id);
-        const bindings = await readExpiredRoleBindings(db, org.id, ids);
+        const bindings = await readExpiredRoleBindings(transaction, ids);
         await removeRows(db, registry, roleBindingDefinition, org.id, bindings);
         for (const row of bindings) {
           // Bindings on a customer that is removed may not have expired.

@@ -15,6 +15,7 @@ import {
   orgStays,
 } from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
+import { readClock } from "../../database/clock.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
 export interface Search {
@@ -35,39 +36,45 @@ export interface MembershipPlace {
   readonly member_id: string;
 }
 
-export function findExpiredInvitations(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
+export async function findExpiredInvitations(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .innerJoin("members", "members.org_id", "orgs.id")
     .select(["members.org_id", "members.id"])
-    .where(isExpiredInvitation)
-    .where(orgStays)
+    .where(isExpiredInvitation(now))
+    .where(orgStays(now))
     .where("members.org_id", "<>", noneOf(leftOut))
     .orderBy("members.invitation_expire_time")
     .limit(limit)
     .execute();
 }
 
-export function findExpiredMemberships(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<MembershipPlace[]> {
+export async function findExpiredMemberships(
+  db: Kysely<Schema>,
+  { leftOut, limit }: Search,
+): Promise<MembershipPlace[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .innerJoin("group_members", "group_members.org_id", "orgs.id")
     .select(["group_members.org_id", "group_members.group_id", "group_members.member_id"])
-    .where(isExpiredMembership)
-    .where(orgStays)
+    .where(isExpiredMembership(now))
+    .where(orgStays(now))
     .where("group_members.org_id", "<>", noneOf(leftOut))
     .orderBy("group_members.expire_time")
     .limit(limit)
     .execute();
 }
 
-export function findExpiredApiKeys(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
+export async function findExpiredApiKeys(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .innerJoin("api_keys", "api_keys.org_id", "orgs.id")
     .select(["api_keys.org_id", "api_keys.id"])
-    .where(isExpiredApiKey)
-    .where(orgStays)
+    .where(isExpiredApiKey(now))
+    .where(orgStays(now))
     .where("api_keys.org_id", "<>", noneOf(leftOut))
     .orderBy("api_keys.expire_time")
     .limit(limit)
@@ -76,21 +83,22 @@ export function findExpiredApiKeys(db: Kysely<Schema>, { leftOut, limit }: Searc
 
 /** Runs two selects, because each condition has its own index. */
 export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
+  const now = await readClock(db);
   const places = db
     .selectFrom("orgs")
     .innerJoin("role_bindings", "role_bindings.org_id", "orgs.id")
     .select(["role_bindings.org_id", "role_bindings.id"])
-    .where(orgStays)
+    .where(orgStays(now))
     .where("role_bindings.org_id", "<>", noneOf(leftOut));
   const expired = await places
-    .where(sql<boolean>`role_bindings.expire_time <= now()`)
+    .where(sql<boolean>`role_bindings.expire_time <= ${now}`)
     .orderBy("role_bindings.expire_time")
     .limit(limit)
     .execute();
   if (expired.length > 0) return expired;
   return places
     .innerJoin("customers", "customers.id", "role_bindings.customer_id")
-    .where(isPastCustomer)
+    .where(isPastCustomer(now))
     .orderBy("customers.purge_time")
     .limit(limit)
     .execute();
@@ -100,33 +108,35 @@ export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, lim
  * Finds purgeable resources in orgs. Kysely types a statement by its one table, so this is written for members and used for all
  * resources that are soft-deleted.
  */
-export function findPurgeableIn(
+export async function findPurgeableIn(
   db: Kysely<Schema>,
   registry: ResourceRegistry,
   definition: ResourceDefinition,
   { leftOut, limit }: Search,
 ): Promise<Place[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .innerJoin(`${definition.storage.table as "members"} as due`, "due.org_id", "orgs.id")
     .select(["due.org_id", "due.id"])
-    .where(isPurgeable(registry, definition, "due"))
-    .where(orgStays)
+    .where(isPurgeable(now, registry, definition, "due"))
+    .where(orgStays(now))
     .where("due.org_id", "<>", noneOf(leftOut))
     .orderBy("due.purge_time")
     .limit(limit)
     .execute();
 }
 
-export function findPurgeableOrgs(
+export async function findPurgeableOrgs(
   db: Kysely<Schema>,
   registry: ResourceRegistry,
   { leftOut, limit }: Search,
 ): Promise<{ id: string }[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .select("id")
-    .where(isPurgeable(registry, orgDefinition))
+    .where(isPurgeable(now, registry, orgDefinition))
     .where("id", "<>", noneOf(leftOut))
     .orderBy("purge_time")
     .limit(limit)
@@ -161,11 +171,15 @@ export async function findRowsOfOrg(
 }
 
 /** Finds purgeable customers that have no org left. */
-export function findPurgeableCustomers(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<{ id: string }[]> {
+export async function findPurgeableCustomers(
+  db: Kysely<Schema>,
+  { leftOut, limit }: Search,
+): Promise<{ id: string }[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("customers")
     .select("id")
-    .where(isPastCustomer)
+    .where(isPastCustomer(now))
     .where(hasNoOrg)
     .where("id", "<>", noneOf(leftOut))
     .orderBy("purge_time")
