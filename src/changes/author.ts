@@ -42,7 +42,10 @@ export interface AuthorHead extends LogHead {
 }
 
 /** What the database has of the credential of a call, and of the author's org; nothing if the credential is no longer valid. */
-export type FoundAuthor = readonly Pick<AuthorHead, "revision" | "now">[];
+export type FoundAuthor = readonly (Pick<AuthorHead, "revision" | "now"> & {
+  /** When the credential ends, as it was read now; null if that is not known better than from the call. */
+  readonly end_time: Date | null;
+})[];
 
 export interface ConfirmAuthor {
   /**

@@ -2,18 +2,16 @@
 // and each sees the result of the one before. Its changes are appended to `changes` as the org's next revision. Because the
 // lock is held until the commit, revisions are in commit order, without gaps. The deletion of a resource stands for everything
 // below it, which gets no entries of its own.
-import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { limitToDeadline, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
-import { required } from "../errors/required.ts";
 import type { Author, AuthorHead } from "./author.ts";
 import type { Change } from "./change.ts";
 import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
 import { type NewId, createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, requireActiveOrg, requireLocked } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
-import { formatMicroseconds, microsecondsOf } from "./revision-time.ts";
+import { formatMicroseconds } from "./revision-time.ts";
 import { type WriteLocks, lockWithNext } from "./write-locks.ts";
 import { type End, type WriteTransaction, transact } from "../database/write-transaction.ts";
 
@@ -132,14 +130,6 @@ export async function writeInOrg<Result>(
   const result = await write(transaction);
   endWrite(transaction);
   return result;
-}
-
-/** Returns the time for the first revision of an org. */
-export async function readTime(db: WriteTransaction): Promise<string> {
-  const { rows } = await sql<{ clock: string }>`select extract(epoch from clock_timestamp())::text as clock`.execute(
-    db,
-  );
-  return formatMicroseconds(microsecondsOf(required(rows[0]).clock));
 }
 
 /** Begins the change log of an org that was just created. */

@@ -62,8 +62,7 @@ export function isRetryable(error: unknown): boolean {
  * did not hold. Its entries have no org then, which their table forbids with not_null_violation.
  */
 export function isHeadMoved(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError) || error.code !== "23502") return false;
-  return error.column === "org_id" && error.table?.startsWith("changes") === true;
+  return violatedConstraint(error) === "changes.org_id";
 }
 
 /**
@@ -74,9 +73,14 @@ export function isStalePlan(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery";
 }
 
-/** Returns the name of the constraint that a statement violated; undefined for any other error. */
+/**
+ * Returns the name of the constraint that a statement violated; `table.column` for a value that is missing; undefined for any other error.
+ * A partition counts as its table.
+ */
 export function violatedConstraint(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError && error.code?.startsWith("23") ? error.constraint : undefined;
+  if (!(error instanceof pg.DatabaseError) || !error.code?.startsWith("23")) return undefined;
+  const { constraint, table, column } = error;
+  return constraint ?? (column === undefined ? undefined : `${table?.replace(/_\d{4}_\d{2}$/, "")}.${column}`);
 }
 
 /** Whether a statement reached a limit of its time: it took too long, or waited too long for a lock. */

@@ -7,6 +7,7 @@ import type { Database } from "../database/database.ts";
 import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
 import type { RecentOrgs } from "./recent-orgs.ts";
 import type { Caller } from "./caller.ts";
+import { clockMs } from "../database/clock.ts";
 
 /** Whether a member is active, in an org that is not deleted. The access decision handles suspended orgs. */
 export const isActiveMember = sql<boolean>`
@@ -19,7 +20,6 @@ interface FoundKey {
   readonly member_id: string;
   readonly hash: Buffer;
   readonly expire_time: Date | null;
-  readonly expired: boolean;
   readonly active: boolean;
   readonly grants_until: string | null;
   readonly scopes: readonly string[] | null;
@@ -53,9 +53,9 @@ interface CallerLookupOptions {
 export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions): CallerLookup {
   const { sql: text } = sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
-      api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
+      api_keys.expire_time,
       (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
-      orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+      orgs.revision as org_revision, ${clockMs} as now,
       recent.id as recent_id, recent.name as recent_name, recent.customer_id as recent_customer_id,
       recent.state as recent_state, recent.delete_time as recent_delete_time, recent.revision as recent_revision
     from api_keys
@@ -90,7 +90,7 @@ export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions
 
 function callerOf(secret: string, key: FoundKey | undefined): Caller | "invalid" | "expired" {
   if (key === undefined || !isSameHash(key.hash, hashApiKey(secret)) || !key.active) return "invalid";
-  if (key.expired) return "expired";
+  if (key.expire_time !== null && key.expire_time.getTime() <= key.now) return "expired";
   return {
     memberId: key.member_id,
     orgId: key.org_id,

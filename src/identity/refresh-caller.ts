@@ -5,6 +5,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import { isActiveMember } from "./caller-lookup.ts";
 import type { Caller } from "./caller.ts";
 import type { AccessToken } from "./tokens/access-token.ts";
+import { clockMs } from "../database/clock.ts";
 
 type Found = FoundAuthor[number];
 
@@ -35,30 +36,32 @@ export async function refreshCaller(
     return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
   const [row] = found ?? (await db.executeQuery(selectCaller(db, caller))).rows;
-  if (row === undefined) throw invalid();
+  const ends = [caller.token?.expireTime, row?.end_time?.getTime()].map((time = Infinity) => time);
+  if (row === undefined || Math.min(...ends) <= row.now) throw invalid();
   own?.confirmed?.add(credential);
   return { ...caller, orgHead: { revision: row.revision, readAt }, time: row.now };
 }
 
-/** Returns the statement that reads the credential of a call, and the org of its caller. It has no rows if the credential is not valid. */
+/** Returns the statement that reads the credential of a call, and the org of its caller. It has no rows if the credential is not valid,
+ * whatever the time. */
 export function selectCaller(db: Kysely<Schema>, caller: Caller): CompiledQuery<Found> {
   return caller.token === undefined ? selectKey(db, caller) : selectToken(db, caller.token);
 }
 
 function selectKey(db: Kysely<Schema>, { memberId, orgId, credentialId, grantsUntil }: Caller): CompiledQuery<Found> {
   return sql<Found>`
-    select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+    select orgs.revision, ${clockMs} as now, api_keys.expire_time as end_time
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
     join orgs on orgs.id = api_keys.org_id
     where api_keys.org_id = ${orgId} and api_keys.member_id = ${memberId} and api_keys.id = ${credentialId}
-      and (api_keys.expire_time is null or api_keys.expire_time > clock_timestamp()) and ${isActiveMember}
+      and ${isActiveMember}
       and (api_keys.grants_until is null or api_keys.grants_until = ${grantsUntil}::uuid)`.compile(db);
 }
 
 function selectToken(
   db: Kysely<Schema>,
-  { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, exchangedFrom, expireTime }: AccessToken,
+  { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, exchangedFrom }: AccessToken,
 ): CompiledQuery<Found> {
   const endedIds = [
     id,
@@ -67,11 +70,13 @@ function selectToken(
     ...(impersonator?.tokenId === undefined ? [] : [impersonator.tokenId]),
   ];
   return sql<Found>`
-    select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+    select orgs.revision, ${clockMs} as now, (
+      select min(end_time) from ended_tokens
+      where org_id = ${orgId} and id = any(${endedIds}::uuid[]) and type = 'Rotation'
+    ) as end_time
     from members join orgs on orgs.id = members.org_id
     where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
       and members.token_gen is not distinct from ${gen}::uuid
-      and clock_timestamp() < ${new Date(expireTime)}::timestamptz
       and (
         ${impersonator?.memberId ?? null}::uuid is null
         or exists (
@@ -82,8 +87,7 @@ function selectToken(
       )
       and not exists (
         select from ended_tokens
-        where org_id = ${orgId} and id = any(${endedIds}::uuid[])
-          and (type <> 'Rotation' or end_time <= clock_timestamp())
+        where org_id = ${orgId} and id = any(${endedIds}::uuid[]) and type <> 'Rotation'
       )
       and not exists (
         select from ended_tokens

@@ -6,7 +6,7 @@ import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import { serviceAuthor } from "../changes/author.ts";
 import { createIdSource } from "../changes/id-source.ts";
 import { firstRevision } from "../changes/revision.ts";
-import { type OrgTransaction, beginLog, inTransaction, readTime, writeInOrg } from "../changes/write-in-org.ts";
+import { type OrgTransaction, beginLog, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import { createApiKey } from "../identity/api-key.ts";
@@ -28,22 +28,18 @@ import { insertRows } from "../standard-methods/rows/insert-rows.ts";
 import { changeOf, recordChange } from "../standard-methods/write/append-change.ts";
 import { roleBindingDefinition } from "../iam/role-bindings/definition.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
+import { readClock } from "../database/clock.ts";
 
 /** Saves the operator's first API key where people can find it. Called before the key becomes valid, so that it is never lost. */
 export type SaveOperatorKey = (secret: string) => Promise<void>;
 
 const author = serviceAuthor("tenantry/installation");
 
-/**
- * The advisory lock with which servers that start at once on an empty database create one installation. Any constant that
- * nothing else locks.
- */
-const lockKey = 7_236_518_407;
-
 /** Returns the installation. Creates it if the database is new. */
 export function openInstallation(database: Database, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   return inTransaction(database, async (db) => {
-    await sql`select pg_advisory_xact_lock(${lockKey})`.execute(db);
+    // Servers that start at once on an empty database create one installation. There is no row yet that they could lock.
+    await sql`lock table installation in share row exclusive mode`.execute(db);
     const installation = (await readInstallation(db)) ?? (await createInstallation(db, saveOperatorKey));
     await makeOperatorOwner(db, installation);
     return installation;
@@ -64,7 +60,7 @@ async function readInstallation(db: WriteTransaction): Promise<Installation | un
 async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   const system = named("system", "System", "Contains the operator of this installation.");
   const revision = firstRevision();
-  const time = await readTime(db);
+  const time = await readClock(db);
   const customer = await insertCustomer({ db, orgId: undefined, revision, time, newId: createIdSource(time) }, system);
   const org = await insertOrg(db, customer, system, { revision, time });
   await beginLog(db, { orgId: org.id, revision, time }, author, [

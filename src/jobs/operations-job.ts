@@ -1,10 +1,10 @@
 // The job that ends operations whose provider has not carried them out in as many attempts as there may be: claims that expired
 // until none was left. Every server runs it; the lock of the org keeps two from ending the same operation.
-import { type Transaction, sql } from "kysely";
+import { sql } from "kysely";
 import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
-import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
-import type { Schema } from "../database/schema.ts";
+import { type OrgTransaction, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
+import { readClock } from "../database/clock.ts";
 import { operationDefinition } from "../resources/operations/definition.ts";
 import { endOperation, readResourceOf } from "../resources/operations/end-operation.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
@@ -35,7 +35,7 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
     inTransaction(database, (db) => {
       const org = { by: "id", value: place.org_id } as const;
       return writeInOrg(db, { org, customer: true, state: "any" }, author, async (transaction) => {
-        if (!(await lockExhausted(db, place))) return false;
+        if (!(await lockExhausted(transaction, place))) return false;
         const [operation] = await readByKeys(db, operationDefinition, [place]);
         if (operation === undefined) return false;
         const message = `the provider did not carry it out in ${maxAttempts} attempts`;
@@ -50,20 +50,20 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
     });
 
   const find = async (): Promise<Place[]> => {
-    const { rows } = await sql<Place>`select org_id, id from operations where ${isExhausted} limit ${perRun}`.execute(
-      database.reads,
-    );
-    return rows;
+    const now = await readClock(database.reads);
+    const search = sql<Place>`select org_id, id from operations where ${isExhausted(now)} limit ${perRun}`;
+    return (await search.execute(database.reads)).rows;
   };
   const work = async (place: Place): Promise<number> => ((await end(place)) ? 1 : 0);
 
   return createPeriodicJob({ find, work, intervalMs, logger, failure: "failed to end operations" });
 }
 
-const isExhausted = sql<boolean>`end_time is null and attempts >= ${sql.lit(maxAttempts)} and next_attempt_time <= now()`;
+const isExhausted = (now: string) =>
+  sql<boolean>`end_time is null and attempts >= ${sql.lit(maxAttempts)} and next_attempt_time <= ${now}`;
 
-async function lockExhausted(db: Transaction<Schema>, { org_id: orgId, id }: Place): Promise<boolean> {
+async function lockExhausted({ db, time }: OrgTransaction, { org_id: orgId, id }: Place): Promise<boolean> {
   const { rows } = await sql`
-    select id from operations where org_id = ${orgId} and id = ${id} and ${isExhausted} for update`.execute(db);
+    select id from operations where org_id = ${orgId} and id = ${id} and ${isExhausted(time)} for update`.execute(db);
   return rows.length > 0;
 }

@@ -1,27 +1,23 @@
 // Removes what purged resources, orgs and customers leave in the ledger.
-import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
+import { type SqlBool, type Transaction, sql } from "kysely";
 import type { Schema } from "../database/schema.ts";
 import { nowhere } from "../filters/label-index.ts";
 import { removeEmpty } from "./remove-empty.ts";
+import { deletePlaces, lockPlaces } from "../database/places.ts";
 
 type Db = Transaction<Schema>;
 
 /**
- * Removes up to `limit` allocations of an org that match a condition, and what they hold of the quotas of all levels, and
- * returns how many. The customer and the org are locked.
+ * Removes allocations of an org by their locations, and what they hold of the quotas of all levels, and returns how many. The customer and
+ * the org are locked.
  */
-export async function removeAllocations(
-  db: Db,
-  orgId: string,
-  condition: RawBuilder<SqlBool>,
-  limit: number,
-): Promise<number> {
+export async function removeAllocations(db: Db, orgId: string, places: readonly string[]): Promise<number> {
+  if (places.length === 0) return 0;
   const { rows } = await sql<{ count: number; customer_id: string; project_ids: string[] | null }>`
     with customer as (select customer_id from orgs where id = ${orgId}),
     removed as (
-      delete from allocations where ctid = any (array(
-        select ctid from allocations where org_id = ${orgId} and ${condition} limit ${limit}
-      )) returning project_id, kind, used, reserved
+      delete from allocations where ctid = any (${places}::tid[]) and org_id = ${orgId}
+      returning project_id, kind, used, reserved
     ),
     sums as (
       select level.org_id, level.scope_id, kind, sum(used) as used, sum(reserved) as reserved
@@ -50,11 +46,8 @@ export async function removeAllocations(
 
 /** Removes up to `limit` quotas of scopes in an org, to which no allocation adds any longer, and returns how many. */
 export async function removeQuotas(db: Db, orgId: string, scopeIds: readonly string[], limit: number): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from quotas where ctid = any (array(
-      select ctid from quotas where org_id = ${orgId} and scope_id = any (${scopeIds}::uuid[]) limit ${limit}
-    ))`.execute(db);
-  return Number(numAffectedRows);
+  const ofScopes = sql<SqlBool>`scope_id = any (${scopeIds}::uuid[])`;
+  return deletePlaces(db, "quotas", orgId, await lockPlaces(db, "quotas", orgId, ofScopes, limit));
 }
 
 /** Removes the quotas of a customer. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { WriteTransaction } from "../database/write-transaction.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
 
 /**
  * Queues a sweep of an org or a project: the resources in it are to follow its state. Called in each write that changes the
@@ -7,19 +7,19 @@ import type { WriteTransaction } from "../database/write-transaction.ts";
  *
  * @param scopeId the id of the project, or of the org itself.
  */
-export async function queueSweep(db: WriteTransaction, orgId: string, scopeId: string): Promise<void> {
+export async function queueSweep({ db, org, time }: OrgTransaction, scopeId: string): Promise<void> {
   await sql`
-    insert into sweeps (org_id, scope_id)
-    select ${orgId}::uuid, ${scopeId}::uuid
-    where exists (select from resources where org_id = ${orgId} and ${scopeId}::uuid in (org_id, project_id))
+    insert into sweeps (org_id, scope_id, next_time)
+    select ${org.id}::uuid, ${scopeId}::uuid, ${time}::timestamptz
+    where exists (select from resources where org_id = ${org.id} and ${scopeId}::uuid in (org_id, project_id))
     on conflict (org_id, scope_id) do update
-      set after_id = null, is_pending = false, rounds = 0, next_time = now()`.execute(db);
+      set after_id = null, is_pending = false, rounds = 0, next_time = excluded.next_time`.execute(db);
 }
 
 /**
  * Lets the sweeps in an org, if there are any, go on at once: a resource, or what it used, may have to follow now. Sent together with
  * the next statement.
  */
-export function wakeSweeps(db: WriteTransaction, orgId: string): void {
-  void db.sendWithNext(sql`update sweeps set next_time = now() where org_id = ${orgId}`.compile(db));
+export function wakeSweeps({ db, org, time }: OrgTransaction): void {
+  void db.sendWithNext(sql`update sweeps set next_time = ${time} where org_id = ${org.id}`.compile(db));
 }

@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 const read = <Row>(run: (transaction: OrgTransaction) => Promise<Row[]>) =>
-  plans.read((db) => run({ db, org: { id: org } } as unknown as OrgTransaction));
+  plans.read((db) => run({ db, org: { id: org, lockTime: new Date() } } as unknown as OrgTransaction));
 
 test("the roles of a group are read from its bindings, not from its members", async () => {
   const { plan } = await read((transaction) => heldBy(transaction, { groups: [group] }));

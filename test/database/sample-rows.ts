@@ -4,7 +4,7 @@ import type { ApiKeyRow } from "../../src/iam/api-keys/store.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { serviceAuthor } from "../../src/changes/author.ts";
 import { createIdSource } from "../../src/changes/id-source.ts";
-import { type OrgTransaction, inTransaction, readTime, writeInOrg } from "../../src/changes/write-in-org.ts";
+import { type OrgTransaction, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
@@ -22,6 +22,7 @@ import { required } from "../../src/errors/required.ts";
 import { rebuildDerivedRows } from "../support/derived-rows.ts";
 import { type StoredRow, insertRows } from "../../src/standard-methods/rows/insert-rows.ts";
 import { firstRevision } from "../../src/changes/revision.ts";
+import { readClock } from "../../src/database/clock.ts";
 
 export const sampleAuthor = serviceAuthor("iam.v1alpha.SampleService/Sample");
 
@@ -30,7 +31,7 @@ export const named = (name: string) => ({ name, displayName: "", description: ""
 /** Inserts an org, and a customer of the same name. */
 export function addOrg(database: Database, name: string): Promise<OrgRow> {
   return inTransaction(database, async (db) => {
-    const first = { revision: firstRevision(), time: await readTime(db) };
+    const first = { revision: firstRevision(), time: await readClock(db) };
     const customer = await insertCustomer(
       { db, orgId: undefined, ...first, newId: createIdSource(first.time) },
       named(name),

@@ -1,7 +1,7 @@
 // Tests claims that name the types, verbs and routing keys of the operations that they take.
 import type { JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Claimable, claimOperations } from "../../src/resources/providers/claims.ts";
+import { type Claimable, readDue } from "../../src/resources/providers/claims.ts";
 import { required } from "../../src/errors/required.ts";
 import { createPlanReader } from "../standard-methods/read-plan.ts";
 import { uniqueName } from "../support/api.ts";
@@ -184,7 +184,8 @@ test("a claim reads what it gets, however many operations of other routes wait",
     any,
   ];
   for (const claimable of routes) {
-    const { plan } = await reader.read((db) => claimOperations({ writes: db }, claimable, 5, 0));
+    const search = { claimable, now: new Date().toISOString(), count: 5, leftOut: [] };
+    const { plan } = await reader.read((db) => readDue(db, search));
     expect(plan.scannedTables, plan.text).toEqual([]);
     expect(plan.rowsRead, plan.text).toBeLessThan(60);
   }

@@ -102,7 +102,7 @@ async function statementsOf(run: (db: Kysely<Schema>) => Promise<unknown>): Prom
 /** An array is one of texts, ids or numbers. */
 function literalOf(value: unknown): string {
   return pg.escapeLiteral(
-    Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(",")}}` : String(value),
+    Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(",")}}` : textOf(value),
   );
 }
 
@@ -216,3 +216,5 @@ function rowsReadBy(node: PlanNode): number {
   const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
   return (node["Actual Rows"] + removed) * node["Actual Loops"];
 }
+
+const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));

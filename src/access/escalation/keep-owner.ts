@@ -25,12 +25,12 @@ export async function requireOwned(transaction: OrgTransaction, before: readonly
 }
 
 /** Returns the scopes in an org that have an owner now. */
-export async function findOwned({ db, org: { id: orgId } }: OrgTransaction): Promise<Owned[]> {
+export async function findOwned({ db, org: { id: orgId, lockTime } }: OrgTransaction): Promise<Owned[]> {
   const { rows } = await sql<{ owned: Owned }>`
     with recursive granted (owned, member_id, group_id) as (
       select scope_type, member_id, group_id from role_bindings
       where org_id = ${orgId} and predefined_role = 'owner' and scope_type in ('ORG', 'PLATFORM')
-        and condition = '' and expire_time is null and (start_time is null or start_time <= statement_timestamp())
+        and condition = '' and expire_time is null and (start_time is null or start_time <= ${lockTime})
     ), inside (owned, group_id) as (
       select owned, group_id from granted where group_id is not null
       union

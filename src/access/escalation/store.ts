@@ -53,7 +53,7 @@ export async function findGrantedRoles(
     select id from unnest(${ids}::uuid[]) as given (id)
     where exists (
       select from role_bindings
-      where org_id = ${org.id} and role_id = given.id and (expire_time is null or expire_time > statement_timestamp())
+      where org_id = ${org.id} and role_id = given.id and (expire_time is null or expire_time > ${org.lockTime})
         and (${exceptMemberId}::uuid is null or member_id is distinct from ${exceptMemberId}::uuid)
     )`.execute(db);
   return new Set(rows.map(({ id }) => id));
@@ -77,7 +77,7 @@ export async function heldBy(
         select unnest(${groups}::uuid[])
         union
         select group_id from group_members
-        where org_id = ${org.id} and member_id = any(${members}::uuid[]) and (expire_time is null or expire_time > statement_timestamp())
+        where org_id = ${org.id} and member_id = any(${members}::uuid[]) and (expire_time is null or expire_time > ${org.lockTime})
       )
       union
       select subgroups.group_id
@@ -90,13 +90,13 @@ export async function heldBy(
     select distinct scope_type, scope_id, predefined_role, roles.permissions, condition
     from granted
     left join roles on roles.org_id = ${org.id} and roles.id = granted.role_id
-    where expire_time is null or expire_time > statement_timestamp()`.execute(db);
+    where expire_time is null or expire_time > ${org.lockTime}`.execute(db);
   return rows.map(toEffectiveGrant);
 }
 
 /** Returns the conditional grants of the members and groups of an org. */
-export async function heldByAll({ db }: OrgTransaction, orgId: string): Promise<EffectiveGrant[]> {
-  const { rows } = await sql<GrantRow>`${conditional(sql`role_bindings.org_id = ${orgId}`)}`.execute(db);
+export async function heldByAll({ db, org }: OrgTransaction, orgId: string): Promise<EffectiveGrant[]> {
+  const { rows } = await sql<GrantRow>`${conditional(org.lockTime, sql`role_bindings.org_id = ${orgId}`)}`.execute(db);
   return rows.map(toEffectiveGrant);
 }
 
@@ -117,7 +117,10 @@ export async function heldConditionally(
     org: [sql`role_bindings.org_id = ${org.id} and scope_type = 'PROJECT'`, ...aroundOrg],
     project: [inScope("project", id), ...aroundOrg],
   };
-  const { rows } = await sql<GrantRow>`${sql.join(scopes[kind].map(conditional), sql` union all `)}`.execute(db);
+  const { rows } = await sql<GrantRow>`${sql.join(
+    scopes[kind].map((scope) => conditional(org.lockTime, scope)),
+    sql` union all `,
+  )}`.execute(db);
   return rows.map(toEffectiveGrant);
 }
 
@@ -126,10 +129,10 @@ function inScope(kind: ScopeKind, id: string): RawBuilder<unknown> {
   return sql`scope_type = ${sql.lit(scopeTypeOf(kind))} and scope_id = ${id}`;
 }
 
-function conditional(scope: RawBuilder<unknown>): RawBuilder<unknown> {
+function conditional(lockTime: Date, scope: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select distinct scope_type, scope_id, predefined_role, roles.permissions, condition
     from role_bindings
     left join roles on roles.org_id = role_bindings.org_id and roles.id = role_bindings.role_id
-    where condition <> '' and (expire_time is null or expire_time > statement_timestamp()) and ${scope}`;
+    where condition <> '' and (expire_time is null or expire_time > ${lockTime}) and ${scope}`;
 }

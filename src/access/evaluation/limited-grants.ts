@@ -8,6 +8,7 @@ import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { CountedBindings } from "../engine/decisions/counted-bindings.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 
 /** A member of an org, and the revision of the org up to which grants to it count. */
 interface LimitedMember {
@@ -108,7 +109,7 @@ async function readBindings(
 ): Promise<Read | undefined> {
   const { orgId, memberId, grantsUntil } = member;
   const { rows } = await sql<Read>`
-    ${withCounted(member, memberships)}
+    ${withCounted(member, memberships === "lasting" ? sql`false` : sql`expire_time > clock_timestamp()`)}
     select revision, array(select id from counted) as ids
     from orgs
     where id = ${orgId}
@@ -128,18 +129,24 @@ async function readBindings(
 }
 
 /** Reports whether more role bindings would count for a new limited key than may. */
-export async function exceedsCounted(db: Kysely<Schema>, member: LimitedMember): Promise<boolean> {
+export async function exceedsCounted({ db, org }: OrgTransaction, member: LimitedMember): Promise<boolean> {
   const { rows } = await sql<{ exceeds: boolean }>`
-    ${withCounted(member, "current")} select count(*) > ${maxCounted} as exceeds from counted`.execute(db);
+    ${withCounted(member, sql`expire_time > ${org.lockTime}`)} select count(*) > ${maxCounted} as exceeds from counted`.execute(
+    db,
+  );
   return required(rows[0]).exceeds;
 }
 
-/** Names the role bindings that count, by id, `counted`. Contains one more than may count if there are more. */
-function withCounted({ orgId, memberId, grantsUntil }: LimitedMember, memberships: Memberships): RawBuilder<unknown> {
-  const holds =
-    memberships === "lasting"
-      ? sql`expire_time is null`
-      : sql`(expire_time is null or expire_time > clock_timestamp())`;
+/**
+ * Names the role bindings that count, by id, `counted`. Contains one more than may count if there are more.
+ *
+ * @param isInForce whether a membership counts that has an `expire_time`.
+ */
+function withCounted(
+  { orgId, memberId, grantsUntil }: LimitedMember,
+  isInForce: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const holds = sql`(expire_time is null or ${isInForce})`;
   return sql`
     with recursive around (id) as (
       select group_id from group_members

@@ -5,6 +5,7 @@ import type { Database } from "../../database/database.ts";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import { type RecentOrgs, type CallerWithHeads, findRecentHead } from "../../identity/recent-orgs.ts";
 import type { Reference } from "../../paths/parse-path.ts";
+import { clockMs } from "../../database/clock.ts";
 
 /**
  * Reads the head of an org. Lookups are batched: one small statement serves all that are waiting. Returns undefined if the path
@@ -30,7 +31,7 @@ function createLookup(database: Database, by: "id" | "name"): Lookup<string, Org
   const { sql: text } = database.reads
     .selectFrom("orgs")
     .select(["id", "name", "customer_id", "state", "delete_time", "revision"])
-    .select(databaseTime.as("now"))
+    .select(clockMs.as("now"))
     .where(matchesReference(orgLevel, { by }, given))
     .compile();
   return createBatcher(async (values) => {
@@ -42,6 +43,3 @@ function createLookup(database: Database, by: "id" | "name"): Lookup<string, Org
     return values.map((value) => byValue.get(value));
   });
 }
-
-/** The database's clock, by which all servers decide. */
-const databaseTime = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::float8`;

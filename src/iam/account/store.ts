@@ -5,7 +5,8 @@ import { type ApiKeyRow, selectApiKeys } from "../api-keys/store.ts";
 import { type IdentityRow, selectIdentities } from "../identities/store.ts";
 import { type SessionRow, selectSessions } from "../sessions/store.ts";
 import type { MemberKey } from "../sign-in/sign-in-links.ts";
-import { isSignedIn } from "../sign-in/store.ts";
+import { isSignedIn, isUnexpired } from "../sign-in/store.ts";
+import { clockMs, readClock } from "../../database/clock.ts";
 
 /** What can act as a member now, the oldest first. */
 export interface WaysOfMember {
@@ -26,9 +27,10 @@ export interface WaysOfMember {
 export async function readWays(db: Kysely<Schema>, { orgId, memberId }: MemberKey): Promise<WaysOfMember> {
   const isTheirs = (table: string): RawBuilder<SqlBool> => sql<SqlBool>`
     (${sql.ref(`${table}.org_id`)}, ${sql.ref(`${table}.member_id`)}) = (${orgId}::uuid, ${memberId}::uuid)`;
+  const now = await readClock(db);
   const keys = await selectApiKeys(db)
     .where(isTheirs("api_keys"))
-    .where(sql<SqlBool>`(api_keys.expire_time is null or api_keys.expire_time > now())`)
+    .where(sql<SqlBool>`(api_keys.expire_time is null or api_keys.expire_time > ${now})`)
     .orderBy("api_keys.id")
     .limit(maxRows + 1)
     .execute();
@@ -47,7 +49,7 @@ export async function readWays(db: Kysely<Schema>, { orgId, memberId }: MemberKe
     .selectFrom("sign_in_links")
     .select(["org_id", "member_id", "expire_time"])
     .where(isTheirs("sign_in_links"))
-    .where(sql<SqlBool>`expire_time > now()`)
+    .where(sql<SqlBool>`expire_time > ${now}`)
     .orderBy("id")
     .limit(maxRows + 1)
     .execute();
@@ -66,15 +68,16 @@ export async function readSignInOf(
   db: Kysely<Schema>,
   { orgId, memberId, sessionId }: MemberKey & { readonly sessionId: string },
 ): Promise<{ readonly identityId: string | null } | undefined> {
-  const { rows } = await sql<{ identityId: string | null }>`
-    select sessions.identity_id as "identityId"
+  const { rows } = await sql<Parameters<typeof isUnexpired>[0] & { readonly identityId: string | null }>`
+    select sessions.identity_id as "identityId", browser_sessions.expire_time as browser_expire_time,
+      sessions.expire_time as session_expire_time, ${clockMs} as now
     from sessions
     join browser_sessions on browser_sessions.id = sessions.browser_session_id
     join members on members.org_id = sessions.org_id and members.id = sessions.member_id
     join orgs on orgs.id = sessions.org_id
     where sessions.org_id = ${orgId} and sessions.member_id = ${memberId} and sessions.id = ${sessionId}
       and ${isSignedIn}`.execute(db);
-  return rows[0];
+  return rows.find(isUnexpired);
 }
 
 /** Reads the first API keys of a member, also those that have expired. */

@@ -16,12 +16,12 @@ export async function grantsUntilOf(
   member: MemberRow,
   escalation: EscalationGuard,
 ): Promise<string | null> {
-  const { db, org, author, revision } = transaction;
+  const { org, author, revision } = transaction;
   if (member.type === "APPLICATION") return null;
   if (author.actorId === member.id) return author.grantsUntil;
   if (await escalation.isOwner(transaction)) return null;
   const limited = { orgId: org.id, memberId: member.id, grantsUntil: revision };
-  if (await exceedsCounted(db, limited)) throw tooManyBindings(memberPath(member));
+  if (await exceedsCounted(transaction, limited)) throw tooManyBindings(memberPath(member));
   return revision;
 }
 

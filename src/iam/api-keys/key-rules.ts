@@ -57,7 +57,7 @@ export async function createRequireAllowed(
   const { db, org } = transaction;
   const requireWithin = await createRequireWithin(transaction);
   const { rows } = await sql<{ latest: Date | null; scopes_required: boolean | null }>`
-    select clock_timestamp() + make_interval(secs => api_key_max_seconds) as latest,
+    select ${org.lockTime}::timestamptz + make_interval(secs => api_key_max_seconds) as latest,
       api_key_scopes_required as scopes_required
     from orgs where id = ${org.id}`.execute(db);
   const { latest, scopes_required: scopesRequired } = required(rows[0]);

@@ -1,10 +1,10 @@
-import { sql } from "kysely";
 import { inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import { createSecretHandle } from "../../identity/secret-handle.ts";
 import type { RegisteredClient } from "../clients/registered-client.ts";
 import type { SignedInMember } from "../sign-in/browser-sessions.ts";
 import { deleteOldCodes } from "./store.ts";
+import { readClock, secondsAfter } from "../../database/clock.ts";
 
 export interface CodeGrant {
   readonly client: RegisteredClient;
@@ -24,7 +24,8 @@ export function issueCode(database: Database, grant: CodeGrant): Promise<string>
   const { client, member, redirectUri, codeChallenge, scopes, isOffline } = grant;
   const { id, text, hash } = createSecretHandle();
   return inTransaction(database, async (db) => {
-    await deleteOldCodes(db);
+    const now = await readClock(db);
+    await deleteOldCodes(db, now);
     await db
       .insertInto("authorization_codes")
       .values({
@@ -42,7 +43,7 @@ export function issueCode(database: Database, grant: CodeGrant): Promise<string>
         session_id: null,
         use_time: null,
         allowing_session_id: member.sessionId,
-        expire_time: sql<Date>`clock_timestamp() + make_interval(secs => ${lifeSeconds})`,
+        expire_time: secondsAfter(now, lifeSeconds),
       })
       .execute();
     return text;

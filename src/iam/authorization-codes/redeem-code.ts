@@ -55,7 +55,8 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
 
   /** Refuses a code that was used, and ends its session unless the client itself has just used it. */
   const refuseUsed = async (code: FoundCode, request: CodeRequest): Promise<never> => {
-    const isRepeated = code.since_use !== null && code.since_use <= graceMs && findProblem(code, request) === undefined;
+    const wasJustUsed = code.use_time !== null && code.now - code.use_time.getTime() <= graceMs;
+    const isRepeated = wasJustUsed && findProblem(code, request) === undefined;
     if (!isRepeated) await endReplayed(code);
     throw invalid();
   };
@@ -74,7 +75,7 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
     const started = await inTransaction(database, async (db) => {
       const begun = await beginWrite(db, { org: { by: "id", value: member.orgId }, state: "any" }, author);
       const sessionId = begun.newId();
-      const used = await useCode(db, code, sessionId);
+      const used = await useCode(begun, code, sessionId);
       if (used === undefined) return undefined;
       const scopes = scopesStillAllowed({ ...code, ...used });
       const now = begun.org.lockTime.getTime();

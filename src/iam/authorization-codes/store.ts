@@ -3,6 +3,8 @@ import type { Schema } from "../../database/schema.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
 import type { AllowedTerms } from "../clients/client-rules.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { clockMs } from "../../database/clock.ts";
 
 /** A code, and the database's clock. */
 export interface FoundCode {
@@ -20,9 +22,10 @@ export interface FoundCode {
   readonly allowing_session_id: string | null;
   /** The session that the code was exchanged for; null before. */
   readonly session_id: string | null;
-  /** Milliseconds since the code was used; null before. */
-  readonly since_use: number | null;
-  readonly expired: boolean;
+  /** When the code was used; null before. */
+  readonly use_time: Date | null;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
 }
 
 /** What a code that was used up leads to. */
@@ -37,8 +40,7 @@ export async function readCode(
 ): Promise<FoundCode | undefined> {
   const { rows } = await sql<FoundCode>`
     select id, org_id, member_id, token_gen, client_org_id, oauth_client_id, redirect_uri, code_challenge, scopes,
-      is_offline, allowing_session_id, session_id, expire_time <= clock_timestamp() as expired,
-      (extract(epoch from clock_timestamp() - use_time) * 1000)::float8 as since_use
+      is_offline, allowing_session_id, session_id, use_time, ${clockMs} as now
     from authorization_codes where id = ${id} and hash = ${hash}`.execute(db);
   return rows[0];
 }
@@ -51,21 +53,21 @@ export async function readCode(
  *   member. Undefined otherwise.
  */
 export async function useCode(
-  db: Transaction<Schema>,
+  { db, org, time }: OrgTransaction,
   { id, allowing_session_id: allowingSessionId }: Pick<FoundCode, "id" | "allowing_session_id">,
   sessionId: string,
 ): Promise<UsedCode | undefined> {
   const { rows } = await sql<UsedCode>`
-    update authorization_codes set session_id = ${sessionId}, use_time = clock_timestamp()
+    update authorization_codes set session_id = ${sessionId}, use_time = ${time}
     from members
       join orgs on orgs.id = members.org_id
       left join (sessions join browser_sessions on browser_sessions.id = sessions.browser_session_id)
         on sessions.org_id = members.org_id and sessions.member_id = members.id and sessions.id = ${allowingSessionId}
-          and sessions.expire_time > clock_timestamp() and browser_sessions.expire_time > clock_timestamp(),
+          and sessions.expire_time > ${org.lockTime} and browser_sessions.expire_time > ${org.lockTime},
       clients
     where authorization_codes.id = ${id} and authorization_codes.session_id is null
       and (authorization_codes.allowing_session_id is null or sessions.id is not null)
-      and authorization_codes.expire_time > clock_timestamp()
+      and authorization_codes.expire_time > ${org.lockTime}
       and members.org_id = authorization_codes.org_id and members.id = authorization_codes.member_id
       and members.token_gen is not distinct from authorization_codes.token_gen
       and ${isActiveMember} and orgs.state = 'ACTIVE'
@@ -77,10 +79,10 @@ export async function useCode(
 }
 
 /** Deletes some of the codes that expired a day ago, so that each new one pays for old ones. */
-export async function deleteOldCodes(db: Transaction<Schema>): Promise<void> {
+export async function deleteOldCodes(db: Transaction<Schema>, now: string): Promise<void> {
   await sql`
     delete from authorization_codes where id in (
-      select id from authorization_codes where expire_time <= now() - interval '1 day'
+      select id from authorization_codes where expire_time <= ${now}::timestamptz - interval '1 day'
       order by expire_time limit 100 for update skip locked
     )`.execute(db);
 }

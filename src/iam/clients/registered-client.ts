@@ -2,6 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { hashApiKey, isSameHash } from "../../identity/api-key.ts";
+import { clockMs } from "../../database/clock.ts";
 
 export interface RegisteredClient {
   readonly id: string;
@@ -27,14 +28,16 @@ export function isRegisteredId(id: string): boolean {
 /** Returns a client in an active org; undefined if there is none with this id. */
 export async function findRegisteredClient(db: Kysely<Schema>, id: string): Promise<RegisteredClient | undefined> {
   if (!isRegisteredId(id)) return undefined;
-  const { rows } = await sql<RegisteredClient>`
+  const { rows } = await sql<RegisteredClient & { previous_secret_expire_time: Date | null; now: number }>`
     select clients.id, clients.org_id, orgs.display_name as org_display_name, clients.display_name,
       clients.redirect_uris, clients.confidential, clients.scopes, clients.secret_hash,
-      case when clients.previous_secret_expire_time > clock_timestamp() then clients.previous_secret_hash end
-        as previous_secret_hash
+      clients.previous_secret_hash, clients.previous_secret_expire_time, ${clockMs} as now
     from clients join orgs on orgs.id = clients.org_id
     where clients.id = ${id} and orgs.delete_time is null and orgs.state = 'ACTIVE'`.execute(db);
-  return rows[0];
+  const [found] = rows;
+  if (found === undefined) return undefined;
+  const { previous_secret_expire_time: end, previous_secret_hash: previous, now, ...client } = found;
+  return { ...client, previous_secret_hash: end !== null && end.getTime() > now ? previous : null };
 }
 
 export function isSecretOf({ secret_hash, previous_secret_hash }: RegisteredClient, secret: string): boolean {

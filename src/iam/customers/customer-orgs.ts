@@ -39,12 +39,13 @@ export async function changeOrgsOf(
   for (const { id } of orgs) await changeOrg(transaction, id, transition, options);
 }
 
-async function affectedOrgs({ db }: OrgTransaction, customer: CustomerRow, transition: Transition) {
+async function affectedOrgs(transaction: OrgTransaction, customer: CustomerRow, transition: Transition) {
+  const { db } = transaction;
   switch (transition) {
     case "delete":
       return liveOrgsOf(db, customer.id);
     case "undelete": {
-      const orgs = await orgsDeletedWith(db, customer.id);
+      const orgs = await orgsDeletedWith(transaction, customer.id);
       if (orgs.length > 0) return orgs;
       const path = customerPath(customer);
       throw stateForbids(

@@ -128,7 +128,7 @@ function findExpired(
 ): Promise<readonly MembershipRow[]> {
   const groupIds = memberships.map(({ group }) => group.id);
   const memberIds = memberships.map(({ member }) => member.id);
-  const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.expire_time <= statement_timestamp()
+  const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.expire_time <= ${org.lockTime}
     and (group_members.group_id, group_members.member_id) in (select * from unnest(${groupIds}::uuid[], ${memberIds}::uuid[]))`;
   return db.sendWithNext(selectKeptMemberships(db).where(isExpired).compile());
 }

@@ -6,7 +6,7 @@ export type MembershipRow = InferResult<ReturnType<typeof selectMemberships>>[nu
 
 /**
  * Memberships that count: unexpired, and of members that are not deleted. The time of the statement is after that of the lock that
- * a write has waited for; `now()` is before.
+ * a write has waited for; that of the transaction is before.
  */
 const inForce = sql<boolean>`(members.delete_time is null
   and (group_members.expire_time is null or group_members.expire_time > statement_timestamp()))`;

@@ -3,7 +3,7 @@ import type { Author } from "../../changes/author.ts";
 import { createIdSource } from "../../changes/id-source.ts";
 import { firstRevision } from "../../changes/revision.ts";
 import type { TimedRevision } from "../../changes/entries.ts";
-import { beginLog, readTime, writeInOrg } from "../../changes/write-in-org.ts";
+import { beginLog, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, lockCustomer, lockCustomers } from "../customers/store.ts";
@@ -22,6 +22,7 @@ import { orgDefinition } from "./definition.ts";
 import { policyColumns } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
+import { readClock } from "../../database/clock.ts";
 
 export interface OrgCreation {
   /** The id of the org whose change log has the changes of customers. */
@@ -79,7 +80,7 @@ async function createOrg(
   if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
     throw limitExceeded(orgDefinition, customerPath(customer), limit);
   }
-  const first = { revision: firstRevision(), time: await readTime(db) };
+  const first = { revision: firstRevision(), time: await readClock(db) };
   const row = await insertOrg(db, customer, org, first);
   // The insertion waits for another one of the same name.
   await author.confirm(db, undefined);

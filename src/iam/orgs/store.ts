@@ -1,6 +1,7 @@
-import { type InferResult, type Kysely, type Transaction, sql } from "kysely";
+import { type InferResult, type Kysely, type Transaction } from "kysely";
 import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 
 export type OrgRow = InferResult<ReturnType<typeof selectOrgs>>[number];
 
@@ -35,13 +36,13 @@ export function liveOrgsOf(db: Transaction<Schema>, customerId: string): Promise
 }
 
 /** Returns the orgs that were deleted together with their customer and can still be undeleted, in the same order. */
-export function orgsDeletedWith(db: Transaction<Schema>, customerId: string): Promise<{ id: string }[]> {
+export function orgsDeletedWith({ db, org }: OrgTransaction, customerId: string): Promise<{ id: string }[]> {
   return db
     .selectFrom("orgs")
     .select("id")
     .where("customer_id", "=", customerId)
     .where("deleted_with_customer", "=", true)
-    .where("purge_time", ">", sql<Date>`clock_timestamp()`)
+    .where("purge_time", ">", org.lockTime)
     .orderBy("id")
     .execute();
 }

@@ -3,7 +3,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ScopeColumns, scopeIdOf } from "../../access/scope-kinds.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { AtItem } from "../../standard-methods/batch/batch-item.ts";
-import { type RoleBindingRow, isInForce } from "./store.ts";
+import { type RoleBindingRow } from "./store.ts";
 
 /**
  * How many conditional bindings of one member or group on one scope are in force. A decision may have to evaluate all of them,
@@ -58,7 +58,7 @@ async function countConditions({ db, org }: OrgTransaction, bounds: readonly New
   // Two selects, each with its index.
   const ofSubjects = (column: "member_id" | "group_id") => sql`
     select scope_type, scope_id, member_id, group_id, count(*)::int as count from role_bindings
-    where org_id = ${org.id} and condition <> '' and ${isInForce} and scope_type = any(${types}::text[])
+    where org_id = ${org.id} and condition <> '' and (expire_time is null or expire_time > ${org.lockTime}) and scope_type = any(${types}::text[])
       and (scope_id is null or scope_id = any(${scopes}::uuid[]))
       and ${sql.ref(column)} = any(${distinct(bounds.map(({ columns }) => columns[column]))}::uuid[])
     group by scope_type, scope_id, member_id, group_id`;

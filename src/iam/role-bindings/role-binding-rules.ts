@@ -171,7 +171,7 @@ function findExpired(
     type === "PLATFORM"
       ? sql`role_bindings.name = any(${names}::text[])`
       : sql`(role_bindings.scope_id, role_bindings.name) in (select * from unnest(${scopeIds}::uuid[], ${names}::text[]))`;
-  const isExpired = sql<SqlBool>`scope_type = ${sql.lit(type)} and expire_time <= statement_timestamp() and ${isNamed} ${inOrg}`;
+  const isExpired = sql<SqlBool>`scope_type = ${sql.lit(type)} and expire_time <= ${org.lockTime} and ${isNamed} ${inOrg}`;
   return db.sendWithNext(selectKeptRoleBindings(db).where(isExpired).compile());
 }
 

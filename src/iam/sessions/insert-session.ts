@@ -40,7 +40,7 @@ export async function insertSession(
   session: NewSession,
 ): Promise<string | null> {
   const { db, org, author, revision, time, newId } = transaction;
-  const surplus = await readSurplusSessions(db, org.id, session.member_id, session, maxSessions - 1);
+  const surplus = await readSurplusSessions(transaction, session.member_id, session, maxSessions - 1);
   await endSessions(transaction, registry, surplus);
   const member = await db
     .selectFrom("members")

@@ -1,5 +1,6 @@
 // The row of a session whose tokens are refreshed.
 import { type Transaction, sql } from "kysely";
+import { clockMs } from "../../database/clock.ts";
 import type { Schema } from "../../database/schema.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 
@@ -26,8 +27,8 @@ export interface RefreshedSession {
   readonly expire_time: Date;
   /** The revision of its org, of the same read as everything else. */
   readonly revision: string;
-  /** Milliseconds since the last refresh; null if there was none. */
-  readonly since_refresh: number | null;
+  /** When it was refreshed last; null if it was not. */
+  readonly refresh_time: Date | null;
   /** Where that came from, as `refreshOriginOf` says it; null if a server of an earlier version did it. */
   readonly refresh_origin: Buffer | null;
   /** The database's clock, in milliseconds. */
@@ -46,28 +47,28 @@ export async function lockSession(db: Transaction<Schema>, id: string): Promise<
     select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count, locked.refresh_origin,
       locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
       locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
-      locked.expire_time, orgs.revision, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
-      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+      locked.expire_time, locked.refresh_time, orgs.revision, ${clockMs} as now
     from locked
     join members on members.org_id = locked.org_id and members.id = locked.member_id
     join orgs on orgs.id = locked.org_id
     left join clients on clients.org_id = locked.client_org_id and clients.id = locked.oauth_client_id
     where ${isActiveMember}
-      and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE')) and locked.expire_time > clock_timestamp()
+      and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE'))
       and locked.token_gen is not distinct from members.token_gen`.execute(db);
-  return rows[0] && { ...rows[0], readAt };
+  const [session] = rows;
+  return session === undefined || session.expire_time.getTime() <= session.now ? undefined : { ...session, readAt };
 }
 
 /** Makes another number that of the current refresh token. */
 export async function replaceToken(
   db: Transaction<Schema>,
-  { org_id, member_id, id }: RefreshedSession,
+  { org_id, member_id, id, now }: RefreshedSession,
   next: bigint,
   origin: Buffer,
 ): Promise<void> {
   await db
     .updateTable("sessions")
-    .set({ refresh_count: String(next), refresh_time: sql<Date>`clock_timestamp()`, refresh_origin: origin })
+    .set({ refresh_count: String(next), refresh_time: new Date(now), refresh_origin: origin })
     .where("org_id", "=", org_id)
     .where("member_id", "=", member_id)
     .where("id", "=", id)

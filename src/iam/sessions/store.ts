@@ -106,18 +106,18 @@ type SessionOwner = Pick<SessionRow, "api_key_id" | "oauth_client_id" | "client_
  * client, the oldest.
  */
 export async function readSurplusSessions(
-  db: Transaction<Schema>,
-  orgId: string,
+  { db, org }: OrgTransaction,
   memberId: string,
   { api_key_id: keyId, oauth_client_id: clientId, client_org_id: clientOrgId }: SessionOwner,
   maxOthers: number,
 ): Promise<SessionRow[]> {
+  const isLiveNow = sql<SqlBool>`sessions.expire_time > ${org.lockTime}`;
   const rows = await selectAllSessions(db)
-    .select(isLive.as("is_live"))
-    .where("sessions.org_id", "=", orgId)
+    .select(isLiveNow.as("is_live"))
+    .where("sessions.org_id", "=", org.id)
     .where("sessions.member_id", "=", memberId)
     .where(
-      sql<SqlBool>`(not ${isLive} or (sessions.api_key_id is not distinct from ${keyId}::uuid
+      sql<SqlBool>`(not ${isLiveNow} or (sessions.api_key_id is not distinct from ${keyId}::uuid
         and sessions.oauth_client_id is not distinct from ${clientId}::uuid
         and sessions.client_org_id is not distinct from ${clientOrgId}::uuid))`,
     )

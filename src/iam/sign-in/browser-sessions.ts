@@ -25,6 +25,7 @@ import {
   deleteExpired,
   readSignedIn,
 } from "./store.ts";
+import { readClock, secondsAfter } from "../../database/clock.ts";
 
 export interface SignedInMember extends MemberKey {
   /** The Session, which is the `sid` of its tokens. */
@@ -109,15 +110,16 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
   return {
     start: (member, origin) =>
       inTransaction(database, async (db) => {
-        await deleteExpired(db, "browser_sessions");
+        const now = await readClock(db);
+        await deleteExpired(db, "browser_sessions", now);
         const { id, text, hash } = createSecretHandle();
         const { expire_time: expireTime } = await db
           .insertInto("browser_sessions")
           .values({
             id,
             hash,
-            sign_in_time: sql<Date>`now()`,
-            expire_time: sql<Date>`now() + make_interval(secs => ${browserLifeSeconds})`,
+            sign_in_time: now,
+            expire_time: secondsAfter(now, browserLifeSeconds),
             choices: null,
           })
           .returning("expire_time")

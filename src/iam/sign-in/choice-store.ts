@@ -3,6 +3,7 @@ import type { Schema } from "../../database/schema.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
 import { isAccepted } from "../identities/store.ts";
+import { clockMs, readClock } from "../../database/clock.ts";
 
 /**
  * Whether the member of an identity can be signed in, or the identity accepted. A member of a suspended org can sign in, because it
@@ -44,7 +45,7 @@ export async function readChoices(
   { id, hash }: SecretHandle,
   identityId?: string,
 ): Promise<ChoiceRow[]> {
-  const { rows } = await sql<ChoiceRow>`
+  const { rows } = await sql<ChoiceRow & { readonly now: number }>`
     select identities.id, identities.org_id, identities.member_id, ${isAccepted} as accepted,
       identities.decline_time is not null as declined,
       orgs.name as org_name, orgs.display_name as org_display_name,
@@ -54,7 +55,7 @@ export async function readChoices(
       creator_orgs.delete_time as creator_org_delete_time,
       creators.id as creator_id, creators.name as creator_name, creators.display_name as creator_display_name,
       creators.delete_time as creator_delete_time,
-      browser_sessions.expire_time as browser_expire_time
+      browser_sessions.expire_time as browser_expire_time, ${clockMs} as now
     from browser_sessions
     cross join jsonb_each_text(browser_sessions.choices) as choice (id, gen)
     join identities on identities.id = choice.id::uuid
@@ -67,10 +68,10 @@ export async function readChoices(
     left join orgs as creator_orgs on creator_orgs.id = identities.creator_org_id
     left join members as creators on creators.org_id = creator_orgs.id and creators.id = identities.creator_id
     where browser_sessions.id = ${id} and browser_sessions.hash = ${hash}
-      and browser_sessions.expire_time > clock_timestamp() and ${isUsable}
+      and ${isUsable}
       and (${identityId ?? null}::text is null or choice.id = ${identityId ?? null})
     order by ${isAccepted} desc, orgs.name, identities.id`.execute(db);
-  return rows;
+  return rows.filter((row) => row.browser_expire_time.getTime() > row.now);
 }
 
 /**
@@ -97,7 +98,7 @@ export async function declineIdentity(
 ): Promise<void> {
   await db
     .updateTable("identities")
-    .set({ decline_time: sql<Date>`clock_timestamp()` })
+    .set({ decline_time: new Date(await readClock(db)) })
     .where("org_id", "=", org_id)
     .where("member_id", "=", member_id)
     .where("id", "=", id)

@@ -3,6 +3,7 @@ import type { Schema } from "../../database/schema.ts";
 import type { AuthMethod } from "../../identity/oidc/provider-client.ts";
 import { isAccepted } from "../identities/store.ts";
 import { isUsable } from "./choice-store.ts";
+import { clockMs } from "../../database/clock.ts";
 
 export interface SignInProviderRow {
   readonly id: string;
@@ -20,7 +21,7 @@ export interface SignInProviderRow {
 const columns = sql`identity_providers.id, identity_providers.org_id, identity_providers.display_name,
   identity_providers.issuer, identity_providers.client_id, identity_providers.sealed_secret,
   identity_providers.token_endpoint_auth_method, identity_providers.scopes,
-  (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
+  ${clockMs} as now`;
 
 /** Returns the providers of the installation, and those of an org by its name. */
 export async function listSignInProviders(

@@ -2,7 +2,6 @@
 // each with the `token_gen` that its member had at the sign-in: so a choice ends with what ends the tokens of its member, and each is
 // made once. Before it, nothing is written in the org of a member, nobody there is told of the person, and no org's lock is taken. An
 // identity that waits for its person is accepted by being chosen, in the transaction that starts the session.
-import { sql } from "kysely";
 import type { Origin } from "../../changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
@@ -20,6 +19,7 @@ import { insertBrowserSession, signInAuthor } from "./browser-sessions.ts";
 import { type ChoiceRow, declineIdentity, readChoices, useChoice } from "./choice-store.ts";
 import type { LinkedIdentity } from "./provider-store.ts";
 import { browserLifeSeconds, deleteExpired } from "./store.ts";
+import { readClock, secondsAfter } from "../../database/clock.ts";
 
 /** A member as whom a person can be signed in. */
 export interface SignInChoice {
@@ -77,11 +77,12 @@ export function createSignInChoices({ database, registry }: ChoiceDependencies):
       const { id, text, hash } = createSecretHandle();
       const choices = JSON.stringify(Object.fromEntries(usable.map(({ identityId, gen }) => [identityId, gen ?? ""])));
       await inTransaction(database, async (db) => {
-        await deleteExpired(db, "browser_sessions");
-        const expireTime = sql<Date>`now() + make_interval(secs => ${browserLifeSeconds})`;
+        const now = await readClock(db);
+        await deleteExpired(db, "browser_sessions", now);
+        const expireTime = secondsAfter(now, browserLifeSeconds);
         await db
           .insertInto("browser_sessions")
-          .values({ id, hash, sign_in_time: sql<Date>`now()`, expire_time: expireTime, choices })
+          .values({ id, hash, sign_in_time: now, expire_time: expireTime, choices })
           .execute();
       });
       return text;

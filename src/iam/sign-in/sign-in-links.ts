@@ -4,6 +4,7 @@ import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { type SecretHandle, createSecretHandle, parseSecretHandle } from "../../identity/secret-handle.ts";
 import { deleteExpired } from "./store.ts";
+import { readClock, secondsAfter } from "../../database/clock.ts";
 
 export interface MemberKey {
   readonly orgId: string;
@@ -21,8 +22,9 @@ const lifeSeconds = 3_600;
 export function createSignInLink(database: Database, { orgId, memberId }: MemberKey): Promise<string> {
   const { id, text, hash } = createSecretHandle();
   return inTransaction(database, async (db) => {
-    await deleteExpired(db, "sign_in_links");
-    const expireTime = sql<Date>`clock_timestamp() + make_interval(secs => ${lifeSeconds})`;
+    const now = await readClock(db);
+    await deleteExpired(db, "sign_in_links", now);
+    const expireTime = secondsAfter(now, lifeSeconds);
     await db
       .insertInto("sign_in_links")
       .values({ id, hash, org_id: orgId, member_id: memberId, expire_time: expireTime })
@@ -52,9 +54,10 @@ async function deleteLink(
   database: Database,
   { id, hash }: Pick<SecretHandle, "id" | "hash">,
 ): Promise<RedeemedMember | undefined> {
+  const now = await readClock(database.writes);
   const { rows } = await sql<RedeemedMember>`
     delete from sign_in_links using members
-    where sign_in_links.id = ${id} and sign_in_links.hash = ${hash} and sign_in_links.expire_time > clock_timestamp()
+    where sign_in_links.id = ${id} and sign_in_links.hash = ${hash} and sign_in_links.expire_time > ${now}
       and members.org_id = sign_in_links.org_id and members.id = sign_in_links.member_id
     returning members.org_id as "orgId", members.id as "memberId", members.token_gen as gen`.execute(database.writes);
   return rows[0];

@@ -2,6 +2,7 @@ import { type Kysely, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
+import { clockMs } from "../../database/clock.ts";
 
 export const browserLifeSeconds = 12 * 3_600;
 
@@ -23,12 +24,15 @@ export interface SignedInRow {
 }
 
 /**
- * Whether a browser is signed in as a member. What ends a session in the API ends it here: its deletion, another `token_gen`, and the
+ * Whether a browser is signed in as a member, until its sign-in or its session expires (`isUnexpired`). What ends a session in the API ends it here: its deletion, another `token_gen`, and the
  * suspension or deletion of the member.
  */
-export const isSignedIn = sql<boolean>`
-  browser_sessions.expire_time > clock_timestamp() and sessions.expire_time > clock_timestamp()
-  and ${isActiveMember} and sessions.token_gen is not distinct from members.token_gen`;
+export const isSignedIn = sql<boolean>`${isActiveMember} and sessions.token_gen is not distinct from members.token_gen`;
+
+/** Whether neither a sign-in nor a session of it has expired. */
+export function isUnexpired(row: Pick<SignedInRow, "browser_expire_time" | "session_expire_time" | "now">): boolean {
+  return row.browser_expire_time.getTime() > row.now && row.session_expire_time.getTime() > row.now;
+}
 
 export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandle): Promise<SignedInRow[]> {
   const { rows } = await sql<SignedInRow>`
@@ -37,14 +41,14 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
       orgs.id as org_id, orgs.name as org_name, orgs.delete_time as org_delete_time,
       orgs.display_name as org_display_name,
       members.id as member_id, members.name as member_name, members.display_name as member_display_name,
-      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+      ${clockMs} as now
     from browser_sessions
     join sessions on sessions.browser_session_id = browser_sessions.id
     join members on members.org_id = sessions.org_id and members.id = sessions.member_id
     join orgs on orgs.id = sessions.org_id
     where browser_sessions.id = ${id} and browser_sessions.hash = ${hash} and ${isSignedIn}
     order by sessions.id`.execute(db);
-  return rows;
+  return rows.filter(isUnexpired);
 }
 
 export interface BrowserSessionKey {
@@ -75,9 +79,10 @@ export async function deleteBrowserSession(
 export async function deleteExpired(
   db: Transaction<Schema>,
   table: "browser_sessions" | "sign_in_links",
+  now: string,
 ): Promise<void> {
   await sql`
     delete from ${sql.table(table)} where id in (
-      select id from ${sql.table(table)} where expire_time <= now() order by expire_time limit 100 for update skip locked
+      select id from ${sql.table(table)} where expire_time <= ${now} order by expire_time limit 100 for update skip locked
     )`.execute(db);
 }

@@ -113,11 +113,11 @@ function useOf(
   client: string | undefined,
   origin: Buffer,
 ): "current" | "repeated" | "elsewhere" | "reused" {
-  const { since_refresh: since, refresh_origin: before, oauth_client_id: own, confidential } = session;
+  const { refresh_time: refreshed, refresh_origin: before, oauth_client_id: own, confidential, now } = session;
   const current = BigInt(session.refresh_count);
   // A number ahead of the current one is that of a refresh that a failover of the database has lost.
   if (number >= current) return "current";
-  const isSoon = number === current - 1n && since !== null && since <= graceMs;
+  const isSoon = number === current - 1n && refreshed !== null && now - refreshed.getTime() <= graceMs;
   if (!isSoon || (client !== undefined && client !== own)) return "reused";
   if (before === null || before.equals(origin)) return "repeated";
   return confidential === true && client === own ? "elsewhere" : "reused";

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import type { SigningKeys } from "../../database/token-tables.ts";
 import { keyIdOfSealed } from "../sealer.ts";
+import { readClock } from "../../database/clock.ts";
 
 /** A signing key. Its times are in milliseconds of the database's clock. */
 export interface SigningKeyRow extends Pick<Selectable<SigningKeys>, "id" | "algorithm" | "public_key" | "sealed_key"> {
@@ -15,27 +16,25 @@ export interface PublishedKeys {
   readonly now: number;
 }
 
-/** The advisory lock under which servers make and retire keys. Any constant that nothing else locks. */
-const lockKey = 7_236_518_409;
-
 const inMs = (time: string) => sql<number>`(extract(epoch from ${sql.raw(time)}) * 1000)::float8`;
 
+/** Lets one server at a time make and retire keys. Others can read them. At first, there is no row to lock. */
 export async function lockSigningKeys(db: Transaction<Schema>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${lockKey})`.execute(db);
+  await sql`lock table signing_keys in share row exclusive mode`.execute(db);
 }
 
 export async function readSigningKeys(db: Kysely<Schema>): Promise<PublishedKeys> {
-  const { rows: clock } = await sql<{ now: number }>`select ${inMs("clock_timestamp()")} as now`.execute(db);
+  const now = await readClock(db);
   const rows = await db
     .selectFrom("signing_keys")
     .select(["id", "algorithm", "public_key", "sealed_key"])
     .select([inMs("active_time").as("active_time"), inMs("retire_time").as("retire_time")])
     .orderBy("create_time")
     .execute();
-  return { rows, now: clock[0]?.now ?? 0 };
+  return { rows, now: Date.parse(now) };
 }
 
-export async function insertSigningKey(db: Transaction<Schema>, row: SigningKeyRow): Promise<void> {
+export async function insertSigningKey(db: Transaction<Schema>, row: SigningKeyRow, now: number): Promise<void> {
   const { id, algorithm, public_key: publicKey, sealed_key: sealedKey } = row;
   await db
     .insertInto("signing_keys")
@@ -44,7 +43,7 @@ export async function insertSigningKey(db: Transaction<Schema>, row: SigningKeyR
       algorithm,
       public_key: JSON.stringify(publicKey),
       sealed_key: sealedKey,
-      create_time: sql<Date>`clock_timestamp()`,
+      create_time: new Date(now),
       active_time: new Date(row.active_time),
       retire_time: new Date(row.retire_time),
     })
@@ -56,16 +55,17 @@ export async function sealAgain(db: Transaction<Schema>, id: string, sealedKey: 
 }
 
 /** Erases the private keys of retired keys, and removes the keys whose last token has expired. */
-export async function retireSigningKeys(db: Transaction<Schema>, keptMs: number): Promise<void> {
-  await sql`update signing_keys set sealed_key = null where retire_time <= now() and sealed_key is not null`.execute(
+export async function retireSigningKeys(db: Transaction<Schema>, now: number, keptMs: number): Promise<void> {
+  const time = new Date(now);
+  await sql`update signing_keys set sealed_key = null where retire_time <= ${time} and sealed_key is not null`.execute(
     db,
   );
-  await sql`delete from signing_keys where retire_time <= now() - make_interval(secs => ${keptMs / 1000})`.execute(db);
+  await sql`delete from signing_keys where retire_time <= ${new Date(now - keptMs)}`.execute(db);
 }
 
 /** Removes what ended tokens that have expired since. */
-export async function forgetEndedTokens(db: Transaction<Schema>, keptMs: number): Promise<void> {
-  await sql`delete from ended_tokens where end_time <= now() - make_interval(secs => ${keptMs / 1000})`.execute(db);
+export async function forgetEndedTokens(db: Transaction<Schema>, now: number, keptMs: number): Promise<void> {
+  await sql`delete from ended_tokens where end_time <= ${new Date(now - keptMs)}`.execute(db);
 }
 
 /**
@@ -79,8 +79,9 @@ export async function forgetSecretKey(
   db: Kysely<Schema>,
   keyId: string,
 ): Promise<{ readonly forgotten: number; readonly used: readonly string[] }> {
+  const now = await readClock(db);
   const { rows } = await sql`
-    update signing_keys set sealed_key = null, retire_time = least(retire_time, now())
+    update signing_keys set sealed_key = null, retire_time = least(retire_time, ${now}::timestamptz)
     where encode(substring(sealed_key from 2 for 8), 'hex') = ${keyId}
     returning id`.execute(db);
   const others = (await readSigningKeys(db)).rows.flatMap(({ sealed_key: sealed }) => sealed ?? []);

@@ -160,11 +160,12 @@ function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): Promise
   const { database, sealer, algorithm, lifeDays, keptMs, logger } = options;
   return database.writes.transaction().execute(async (db) => {
     await lockSigningKeys(db);
-    const missing = findMissingSecretKey((await readSigningKeys(db)).rows, options);
+    const before = await readSigningKeys(db);
+    const missing = findMissingSecretKey(before.rows, options);
     if (missing !== undefined && isFirst) throw missing;
     if (missing !== undefined) logger.warn(missing.message);
-    await retireSigningKeys(db, keptMs);
-    await forgetEndedTokens(db, keptMs);
+    await retireSigningKeys(db, before.now, keptMs);
+    await forgetEndedTokens(db, before.now, keptMs);
     const { rows, now } = await readSigningKeys(db);
     const made: SigningKeyRow[] = [];
     const own: SigningKeyRow[] = [];
@@ -178,7 +179,7 @@ function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): Promise
     }
     const make = async (from: number): Promise<void> => {
       const row = await createSigningKey(sealer, algorithm, from, from + lifeDays * dayMs);
-      await insertSigningKey(db, row);
+      await insertSigningKey(db, row, now);
       made.push(row);
       own.push(row);
     };

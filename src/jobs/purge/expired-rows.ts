@@ -25,7 +25,7 @@ import { unitsInOrgs } from "./units-in-orgs.ts";
 interface Expiring<Row> {
   readonly kind: string;
   readonly definition: ResourceDefinition;
-  readonly isExpired: RawBuilder<boolean>;
+  readonly isExpired: (now: Date | string) => RawBuilder<boolean>;
   /** Selects rows, including those that have ended. */
   readonly select: (db: Kysely<Schema>) => RowsQuery<Row>;
   readonly find: (db: Kysely<Schema>, search: Search) => Promise<Place[]>;
@@ -111,7 +111,7 @@ function createTask<Row extends object>(
     async find(leftOut) {
       const found = await find(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
       return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
-        const isWanted = sql<boolean>`(${isOneOf(definition, places)} and ${isExpired})`;
+        const isWanted = sql<boolean>`(${isOneOf(definition, places)} and ${isExpired(transaction.org.lockTime)})`;
         const { rows } = await transaction.db.executeQuery(select(transaction.db).where(isWanted).compile());
         await remove(transaction, rows);
         return { rows: rows.length, resources: rows.length };

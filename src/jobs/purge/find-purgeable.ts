@@ -7,6 +7,7 @@ import type { ResourceDefinition } from "../../standard-methods/definition/defin
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
+import { readClock } from "../../database/clock.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
 export interface Search {
@@ -26,14 +27,15 @@ interface PlaceWithId extends Place {
 /** Returns the function that finds rows of a resource that have ended, which their column `end` says. */
 export function findExpired(
   { storage: { table, key } }: ResourceDefinition,
-  isExpired: RawBuilder<boolean>,
+  isExpired: (now: string) => RawBuilder<boolean>,
   end = "expire_time",
 ): (db: Kysely<Schema>, search: Search) => Promise<Place[]> {
   const columnOf = (name: string) => sql.ref(`${table}.${name}`);
   return async (db, { leftOut, limit }) => {
+    const now = await readClock(db);
     const { rows } = await sql<Place>`
       select ${sql.join(key.map(columnOf))} from orgs join ${sql.table(table)} on ${columnOf("org_id")} = orgs.id
-      where ${isExpired} and ${orgStays} and orgs.id <> ${noneOf(leftOut)}
+      where ${isExpired(now)} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
       order by ${columnOf(end)} limit ${limit}`.execute(db);
     return rows;
   };
@@ -41,21 +43,22 @@ export function findExpired(
 
 /** Runs two selects, because each condition has its own index. */
 export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<PlaceWithId[]> {
+  const now = await readClock(db);
   const places = db
     .selectFrom("orgs")
     .innerJoin("role_bindings", "role_bindings.org_id", "orgs.id")
     .select(["role_bindings.org_id", "role_bindings.id"])
-    .where(orgStays)
+    .where(orgStays(now))
     .where("role_bindings.org_id", "<>", noneOf(leftOut));
   const expired = await places
-    .where(sql<boolean>`role_bindings.expire_time <= now()`)
+    .where(sql<boolean>`role_bindings.expire_time <= ${now}`)
     .orderBy("role_bindings.expire_time")
     .limit(limit)
     .execute();
   if (expired.length > 0) return expired;
   return places
     .innerJoin("customers", "customers.id", "role_bindings.customer_id")
-    .where(isPastCustomer)
+    .where(isPastCustomer(now))
     .orderBy("customers.purge_time")
     .limit(limit)
     .execute();
@@ -65,33 +68,35 @@ export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, lim
  * Finds purgeable resources in orgs. Kysely types a statement by its one table, so this is written for members and used for all
  * resources that are soft-deleted.
  */
-export function findPurgeableIn(
+export async function findPurgeableIn(
   db: Kysely<Schema>,
   registry: ResourceRegistry,
   definition: ResourceDefinition,
   { leftOut, limit }: Search,
 ): Promise<PlaceWithId[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .innerJoin(`${definition.storage.table as "members"} as due`, "due.org_id", "orgs.id")
     .select(["due.org_id", "due.id"])
-    .where(isPurgeable(registry, definition, "due"))
-    .where(orgStays)
+    .where(isPurgeable(now, registry, definition, "due"))
+    .where(orgStays(now))
     .where("due.org_id", "<>", noneOf(leftOut))
     .orderBy("due.purge_time")
     .limit(limit)
     .execute();
 }
 
-export function findPurgeableOrgs(
+export async function findPurgeableOrgs(
   db: Kysely<Schema>,
   registry: ResourceRegistry,
   { leftOut, limit }: Search,
 ): Promise<{ id: string }[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .select("id")
-    .where(isPurgeable(registry, orgDefinition))
+    .where(isPurgeable(now, registry, orgDefinition))
     .where("id", "<>", noneOf(leftOut))
     .orderBy("purge_time")
     .limit(limit)
@@ -125,11 +130,15 @@ export async function findRowsOfOrg(
   return found;
 }
 
-export function findPurgeableCustomers(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<{ id: string }[]> {
+export async function findPurgeableCustomers(
+  db: Kysely<Schema>,
+  { leftOut, limit }: Search,
+): Promise<{ id: string }[]> {
+  const now = await readClock(db);
   return db
     .selectFrom("customers")
     .select("id")
-    .where(isPastCustomer)
+    .where(isPastCustomer(now))
     .where(hasNoOrg)
     .where("id", "<>", noneOf(leftOut))
     .orderBy("purge_time")

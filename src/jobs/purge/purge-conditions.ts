@@ -1,8 +1,11 @@
-// When a row can be purged or has expired, by the database's clock. The search and the check under the lock use the same
-// conditions.
+// When a row can be purged or has expired, at a time of the database's clock. The search and the check under the lock use the same
+// conditions, each with its own time.
 import { type RawBuilder, sql } from "kysely";
 import { type ResourceDefinition, columnsReferringTo } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+
+/** A time that was read from the database's clock. */
+type Time = Date | string;
 
 /**
  * Returns the condition that a resource is past its purge time, and that nothing keeps it: projects and orgs wait until the providers
@@ -11,11 +14,12 @@ import type { ResourceRegistry } from "../../standard-methods/definition/registr
  * @param alias of the table in the statement.
  */
 export function isPurgeable(
+  now: Time,
   registry: ResourceRegistry,
   to: ResourceDefinition,
   alias: string = to.storage.table,
 ): RawBuilder<boolean> {
-  const isPast = sql<boolean>`${sql.ref(`${alias}.purge_time`)} <= now()`;
+  const isPast = sql<boolean>`${sql.ref(`${alias}.purge_time`)} <= ${now}`;
   const unused = registry.usersOf(to.type).map(({ definition: { storage }, column }) => {
     const { table } = storage;
     const columns = columnsReferringTo(to, column);
@@ -27,20 +31,21 @@ export function isPurgeable(
   return sql`(${sql.join([isPast, ...unused], sql` and `)})`;
 }
 
-export const isPastCustomer = sql<boolean>`customers.purge_time <= now()`;
+export const isPastCustomer = (now: Time) => sql<boolean>`customers.purge_time <= ${now}`;
 
 /** An org that is not past its purge time, whatever its state. */
-export const orgStays = sql<boolean>`(orgs.purge_time is null or orgs.purge_time > now())`;
+export const orgStays = (now: Time) => sql<boolean>`(orgs.purge_time is null or orgs.purge_time > ${now})`;
 
-export const isExpiredInvitation = sql<boolean>`
-  (members.invitation_expire_time <= now() and members.delete_time is null)`;
+export const isExpiredInvitation = (now: Time) => sql<boolean>`
+  (members.invitation_expire_time <= ${now} and members.delete_time is null)`;
 
-export const isExpiredMembership = sql<boolean>`group_members.expire_time <= now()`;
+export const isExpiredMembership = (now: Time) => sql<boolean>`group_members.expire_time <= ${now}`;
 
-export const isExpiredApiKey = sql<boolean>`api_keys.expire_time <= now()`;
+export const isExpiredApiKey = (now: Time) => sql<boolean>`api_keys.expire_time <= ${now}`;
 
 /** A customer without orgs. A soft-deleted org counts as one. */
 export const hasNoOrg = sql<boolean>`not exists (select from orgs where orgs.customer_id = customers.id)`;
 
 /** A role binding that has expired, or on a customer that is past its purge time. */
-export const isExpiredRoleBinding = sql<boolean>`(role_bindings.expire_time <= now() or customers.purge_time <= now())`;
+export const isExpiredRoleBinding = (now: Time) =>
+  sql<boolean>`(role_bindings.expire_time <= ${now} or customers.purge_time <= ${now})`;

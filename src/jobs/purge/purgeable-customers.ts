@@ -23,7 +23,7 @@ function removePurgeableCustomer(
 ): Promise<Removed | undefined> {
   return inTransaction(database, (db) =>
     writeInOrg(db, { org: { by: "id", value: systemOrgId } }, purgeAuthor, async (transaction) => {
-      const customer = await lockPurgeableCustomer(db, id);
+      const customer = await lockPurgeableCustomer(transaction, id);
       if (customer === undefined) return undefined;
       await removeCustomer(db, customer);
       recordChange(transaction, customerDefinition, customer, null);

@@ -15,7 +15,7 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
   /** Removes the rows that refer to the resources first. If these are many, the resources are left to a later transaction. */
   const remove = async (transaction: OrgTransaction, ids: readonly string[]): Promise<Removed> => {
     const { db, org } = transaction;
-    const purgeable = await readPurgeable(db, registry, definition, org.id, ids);
+    const purgeable = await readPurgeable(transaction, registry, definition, ids);
     const owned = await removeOwnedRows(db, registry, definition, org.id, purgeable, rowsPerStep);
     const rows = purgeable.slice(0, rowsPerStep - owned);
     await removePurgeable(db, registry, definition, org.id, rows);

@@ -11,43 +11,42 @@ import type { ResourceRegistry } from "../../standard-methods/definition/registr
 import { forgetCounts } from "../../standard-methods/rows/counts.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { idOf, isOneOf } from "../../standard-methods/rows/row-key.ts";
-import { hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
+import { hasNoOrg, isPastCustomer, isPurgeable } from "./purge-conditions.ts";
 import type { RowPlace } from "./find-purgeable.ts";
 import { rowsOfMembers } from "./org-tables.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { readClock } from "../../database/clock.ts";
+import { deletePlaces, lockPlaces } from "../../database/places.ts";
 
 type Db = Transaction<Schema>;
 type Ids = readonly string[];
 
-/**
- * Locks an org against the jobs of other servers, but not against writes, until the transaction ends. Returns false if another
- * job has the lock.
- */
-export async function tryLockForPurge(db: Db, orgId: string): Promise<boolean> {
-  const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`purge ${orgId}`}, 0)) as locked`.execute(db);
-  return rows[0]?.locked ?? false;
-}
-
 /** Waits for the lock of writes in an org and takes it. Returns false if the org does not exist or can be purged itself. */
 export async function lockOrgThatStays(db: Db, orgId: string): Promise<boolean> {
-  const lock = db.selectFrom("orgs").select("id").where("id", "=", orgId).where(orgStays);
-  return (await lock.modifyEnd(sql`for no key update`).executeTakeFirst()) !== undefined;
+  const lock = db.selectFrom("orgs").select("purge_time").where("id", "=", orgId);
+  const org = await lock.modifyEnd(sql`for no key update`).executeTakeFirst();
+  if (org === undefined) return false;
+  return org.purge_time === null || org.purge_time > new Date(await readClock(db));
 }
 
 /** Locks an org that can be purged. Returns undefined if it no longer can, or if another transaction has the lock. */
-export function lockPurgeableOrg(db: Db, registry: ResourceRegistry, orgId: string): Promise<OrgRow | undefined> {
+export async function lockPurgeableOrg(db: Db, registry: ResourceRegistry, orgId: string): Promise<OrgRow | undefined> {
+  const now = await readClock(db);
   return selectOrgs(db)
     .where("orgs.id", "=", orgId)
-    .where(isPurgeable(registry, orgDefinition))
+    .where(isPurgeable(now, registry, orgDefinition))
     .modifyEnd(sql`for update of orgs skip locked`)
     .executeTakeFirst();
 }
 
 /** Does the same for a customer. Also returns undefined if the customer has an org. */
-export function lockPurgeableCustomer(db: Db, customerId: string): Promise<CustomerRow | undefined> {
+export function lockPurgeableCustomer(
+  { db, org }: OrgTransaction,
+  customerId: string,
+): Promise<CustomerRow | undefined> {
   return selectCustomers(db)
     .where("id", "=", customerId)
-    .where(isPastCustomer)
+    .where(isPastCustomer(org.lockTime))
     .where(hasNoOrg)
     .modifyEnd(sql`for update skip locked`)
     .executeTakeFirst();
@@ -55,15 +54,14 @@ export function lockPurgeableCustomer(db: Db, customerId: string): Promise<Custo
 
 /** Returns the rows of a resource with these ids that can be purged. */
 export async function readPurgeable(
-  db: Db,
+  { db, org }: OrgTransaction,
   registry: ResourceRegistry,
   definition: ResourceDefinition,
-  orgId: string,
   ids: Ids,
 ): Promise<object[]> {
   const { table, id, select } = definition.storage;
-  const isWanted = sql<SqlBool>`${sql.ref(`${table}.org_id`)} = ${orgId}
-    and ${sql.ref(`${table}.${id}`)} = ${anyOf(ids)} and ${isPurgeable(registry, definition)}`;
+  const isWanted = sql<SqlBool>`${sql.ref(`${table}.org_id`)} = ${org.id}
+    and ${sql.ref(`${table}.${id}`)} = ${anyOf(ids)} and ${isPurgeable(org.lockTime, registry, definition)}`;
   const { rows } = await db.executeQuery(select(db).where(isWanted).compile());
   return rows as object[];
 }
@@ -108,19 +106,16 @@ async function removeOtherRows(
 ): Promise<number> {
   if (type === "Member") return deleteOtherRowsOfMembers(db, orgId, ids, limit);
   if (type !== "Project") return 0;
-  const freed = await removeAllocations(db, orgId, sql`project_id = ${anyOf(ids)}`, limit);
+  const allocations = await lockPlaces(db, "allocations", orgId, sql`project_id = ${anyOf(ids)}`, limit);
+  const freed = await removeAllocations(db, orgId, allocations);
   return freed < limit ? freed + (await removeQuotas(db, orgId, ids, limit - freed)) : freed;
 }
 
 async function deleteOtherRowsOfMembers(db: Db, orgId: string, ids: Ids, limit: number): Promise<number> {
   let deleted = 0;
   for (const { table, column } of rowsOfMembers) {
-    const { numAffectedRows = 0n } = await sql`
-      delete from ${sql.table(table)} where ctid = any (array(
-        select ctid from ${sql.table(table)} where org_id = ${orgId} and ${sql.ref(column)} = ${anyOf(ids)}
-        limit ${limit - deleted} for update
-      ))`.execute(db);
-    deleted += Number(numAffectedRows);
+    const theirs = sql<SqlBool>`${sql.ref(column)} = ${anyOf(ids)}`;
+    deleted += await deletePlaces(db, table, orgId, await lockPlaces(db, table, orgId, theirs, limit - deleted));
   }
   return deleted;
 }
@@ -150,12 +145,10 @@ export async function deleteRowsOfOrg(db: Db, orgId: string, rows: readonly RowP
     const places = found.map(({ place }) => place);
     if (table === "allocations") {
       // What the org used of the quota of its customer is free again.
-      deleted += await removeAllocations(db, orgId, sql`ctid = any (${places}::tid[])`, places.length);
+      deleted += await removeAllocations(db, orgId, places);
       continue;
     }
-    const { numAffectedRows = 0n } = await sql`
-      delete from ${sql.table(table)} where ctid = any (${places}::tid[]) and org_id = ${orgId}`.execute(db);
-    deleted += Number(numAffectedRows);
+    deleted += await deletePlaces(db, table, orgId, places);
   }
   return deleted;
 }

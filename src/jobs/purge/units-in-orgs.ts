@@ -1,7 +1,7 @@
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { type WriteLocks, lockCustomersFirst } from "../../changes/write-locks.ts";
 import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing, purgeAuthor } from "./purge-task.ts";
-import { lockOrgThatStays, tryLockForPurge } from "./store.ts";
+import { lockOrgThatStays } from "./store.ts";
 
 /**
  * Groups rows that were found in orgs into units of at most `size` rows of one org. The orgs must not be purgeable themselves.
@@ -17,9 +17,8 @@ export function unitsInOrgs<Row extends { readonly org_id: string }>(
   remove: (transaction: OrgTransaction, rows: readonly Row[]) => Promise<Removed>,
   customer = false,
 ): PurgeUnit[] {
-  const removeInOrg = (orgId: string, some: readonly Row[]): Promise<Removed | undefined> =>
+  const removeInOrg = (orgId: string, some: readonly Row[]): Promise<Removed> =>
     inTransaction(database, async (db) => {
-      if (!(await tryLockForPurge(db, orgId))) return undefined;
       const locks: WriteLocks = { org: { by: "id", value: orgId }, state: "any" };
       if (customer) lockCustomersFirst(db, [locks.org]);
       if (!(await lockOrgThatStays(db, orgId))) return nothing;

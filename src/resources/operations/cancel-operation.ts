@@ -1,6 +1,5 @@
-import { type Transaction, sql } from "kysely";
+import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
@@ -19,7 +18,7 @@ export async function cancelOpenOperation(
   key: Pick<OperationRow, "org_id" | "id">,
 ): Promise<OperationRow> {
   const { db, org, revision, time } = transaction;
-  const attempts = await lockAgainstClaims(db, key);
+  const attempts = await lockAgainstClaims(transaction, key);
   const row = required((await readByKeys(db, operationDefinition, [key]))[0]);
   if (row.end_time !== null || row.cancel_requested) return row;
   if (attempts === 0) {
@@ -39,12 +38,12 @@ export async function cancelOpenOperation(
  * @returns how often it was claimed.
  */
 async function lockAgainstClaims(
-  db: Transaction<Schema>,
+  { db, time }: OrgTransaction,
   { org_id: orgId, id }: Pick<OperationRow, "org_id" | "id">,
 ): Promise<number> {
   const { attempts } = await db
     .updateTable("operations")
-    .set({ next_attempt_time: sql`case when state = 'PENDING' then now() else next_attempt_time end` })
+    .set({ next_attempt_time: sql`case when state = 'PENDING' then ${time}::timestamptz else next_attempt_time end` })
     .where("org_id", "=", orgId)
     .where("id", "=", id)
     .returning("attempts")

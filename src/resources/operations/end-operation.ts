@@ -62,11 +62,11 @@ export async function endOperation(
   resource: InfrastructureRow,
   outcome: Outcome,
 ): Promise<OperationRow> {
-  const { db, org, time } = transaction;
+  const { time } = transaction;
   const left = await applyToResource(transaction, dependencies, resource, operation, outcome);
   const uses = Object.keys(resource.reference_ids).length > 0 || Object.keys(operation.reference_ids).length > 0;
   // After a failure, the sweep would only repeat what failed. When a resource that used no other is gone, nothing has to follow.
-  if (outcome.state !== "FAILED" && (left !== undefined || uses)) wakeSweeps(db, org.id);
+  if (outcome.state !== "FAILED" && (left !== undefined || uses)) wakeSweeps(transaction);
   const ended = {
     ...operation,
     ...(await updateRow(writeTargetOf(transaction), operationDefinition, operation, {

@@ -1,13 +1,15 @@
 // Claims of operations. A claim is a lease by the clock of the database: `next_attempt_time` is when the operation can be claimed
 // again, and `claim_token` is replaced by each claim, so that only the latest one counts. Claims and progress are in no change
 // log, and change no revision.
-import { type RawBuilder, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
-import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import type { WriteTransaction } from "../../database/write-transaction.ts";
+import { type WriteTransaction, transact } from "../../database/write-transaction.ts";
 import { type OperationRow, maxAttempts } from "../operations/store.ts";
 import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
+import { readClock, secondsAfter } from "../../database/clock.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { Schema } from "../../database/schema.ts";
 
 export interface Claimed {
   readonly org_id: string;
@@ -26,57 +28,136 @@ export interface Claimable {
   readonly routingKeys: readonly string[];
 }
 
+/** Operations that wait to be claimed, the longest first, and the time for which they were searched. */
+interface DueOperations {
+  readonly operations: readonly Place[];
+  readonly now: string;
+}
+
+interface Place {
+  readonly org_id: string;
+  readonly id: string;
+}
+
+/** Finds up to so many operations that wait to be claimed, but for some. It locks none: `claimFound` checks them again. */
+type FindDue = (
+  claimable: Claimable,
+  count: number,
+  call: QueuedCall,
+  leftOut?: readonly Place[],
+) => Promise<DueOperations>;
+
 /**
- * Returns a function that reports whether an operation waits to be claimed. Providers that wait ask again and again, in as many calls as
- * a caller may make at once: callers take turns, and leave other connections to lists.
+ * Returns a function that finds operations. Providers that wait ask again and again, in as many calls as a caller may make at once:
+ * callers take turns, and leave other connections to lists.
  */
-export function createIsAnyDue({ reads }: Database): (claimable: Claimable, call: QueuedCall) => Promise<boolean> {
+function createFindDue({ reads }: Pick<Database, "reads">): FindDue {
   const queue = createFairQueue({ capacity: 2, perTarget: 2, perOrg: 1, of: "caller" });
-  return (claimable, call) =>
+  return (claimable, count, call, leftOut = []) =>
     queue.run(call, async () => {
-      const { rows } = await sql`${selectDue(claimable, 1, sql``)} limit 1`.execute(reads);
-      return rows.length > 0;
+      const now = await readClock(reads);
+      return { operations: await readDue(reads, { claimable, now, count, leftOut }), now };
     });
 }
 
+interface DueSearch {
+  readonly claimable: Claimable;
+  readonly now: string;
+  readonly count: number;
+  readonly leftOut: readonly Place[];
+}
+
+/** Reads up to so many operations that wait at a time, the longest first. */
+export async function readDue(db: Kysely<Schema>, search: DueSearch): Promise<Place[]> {
+  return (await sql<Place>`${selectDue(search)} order by time limit ${search.count}`.execute(db)).rows;
+}
+
+/** How often a call searches, when other calls have claimed meanwhile what it found. */
+const maxSearches = 5;
+
+interface ClaimCall {
+  readonly count: number;
+  /** How long the claims last. */
+  readonly seconds: number;
+  readonly queued: QueuedCall;
+  /** Called once before anything is claimed. */
+  readonly confirm: () => Promise<unknown>;
+}
+
+/** Claims up to so many operations, those that wait longest. */
+export type ClaimOperations = (claimable: Claimable, call: ClaimCall) => Promise<Claimed[]>;
+
+export function createClaimOperations(database: Database): ClaimOperations {
+  const findDue = createFindDue(database);
+  return async (claimable, { count, seconds, queued, confirm }) => {
+    const claimed: Claimed[] = [];
+    const tried: Place[] = [];
+    for (let search = 1; search <= maxSearches && claimed.length < count; search++) {
+      const wanted = count - claimed.length;
+      const due = await findDue(claimable, wanted, queued, tried);
+      if (due.operations.length > 0 && search === 1) await confirm();
+      claimed.push(...(await claimFound(database, due, seconds)));
+      if (due.operations.length < wanted) break;
+      tried.push(...due.operations);
+    }
+    return claimed;
+  };
+}
+
 /**
- * Claims the operations that wait longest. Skips those that another transaction is changing.
+ * Claims those of the operations that still wait. Skips those that another transaction is changing. The operations of each org are claimed
+ * by a statement of their own; all are sent together.
  *
  * @param seconds how long the claims last.
+ * @returns the claims, in the order of the operations.
  */
-export async function claimOperations(
-  { writes }: Pick<Database, "writes">,
-  claimable: Claimable,
-  count: number,
+async function claimFound(
+  database: Pick<Database, "writes" | "commits">,
+  { operations, now }: DueOperations,
   seconds: number,
 ): Promise<Claimed[]> {
-  const { rows } = await sql<Claimed>`
-    with due as materialized (
-      ${selectDue(claimable, count, sql`for update skip locked`)} order by time limit ${count}
-    ), claimed as (
-      update operations set state = 'RUNNING', claim_token = gen_random_uuid(), attempts = attempts + 1,
-        next_attempt_time = now() + make_interval(secs => ${seconds})
-      from due where operations.org_id = due.org_id and operations.id = due.id
-      returning operations.*, due.time as due_time
-    )
-    select org_id, id, claim_token, attempts, next_attempt_time as claim_expire_time
-    from claimed order by due_time`.execute(writes);
-  return rows;
+  if (operations.length === 0) return [];
+  const byOrg = Map.groupBy(operations, (place) => place.org_id);
+  const claimed = await transact(database, async (db) => {
+    const claiming = [...byOrg].map(([orgId, places]) =>
+      db.sendWithNext(claimIn(orgId, places, now, seconds).compile(db)),
+    );
+    await db.sendHeld();
+    return (await Promise.all(claiming)).flat();
+  });
+  const byId = new Map(claimed.map((each) => [each.id, each]));
+  return operations.flatMap(({ id }) => byId.get(id) ?? []);
 }
+
+function claimIn(orgId: string, places: readonly Place[], now: string, seconds: number) {
+  return sql<Claimed>`
+    with due as materialized (
+      select id from operations
+      where org_id = ${orgId} and id = any (${places.map(({ id }) => id)}::uuid[]) and ${isDue(now)} for update skip locked
+    )
+    update operations set state = 'RUNNING', claim_token = gen_random_uuid(), attempts = attempts + 1,
+      next_attempt_time = ${secondsAfter(now, seconds)}
+    from due where operations.org_id = ${orgId} and operations.id = due.id
+    returning operations.org_id, operations.id, claim_token, attempts, next_attempt_time as claim_expire_time`;
+}
+
+const isDue = (now: string) => sql`end_time is null and next_attempt_time <= ${now} and attempts < ${maxAttempts}`;
 
 /**
  * Selects operations that wait, as `org_id`, `id` and `time`. Each key, or else each type, has a queue of its own in an index, so
  * that the cost does not depend on how many others wait. As many are taken from each as are wanted in all.
  */
-function selectDue({ serviceId, typeIds, verbs, routingKeys }: Claimable, count: number, lock: RawBuilder<unknown>) {
+function selectDue({ claimable, now, count, leftOut }: DueSearch) {
+  const { serviceId, typeIds, verbs, routingKeys } = claimable;
   const conditions = [
-    sql`service_id = ${serviceId} and end_time is null and next_attempt_time <= now() and attempts < ${maxAttempts}`,
+    sql`service_id = ${serviceId} and ${isDue(now)}`,
     ...(verbs.length > 0 ? [sql`verb = any (${verbs}::text[])`] : []),
+    ...(leftOut.length > 0 ? [sql`id <> all (${leftOut.map(({ id }) => id)}::uuid[])`] : []),
   ];
   const ofType = sql`type_id = any (${typeIds}::uuid[])`;
   const selectWhere = (...more: RawBuilder<unknown>[]) => sql`
     select org_id, id, next_attempt_time as time from operations
-    where ${sql.join([...conditions, ...more], sql` and `)} order by next_attempt_time limit ${count} ${lock}`;
+    where ${sql.join([...conditions, ...more], sql` and `)} order by next_attempt_time limit ${count}`;
   if (routingKeys.length > 0) {
     const inLane = selectWhere(sql`routing_key = lane.routing_key`, ...(typeIds.length > 0 ? [ofType] : []));
     const lanes = sql`(select distinct unnest(${routingKeys}::text[]) as routing_key) as lane`;
@@ -110,8 +191,9 @@ export interface Renewal {
  */
 export async function renewClaim({ writes }: Database, claim: PresentedClaim, renewal: Renewal) {
   const { seconds, progressPercent, progressMessage } = renewal;
+  const expireTime = secondsAfter(await readClock(writes), seconds);
   const { rows } = await sql<{ claim_expire_time: Date; cancel_requested: boolean }>`
-    update operations set next_attempt_time = now() + make_interval(secs => ${seconds}),
+    update operations set next_attempt_time = ${expireTime},
       progress_percent = coalesce(${progressPercent ?? null}, progress_percent),
       progress_message = coalesce(${progressMessage ?? null}, progress_message)
     where ${isHeld(claim)}
@@ -151,18 +233,17 @@ interface FailedAttempt {
 
 /** Gives an operation back, to be claimed again after a while. Returns what this changes in its row. */
 export async function giveBack(
-  db: WriteTransaction,
+  { db, time }: OrgTransaction,
   claim: PresentedClaim,
   { reason, message }: FailedAttempt,
   afterSeconds: number,
 ): Promise<Pick<OperationRow, "state" | "error_reason" | "error_message" | "next_attempt_time">> {
-  const { rows } = await sql<{ next_attempt_time: Date }>`
+  const next = secondsAfter(time, afterSeconds);
+  await sql`
     update operations set state = 'PENDING', claim_token = null, error_reason = ${reason}, error_message = ${message},
-      next_attempt_time = now() + make_interval(secs => ${afterSeconds})
-    where ${isHeld(claim)}
-    returning next_attempt_time`.execute(db);
-  const { next_attempt_time } = required(rows[0]);
-  return { state: "PENDING", error_reason: reason, error_message: message, next_attempt_time };
+      next_attempt_time = ${next}
+    where ${isHeld(claim)}`.execute(db);
+  return { state: "PENDING", error_reason: reason, error_message: message, next_attempt_time: next };
 }
 
 function isHeld({ serviceId, orgId, operationId, token }: PresentedClaim) {

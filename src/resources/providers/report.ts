@@ -42,7 +42,7 @@ export async function applyReport(
   requireWithinSurplus(operations, givenQuantities, limits);
   if (resource.state === "FAILED" && state === "ACTIVE") {
     // What works again may have to be suspended with its project.
-    await queueSweep(transaction.db, resource.org_id, resource.project_id);
+    await queueSweep(transaction, resource.project_id);
   }
   const works = state === undefined ? resource.state !== "FAILED" : state === "ACTIVE";
   const change = {

@@ -38,8 +38,7 @@ import { serviceDefinition } from "../services/definition.ts";
 import {
   type Claimed,
   type PresentedClaim,
-  claimOperations,
-  createIsAnyDue,
+  createClaimOperations,
   giveBack,
   lockClaimed,
   requireClaimed,
@@ -77,7 +76,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   const services = readers.readerOf(serviceDefinition, serviceDefinition.places[0]);
   const types = readers.readerOf(resourceTypeDefinition, resourceTypeDefinition.places[0]);
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
-  const isAnyDue = createIsAnyDue(database);
+  const claimOperations = createClaimOperations(database);
 
   const serviceIdOf = async (context: HandlerContext): Promise<string> => {
     const path = targetOf(context, patterns.Service);
@@ -143,10 +142,11 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async claimOperations({ maxOperations, claimDuration, wait, typePaths, verbs, routingKeys }, context) {
       const serviceId = await serviceIdOf(context);
       const claimable = { serviceId, typeIds: await typeIdsOf(serviceId, typePaths), verbs, routingKeys };
-      const claim = async (hasWaited: boolean) => {
-        if (!(await isAnyDue(claimable, queuedAs(context)))) return [];
-        if (hasWaited) await confirmOf(context)(database.reads, undefined);
-        return claimOperations(database, claimable, maxOperations || 1, secondsOf(claimDuration));
+      const count = maxOperations || 1;
+      const seconds = secondsOf(claimDuration);
+      const claim = (hasWaited: boolean): Promise<Claimed[]> => {
+        const confirm = () => (hasWaited ? confirmOf(context)(database.reads, undefined) : Promise.resolve());
+        return claimOperations(claimable, { count, seconds, queued: queuedAs(context), confirm });
       };
       const limits = {
         waitMs: wait === undefined ? 0 : durationMs(wait),
@@ -206,7 +206,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       return writeClaimed(failOperation, request, context, async ({ transaction, claim, operation, attempts }) => {
         if (retry && attempts < maxAttempts && !operation.cancel_requested) {
           const pause = Math.min(firstRetrySeconds * 2 ** (attempts - 1), longestRetrySeconds);
-          return { ...operation, ...(await giveBack(transaction.db, claim, { reason, message }, pause)) };
+          return { ...operation, ...(await giveBack(transaction, claim, { reason, message }, pause)) };
         }
         const failed: Outcome = { state: "FAILED", reason, message };
         const outcome: Outcome = operation.cancel_requested ? { state: "CANCELLED" } : failed;

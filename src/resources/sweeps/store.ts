@@ -1,6 +1,8 @@
 import { type Kysely, type Transaction, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { readClock, secondsAfter } from "../../database/clock.ts";
 
 /** An org or a project whose resources have to follow its state. */
 export interface SweptScope {
@@ -48,9 +50,10 @@ const longestPause = 600;
  * Takes no lock of an org, so that it waits for nobody: what it misses, the next call queues.
  */
 export async function queuePurges({ reads, writes }: Database, limit: number): Promise<void> {
+  const now = await readClock(reads);
   const { rows } = await sql<SweptScope>`
     select org_id, project_id as scope_id from resources
-    where purge_time <= now() and operation_id is null
+    where purge_time <= ${now} and operation_id is null
       and not exists (select from sweeps where sweeps.org_id = resources.org_id and sweeps.scope_id = resources.project_id)
     group by org_id, project_id order by min(purge_time) limit ${limit}`.execute(reads);
   for (const { org_id: orgId, scope_id: scopeId } of rows) {
@@ -62,25 +65,26 @@ export async function queuePurges({ reads, writes }: Database, limit: number): P
 
 /** Returns scopes whose sweeps can go on, those that wait longest first. */
 export async function findDueSweeps(db: Kysely<Schema>, limit: number): Promise<SweptScope[]> {
+  const now = await readClock(db);
   const { rows } = await sql<SweptScope>`
-    select org_id, scope_id from sweeps where next_time <= now() order by next_time limit ${limit}`.execute(db);
+    select org_id, scope_id from sweeps where next_time <= ${now} order by next_time limit ${limit}`.execute(db);
   return rows;
 }
 
 /** Locks a sweep until the transaction ends; undefined if another server has run it in the meantime. */
 export async function lockDueSweep(
-  db: Transaction<Schema>,
+  { db, time }: OrgTransaction,
   { org_id: orgId, scope_id: scopeId }: SweptScope,
 ): Promise<SweepProgress | undefined> {
   const { rows } = await sql<SweepProgress>`
     select after_id, is_pending, rounds from sweeps
-    where org_id = ${orgId} and scope_id = ${scopeId} and next_time <= now() for update`.execute(db);
+    where org_id = ${orgId} and scope_id = ${scopeId} and next_time <= ${time} for update`.execute(db);
   return rows[0];
 }
 
 /** Reads resources in a scope in the order of their ids. */
 export async function readSwept(
-  db: Transaction<Schema>,
+  { db, time }: OrgTransaction,
   { org_id: orgId, scope_id: scopeId }: SweptScope,
   { after_id: afterId }: SweepProgress,
   limit: number,
@@ -93,7 +97,7 @@ export async function readSwept(
   const later = afterId === null ? sql`true` : sql`resources.id > ${afterId}`;
   const { rows } = await sql<SweptResource>`
     select resources.id, resources.state, resources.delete_time is not null as "isDeleted",
-      coalesce(resources.purge_time <= now(), false) as "isDue",
+      coalesce(resources.purge_time <= ${time}, false) as "isDue",
       coalesce(running.operations, '[]') as operations,
       exists (select from resource_references as used where used.org_id = resources.org_id and used.target_id = resources.id)
         as "isUsed",
@@ -121,25 +125,25 @@ export async function readSwept(
 
 /** Continues a round at once, after a resource. */
 export async function continueSweep(
-  db: Transaction<Schema>,
+  { db, time }: OrgTransaction,
   { org_id: orgId, scope_id: scopeId }: SweptScope,
   afterId: string,
   isPending: boolean,
 ): Promise<void> {
   await sql`
-    update sweeps set after_id = ${afterId}, is_pending = ${isPending}, next_time = now()
+    update sweeps set after_id = ${afterId}, is_pending = ${isPending}, next_time = ${time}
     where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
 }
 
 /** Begins the next round after a pause, which doubles with each round. */
 export async function repeatSweep(
-  db: Transaction<Schema>,
+  { db, time }: OrgTransaction,
   { org_id: orgId, scope_id: scopeId }: SweptScope,
   { rounds }: SweepProgress,
 ): Promise<void> {
-  const pause = Math.min(2 ** rounds, longestPause);
+  const next = secondsAfter(time, Math.min(2 ** rounds, longestPause));
   await sql`
-    update sweeps set after_id = null, is_pending = false, rounds = ${rounds + 1}, next_time = now() + make_interval(secs => ${pause})
+    update sweeps set after_id = null, is_pending = false, rounds = ${rounds + 1}, next_time = ${next}
     where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
 }
 
@@ -148,9 +152,11 @@ export async function postponeSweep(
   db: Kysely<Schema>,
   { org_id: orgId, scope_id: scopeId }: SweptScope,
 ): Promise<void> {
+  const now = await readClock(db);
   await sql`
-    update sweeps set rounds = rounds + 1, next_time = now() + make_interval(secs => least(power(2, least(rounds, 20)), ${longestPause}))
-    where org_id = ${orgId} and scope_id = ${scopeId} and next_time <= now()`.execute(db);
+    update sweeps set rounds = rounds + 1,
+      next_time = ${now}::timestamptz + make_interval(secs => least(power(2, least(rounds, 20)), ${longestPause}))
+    where org_id = ${orgId} and scope_id = ${scopeId} and next_time <= ${now}`.execute(db);
 }
 
 export async function endSweep(

@@ -39,10 +39,9 @@ export async function sweep(
   dependencies: EndDependencies & StartDependencies,
   scope: SweptScope,
 ): Promise<boolean> {
-  const { db } = transaction;
-  const progress = await lockDueSweep(db, scope);
+  const progress = await lockDueSweep(transaction, scope);
   if (progress === undefined) return false;
-  const found = await readSwept(db, scope, progress, readPerStep);
+  const found = await readSwept(transaction, scope, progress, readPerStep);
   let isPending = progress.is_pending;
   let changed = 0;
   for (const resource of found) {
@@ -53,16 +52,16 @@ export async function sweep(
     await follow(transaction, dependencies, resource.id, need);
     changed++;
     if (changed === changedPerStep) {
-      await continueSweep(db, scope, resource.id, isPending);
+      await continueSweep(transaction, scope, resource.id, isPending);
       return true;
     }
   }
   const last = found.at(-1);
   if (last !== undefined && found.length === readPerStep) {
-    await continueSweep(db, scope, last.id, isPending);
+    await continueSweep(transaction, scope, last.id, isPending);
     return true;
   }
-  await (isPending ? repeatSweep(db, scope, progress) : endSweep(db, scope));
+  await (isPending ? repeatSweep(transaction, scope, progress) : endSweep(transaction.db, scope));
   return false;
 }
 

@@ -15,9 +15,9 @@ async function follow(
   { id, what, path, transition, force, authorHolds }: FollowedTransition,
   projectId: string | undefined,
 ): Promise<void> {
-  const { db, org } = transaction;
+  const { org } = transaction;
   if (transition === "delete" && !force) {
     return requireNoResources(transaction, authorHolds, { orgId: org.id, projectId, what, path });
   }
-  await queueSweep(db, org.id, id);
+  await queueSweep(transaction, id);
 }

@@ -37,8 +37,7 @@ export async function makeTransitions<Table extends ResourceTable, Row extends R
     .updateTable(storage.table as "members")
     .set({ ...columnsOf(transition, retentionDays, time), ...columns, changed_revision: revision, update_time: time })
     .where(isOneOf(definition, rows))
-    // Uses the current time: the purge time may have passed while this transaction waited for its lock.
-    .$if(transition === "undelete", (query) => query.where(sql<SqlBool>`purge_time > clock_timestamp()`))
+    .$if(transition === "undelete", (query) => query.where(sql<SqlBool>`purge_time > ${time}::timestamptz`))
     .returning(storage.columns as never)
     .execute();
   const byKey = new Map(updated.map((row) => [keyOf(definition, row), row as unknown as StoredRow<Table>]));

@@ -90,29 +90,36 @@ interface Removed {
   readonly count: number;
   readonly live: number;
   /** The id, direct parent and labels of each row that had labels. */
-  readonly labelled: readonly object[] | null;
+  readonly labelled: readonly Labelled[] | null;
+}
+
+interface Labelled {
+  readonly id: string;
+  readonly labelled_in: string;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
  * Deletes the labels of removed rows. This is a separate statement because the removal may have waited for a transaction that
- * changed the labels of a row, and the snapshot of its statement would have the old ones. Labels are looked up individually,
- * because a join would be planned for the average number of labels and read the whole table.
+ * changed the labels of a row, and the snapshot of its statement would have the old ones. The number of labels is in the arrays, so that the
+ * planner looks up few of them one by one.
  */
 async function removeLabels(
   db: Transaction<Schema>,
   type: string,
   orgId: string,
-  labelled: readonly object[],
+  labelled: readonly Labelled[],
 ): Promise<void> {
+  const gone = labelled.flatMap(({ id, labelled_in: parent, labels }) =>
+    Object.entries(labels).map(([key, value]) => ({ key, value, parent, id })),
+  );
+  const [keys, values] = [gone.map(({ key }) => key), gone.map(({ value }) => value)];
+  const [parents, ids] = [gone.map(({ parent }) => parent), gone.map(({ id }) => id)];
   await sql`
-    delete from resource_labels where ctid = any(array(
-      select place.ctid from jsonb_to_recordset(${JSON.stringify(labelled)}::jsonb) as removed (id uuid, labelled_in uuid, labels jsonb)
-      cross join lateral jsonb_each_text(removed.labels) as label
-      cross join lateral (
-        select ctid from resource_labels
-        where org_id = ${orgId} and resource_type = ${type}
-          and key = label.key and value = label.value and parent_id = removed.labelled_in and resource_id = removed.id
-        limit 1
-      ) as place
-    ))`.execute(db);
+    delete from resource_labels as kept
+    using unnest(${keys}::text[], ${values}::text[], ${parents}::uuid[], ${ids}::uuid[]) as gone (key, value, parent_id, id)
+    where kept.org_id = ${orgId} and kept.resource_type = ${type}
+      and kept.key = gone.key and kept.value = gone.value and kept.parent_id = gone.parent_id and kept.resource_id = gone.id`.execute(
+    db,
+  );
 }

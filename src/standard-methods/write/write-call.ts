@@ -16,6 +16,7 @@ import type { Caller } from "../../identity/caller.ts";
 import { previewInTurn } from "./preview-in-turn.ts";
 import { type GroupLocks, type WriteGroups, queueTargetOf } from "./write-groups.ts";
 import type { End, WriteTransaction } from "../../database/write-transaction.ts";
+import { clockMs } from "../../database/clock.ts";
 
 /** The common arguments of a write request. */
 export interface WriteRequest extends CallTime {
@@ -62,6 +63,9 @@ export interface WriteRunner {
 }
 
 const oldPerKept = 8;
+
+/** How long answers are kept. */
+const keptMs = 86_400_000;
 
 /**
  * Another write holds the request id of a write in a group. That one may be waiting for the lock of the group, so the group must not wait
@@ -116,10 +120,10 @@ async function writeOnce(call: WriteCall, write: Write, stored: (answer: Message
   const { request } = call;
   if (request.requestId === "") return write(call);
   await lockRequestId(call);
-  const before = await findAnswer(call);
+  const { before, now } = await findAnswer(call);
   if (before !== undefined) return before;
   const answer = await write(call);
-  keepAnswer(call, stored(answer));
+  keepAnswer(call, stored(answer), now);
   return answer;
 }
 
@@ -136,19 +140,22 @@ async function lockRequestId({ db, group, request: { caller, requestId } }: Writ
   if (rows[0]?.locked !== true) throw new RequestIdInUse();
 }
 
+/** Finds the answer to a request that this one repeats, and reads the clock of the database. */
 async function findAnswer({
   db,
   request: { caller, requestId, fingerprint, answer },
-}: WriteCall): Promise<Message | undefined> {
+}: WriteCall): Promise<{ readonly before: Message | undefined; readonly now: number }> {
   const row = await db
-    .selectFrom("write_requests")
-    .select(["fingerprint", "answer", sql<boolean>`create_time > now() - interval '1 day'`.as("counts")])
-    .where("org_id", "=", caller.orgId)
-    .where("actor_id", "=", caller.memberId)
-    .where("request_id", "=", requestId)
-    .executeTakeFirst();
-  if (row === undefined || !row.counts) return undefined;
-  if (fingerprint().equals(row.fingerprint)) return fromBinary(answer, row.answer);
+    .selectFrom(sql<{ now: number }>`(select ${clockMs} as now)`.as("clock"))
+    .leftJoin("write_requests", (join) =>
+      join.on("org_id", "=", caller.orgId).on("actor_id", "=", caller.memberId).on("request_id", "=", requestId),
+    )
+    .select(["fingerprint", "answer", "create_time", "now"])
+    .executeTakeFirstOrThrow();
+  const { now } = row;
+  if (row.answer === null || row.fingerprint === null || row.create_time === null) return { before: undefined, now };
+  if (row.create_time.getTime() <= now - keptMs) return { before: undefined, now };
+  if (fingerprint().equals(row.fingerprint)) return { before: fromBinary(answer, row.answer), now };
   throw invalidField("request_id", "was already used for another request; each request needs its own id", "request_id");
 }
 
@@ -156,11 +163,12 @@ async function findAnswer({
 function keepAnswer(
   { db, request: { caller, requestId, fingerprint, answer: desc } }: WriteCall,
   answer: Message,
+  now: number,
 ): void {
   const values = {
     fingerprint: fingerprint(),
     answer: Buffer.from(toBinary(desc, answer)),
-    create_time: sql<Date>`now()`,
+    create_time: new Date(now),
   };
   const insert = db
     .insertInto("write_requests")
@@ -169,8 +177,8 @@ function keepAnswer(
   void db.sendWithNext(insert.compile());
   // Each stored response removes some old ones, so that only those of about a day remain.
   const deletion = sql`
-    delete from write_requests where ctid in (
-      select ctid from write_requests where create_time <= now() - interval '1 day'
+    delete from write_requests where (org_id, actor_id, request_id) in (
+      select org_id, actor_id, request_id from write_requests where create_time <= ${new Date(now - keptMs)}
       order by create_time limit ${oldPerKept} for update skip locked
     )`;
   void db.sendWithNext(deletion.compile(db));

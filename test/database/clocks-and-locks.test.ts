@@ -1,0 +1,80 @@
+// What a write decides by the time gets it as a value, that was read with its lock (src/database/clock.ts); what waits for others locks
+// rows. The exceptions are listed here, each with its reason.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+
+interface Rule {
+  readonly title: string;
+  readonly pattern: RegExp;
+  /** By file: the number of lines, and why they may be there. */
+  readonly exceptions: Readonly<Record<string, readonly [number, string]>>;
+}
+
+const isHidden = "hides what has ended from Get and List; a write that replaces or counts it uses the time of its lock";
+const ofPartitions = "finds whole months, and locks nothing that a write decides by";
+
+const rules: readonly Rule[] = [
+  {
+    title: "calls the clock of the database",
+    pattern: /\b(?:now|clock_timestamp|statement_timestamp|transaction_timestamp)\(\)|\bcurrent_timestamp\b/i,
+    exceptions: {
+      "src/database/clock.ts": [2, "reads the clock"],
+      "src/changes/lock-org.ts": [1, "reads the clock with the lock"],
+      "src/changes/partitions.ts": [3, ofPartitions],
+      "src/jobs/statistics-job.ts": [1, "asks whether the transaction itself has analysed a table"],
+      "src/access/snapshots/advance-snapshot.ts": [1, "leaves out old partitions of the log"],
+      "src/access/evaluation/limited-grants.ts": [2, "decides about a read, and leaves out old partitions of the log"],
+      "src/iam/group-members/membership-store.ts": [1, isHidden],
+      "src/iam/role-bindings/store.ts": [1, isHidden],
+      "src/iam/sessions/store.ts": [1, isHidden],
+      "src/standard-methods/rows/rebuild-counts-and-labels.ts": [1, "compares all rows, for the operator and tests"],
+    },
+  },
+  {
+    title: "takes an advisory lock",
+    pattern: /pg_(?:try_)?advisory/,
+    exceptions: {
+      "src/database/embedded/owner-lock.ts": [1, "tells whose the embedded server is, which is one process"],
+      "src/changes/partitions.ts": [2, "is about the tables of one server, not about rows"],
+      "src/standard-methods/write/write-call.ts": [2, "is about a request id without a row; a group only tries it"],
+    },
+  },
+  {
+    title: "finds rows by their location in a subquery",
+    pattern: /ctid (?:in|= any) ?\((?:\s*$|array|select)/,
+    exceptions: {},
+  },
+  {
+    title: "looks at the constraint or the code of an error",
+    pattern: /\.constraint\b|["'`]23(?:\d{3})?["'`]/,
+    exceptions: { "src/database/failure.ts": [1, "is the one function that does"] },
+  },
+];
+
+/** Lines of code; comments may name what they do not call. */
+const lines = globSync("src/**/*.ts", { cwd: root, exclude: ["src/database/migrations/**", "src/cli/**"] })
+  .toSorted()
+  .flatMap((file) =>
+    readFileSync(join(root, file), "utf8")
+      .split("\n")
+      .map((text, index) => ({ file, text, at: `${file}:${index + 1} ${text.trim()}` })),
+  )
+  .filter(({ text }) => !/^\s*(?:\/\/|\/?\*)/.test(text));
+
+/** A function of the process of that name is not the database's. */
+const isOfProcess = (text: string): boolean => /\b(?:Date|performance)\.now\(\)|= now\(\);/.test(text);
+
+test.each(rules)("no statement $title, but for those that are listed", ({ pattern, exceptions }) => {
+  const found = lines.filter(({ text }) => pattern.test(text) && !isOfProcess(text));
+  expect(found.filter(({ file }) => exceptions[file] === undefined).map(({ at }) => at)).toEqual([]);
+  const counts = Object.entries(Object.groupBy(found, ({ file }) => file)).map(([file, all = []]) => [
+    file,
+    all.length,
+  ]);
+  const allowed = Object.entries(exceptions).map(([file, [count]]) => [file, count]);
+  // One that is gone leaves the list.
+  expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(allowed));
+});
