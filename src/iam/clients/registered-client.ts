@@ -6,6 +6,7 @@ import { hashApiKey, isSameHash } from "../../identity/api-key.ts";
 export interface RegisteredClient {
   readonly id: string;
   readonly org_id: string;
+  readonly org_name: string;
   readonly org_display_name: string;
   readonly display_name: string;
   readonly redirect_uris: readonly string[];
@@ -28,7 +29,7 @@ export function isRegisteredId(id: string): boolean {
 export async function findRegisteredClient(db: Kysely<Schema>, id: string): Promise<RegisteredClient | undefined> {
   if (!isRegisteredId(id)) return undefined;
   const { rows } = await sql<RegisteredClient>`
-    select clients.id, clients.org_id, orgs.display_name as org_display_name, clients.display_name,
+    select clients.id, clients.org_id, orgs.name as org_name, orgs.display_name as org_display_name, clients.display_name,
       clients.redirect_uris, clients.confidential, clients.scopes, clients.secret_hash,
       case when clients.previous_secret_expire_time > clock_timestamp() then clients.previous_secret_hash end
         as previous_secret_hash
