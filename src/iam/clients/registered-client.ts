@@ -16,6 +16,8 @@ export interface RegisteredClient {
   readonly secret_hash: Buffer | null;
   /** Null when it has ended. */
   readonly previous_secret_hash: Buffer | null;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -32,7 +34,8 @@ export async function findRegisteredClient(db: Kysely<Schema>, id: string): Prom
     select clients.id, clients.org_id, orgs.name as org_name, orgs.display_name as org_display_name, clients.display_name,
       clients.redirect_uris, clients.confidential, clients.scopes, clients.secret_hash,
       case when clients.previous_secret_expire_time > clock_timestamp() then clients.previous_secret_hash end
-        as previous_secret_hash
+        as previous_secret_hash,
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from clients join orgs on orgs.id = clients.org_id
     where clients.id = ${id} and orgs.delete_time is null and orgs.state = 'ACTIVE'`.execute(db);
   return rows[0];

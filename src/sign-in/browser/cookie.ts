@@ -7,7 +7,7 @@ import type { HttpRequest } from "../../http/http-messages.ts";
  * The cookie of a browser that is signed in, the one with the org at whose identity provider it last signed in, and those of sign-ins at
  * identity providers that have begun: one for each state, so that those of several tabs do not replace each other.
  */
-export type CookieName = "__Host-tenantry" | "__Host-tenantry-org" | `${typeof startPrefix}${string}`;
+type CookieName = "__Host-tenantry" | "__Host-tenantry-org" | `${typeof startPrefix}${string}`;
 
 const startPrefix = "__Host-tenantry-start-";
 

@@ -28,7 +28,7 @@ export function signInPage({ destination, problem, providers = [] }: SignIn): st
 ${problem === undefined ? "" : `<p role="alert">Not signed in: ${escape(problem)}</p>`}
 ${buttonsOf(providers.filter((provider) => provider.org === undefined))}
 ${ofOrg[0]?.org === undefined ? "" : `<section aria-labelledby="org-title"><h2 id="org-title">For members of the org <code>${escape(ofOrg[0].org)}</code></h2>\n${buttonsOf(ofOrg)}</section>`}
-<form method="post" action="/sign-in/code">
+<form method="post" action="/sign-in/code"${providers.length === 0 ? "" : ` class="apart"`}>
 <label for="code">One-time code</label>
 <input id="code" name="code" type="password" autocomplete="off" required>
 ${hiddenFields(destination)}

@@ -25,7 +25,7 @@ export function readReturnPath(text: string): string | undefined {
  *
  * @throws OAuthError invalid_request
  */
-export function requireReturnPath(text: string | null | undefined): string {
+function requireReturnPath(text: string | null | undefined): string {
   const path = readReturnPath(text ?? home);
   if (path !== undefined) return path;
   throw new OAuthError("invalid_request", `return_to must be a path of this service, such as ${home}`);

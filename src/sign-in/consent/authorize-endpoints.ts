@@ -1,6 +1,5 @@
 // The authorization endpoint (RFC 6749, 3.1): a client sends a browser here, a person allows it to act for it, and the browser
 // brings the client a code. These endpoints read the cookie of the sign-in, as those in `sign-in/browser`.
-import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { issueCode } from "../../iam/authorization-codes/issue-code.ts";
 import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";
@@ -58,14 +57,10 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
   });
 
   /** Sends a browser to the sign-in, and then back to the request, for which only this sign-in counts if it asks for one. */
-  const askToSignIn = async (client: RegisteredClient, query: URLSearchParams): Promise<Answer> => {
+  const askToSignIn = (client: RegisteredClient, query: URLSearchParams): Answer => {
     const next = new URLSearchParams(query);
     next.delete(askedParameter);
-    if (query.has("prompt") || query.has("max_age")) {
-      const { rows } = await sql<{ now: number }>`
-        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.execute(database.reads);
-      next.set(askedParameter, String(Math.ceil(rows[0]?.now ?? 0)));
-    }
+    if (query.has("prompt") || query.has("max_age")) next.set(askedParameter, String(Math.ceil(client.now)));
     return redirect(signInPath(wayTo(client, next)));
   };
 
