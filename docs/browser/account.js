@@ -47,7 +47,13 @@ async function getToken(path) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ member: path }),
   });
-  const body = await readAnswer(response);
+  const body = await readAnswer(response).catch((error) => {
+    // The sign-in has ended. The page goes on after the next one.
+    if (error.code === "invalid_grant") {
+      location.assign(`/sign-in?${new URLSearchParams({ return_to: location.pathname + location.search })}`);
+    }
+    throw error;
+  });
   tokens.set(path, { text: body.access_token, until: Date.now() + (body.expires_in - 30) * 1000 });
   return body.access_token;
 }
@@ -69,7 +75,8 @@ async function readAnswer(response) {
   const answer = isJson && text !== "" ? JSON.parse(text) : {};
   if (response.ok) return answer;
   // A proxy before the service answers in a form of its own.
-  throw new Error(answer.error_description ?? answer.error?.message ?? `the service answers ${response.status}`);
+  const message = answer.error_description ?? answer.error?.message ?? `the service answers ${response.status}`;
+  throw Object.assign(new Error(message), { code: answer.error });
 }
 
 /** Shows what the page has about a member. */
@@ -154,7 +161,11 @@ async function read(path, isChosen, selector, collection, field) {
 function list(selector, verb, resources, describe) {
   const items = resources.map((resource) => {
     const { name, facts, ...removal } = describe(resource);
-    const item = element("li", element("span", name), element("span", ...joined(facts.filter((fact) => fact !== ""))));
+    const item = element(
+      "li",
+      element("span", element("bdi", name)),
+      element("span", ...joined(facts.filter((fact) => fact !== ""))),
+    );
     const button = element("button", verb);
     button.className = "quiet";
     button.setAttribute("aria-label", `${verb} ${name}`);
@@ -176,7 +187,7 @@ function element(name, ...children) {
 
 function joined(facts) {
   return facts.flatMap((fact, index) => {
-    const parts = typeof fact === "string" ? [fact] : [`${fact[0]} `, timeTag(fact[1])];
+    const parts = typeof fact === "string" ? [element("bdi", fact)] : [`${fact[0]} `, timeTag(fact[1])];
     return index === 0 ? parts : [", ", ...parts];
   });
 }

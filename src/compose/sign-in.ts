@@ -15,6 +15,7 @@ import type { Sealer } from "../identity/sealer.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 import type { Access } from "./access.ts";
+import type { Contract } from "./contract.ts";
 import type { Identity } from "./identity.ts";
 import type { Scheduling } from "./scheduling.ts";
 
@@ -26,6 +27,7 @@ interface Parts {
   readonly sealer: Sealer;
   readonly signingKeys: SigningKeys;
   readonly installation: Pick<Installation, "systemOrgId">;
+  readonly contract: Pick<Contract, "knownPermissions">;
   readonly access: Pick<Access, "confirmOf">;
   readonly identity: Pick<Identity, "accessTokens" | "authenticate" | "tokenFunctions">;
   readonly scheduling: Pick<Scheduling, "countRequest">;
@@ -45,7 +47,8 @@ const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
 
 export function composeSignIn(settings: Settings, parts: Parts): SignIn {
   const { identityProviderNetworks: networks, tokenAlgorithm: algorithm, tokenLifeSeconds } = settings;
-  const { database, registry, sealer, signingKeys, installation, access, identity, scheduling, issuer, logger } = parts;
+  const { database, registry, sealer, signingKeys, installation, contract, access, identity } = parts;
+  const { scheduling, issuer, logger } = parts;
   const { systemOrgId } = installation;
   const { accessTokens, authenticate, tokenFunctions } = identity;
   const { countRequest: count } = scheduling;
@@ -71,6 +74,7 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
       count,
       issuer,
       systemOrgId,
+      knownPermissions: contract.knownPermissions,
       logger,
     },
     wellKnown: { issuer, algorithm, keySet: () => signingKeys.keySet() },

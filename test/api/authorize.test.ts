@@ -1,4 +1,5 @@
 // The authorization code grant with PKCE: who allows what to which client, and the attacks on that. On two servers with one database.
+import { sql } from "kysely";
 import * as oauth from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Client } from "../../gen/iam/v1alpha/client_pb.ts";
@@ -38,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => consent.close());
 
-const { register, send, queryOf, ask, decide, newCode, redeem, refresh, statusesOf } = callsOf(() => consent);
+const { register, send, signIn, queryOf, ask, decide, newCode, redeem, refresh, statusesOf } = callsOf(() => consent);
 
 describe("a client that people allow to act for them", () => {
   test.each([
@@ -96,15 +97,98 @@ describe("a client that people allow to act for them", () => {
     });
   });
 
-  test("sends who is not signed in to the sign-in, and back", async () => {
-    const query = queryOf(newPkce(), { prompt: "login" });
-    for (const headers of [{ cookie: "" }, { cookie }]) {
-      const location = locationOf(await ask(query, headers));
+  test("sends who is not signed in to the sign-in with the providers of its org, and back", async () => {
+    const location = locationOf(await ask(queryOf(newPkce()), { cookie: "" }));
+    const name = org.path.replace("/orgs/", "");
+    expect([location.pathname, location.searchParams.get("org")]).toEqual(["/sign-in", name]);
+    const back = location.searchParams.get("return_to") ?? "";
+    const page = await send(back, { headers: { cookie } });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("Allow")]);
+    const common = await register("/orgs/system");
+    const ofAll = locationOf(await ask(queryOf(newPkce(), { client_id: common.id }), { cookie: "" }));
+    expect([ofAll.pathname, ofAll.searchParams.get("org")]).toEqual(["/sign-in", null]);
+  });
+
+  describe("that asks for a new sign-in", () => {
+    /** Returns the status of a request, or where it leads. */
+    const outcomeOf = async (path: string, of: string, form?: URLSearchParams): Promise<string | number> => {
+      const response = await send(path, {
+        headers: { ...ofPage, cookie: of },
+        ...(form && { method: "POST", body: form }),
+      });
+      return response.headers.get("location")?.replace(/[?].*/, "") ?? response.status;
+    };
+
+    test.each<readonly [string, Changes]>([
+      ["prompt=login", { prompt: "login" }],
+      ["prompt=login with others", { prompt: "login consent" }],
+      ["max_age=0", { max_age: "0" }],
+    ])("%s gets one, also if somebody opens the way back without it", async (_what, changes) => {
+      const query = queryOf(newPkce(), changes);
+      const old = await signIn(org, member);
+      const location = locationOf(await ask(query, { cookie: old }));
       expect(location.pathname).toBe("/sign-in");
       const back = location.searchParams.get("return_to") ?? "";
-      const page = await send(back, { headers: { cookie } });
-      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("Allow")]);
-    }
+      expect(await outcomeOf(back, old)).toBe("/sign-in");
+      const form = (request: string) => new URLSearchParams({ request, member: member.path, decision: "allow" });
+      for (const request of [query, back.replace(/^[^?]*[?]/, "")]) {
+        expect(await outcomeOf("/oauth2/authorize/decision", old, form(request))).toBe("/sign-in");
+      }
+      const fresh = await signIn(org, member);
+      expect(await outcomeOf(back, fresh)).toBe(200);
+      // The sign-in counts for this request, and not for the next one.
+      expect(await outcomeOf(`/oauth2/authorize?${query}`, fresh)).toBe("/sign-in");
+      const late = back.replace(/login_asked=\d+/, (asked) => `login_asked=${Number(asked.slice(12)) - 3_600_000}`);
+      expect(await outcomeOf(late, fresh)).toBe("/sign-in");
+      const decided = form(back.replace(/^[^?]*[?]/, ""));
+      expect(await outcomeOf("/oauth2/authorize/decision", fresh, decided)).toBe(redirectUri);
+    });
+
+    test("by max_age gets one only if the sign-in is older", async () => {
+      const own = await signIn(org, member);
+      const query = queryOf(newPkce(), { max_age: "600" });
+      expect(await outcomeOf(`/oauth2/authorize?${query}`, own)).toBe(200);
+      const silent = queryOf(newPkce(), { max_age: "600", prompt: "none" });
+      const errorOf = async () => locationOf(await ask(silent, { cookie: own })).searchParams.get("error");
+      expect(await errorOf()).toBe("consent_required");
+      await sql`
+        update browser_sessions set sign_in_time = sign_in_time - interval '11 minutes'
+        where id in (select browser_session_id from sessions where member_id = ${member.id})`.execute(
+        consent.database.writes,
+      );
+      expect(await outcomeOf(`/oauth2/authorize?${query}`, own)).toBe("/sign-in");
+      expect(await errorOf()).toBe("login_required");
+    });
+  });
+
+  test("is answered by openid-client for OpenID Connect, with the scope openid, without an ID token", async () => {
+    const customFetch = ((url: string, init: RequestInit) => send(url.replace(issuer, ""), init)) as oauth.CustomFetch;
+    const config = await oauth.discovery(new URL(issuer), client.id, undefined, oauth.None(), {
+      [oauth.customFetch]: customFetch,
+    });
+    const pkce = newPkce();
+    const parameters = { redirect_uri: redirectUri, scope: "openid iam.orgs.get offline_access", state: "s" };
+    const challenge = { code_challenge: pkce.challenge, code_challenge_method: "S256" };
+    const url = oauth.buildAuthorizationUrl(config, { ...parameters, ...challenge });
+    const callback = locationOf(await decide(url.search.slice(1)));
+    const checks = { pkceCodeVerifier: pkce.verifier, expectedState: "s" };
+    const tokens = await oauth.authorizationCodeGrant(config, callback, checks);
+    expect([tokens.scope, tokens.id_token]).toEqual(["iam.orgs.get", undefined]);
+  });
+
+  test("is shown with where it really is, and without characters that reorder the page", async () => {
+    const displayName = "Console \u202eelgooG";
+    const redirectUris = ["com.evil.app://accounts.google.com/cb", "http://127.0.0.1/cb", "https://app.example.com/cb"];
+    const odd = await register(org.path, { displayName, redirectUris });
+    const pageFor = async (uri: string): Promise<string> =>
+      (await ask(queryOf(newPkce(), { client_id: odd.id, redirect_uri: uri }))).text();
+    const [app = "", program = "", site = ""] = await Promise.all(redirectUris.map(pageFor));
+    expect(app).toContain("You will go back to the app on this device that opens <code>com.evil.app:</code>.");
+    expect(app.replace(/name="request" value="[^"]*"/, "")).not.toContain("accounts.google.com");
+    expect(program).toContain("a program on this computer, at <code>127.0.0.1</code>.");
+    expect(site).toContain("You will go back to <code>app.example.com</code>.");
+    expect(app).toContain("<bdi>Console \ufffdelgooG</bdi>");
+    expect(app).not.toContain("\u202e");
   });
 
   test("is told when a person denies, and what it may not ask for without a page", async () => {
@@ -188,7 +272,46 @@ describe("a request for a code", () => {
     expect((await ask(query)).headers.get("location")).toBeNull();
   });
 
+  test("whose parameters have no value is as if it had none of them", async () => {
+    const none = { scope: "", prompt: "", max_age: "", request: "", response_mode: "", nonce: "" };
+    const page = await (await ask(queryOf(newPkce(), none))).text();
+    expect(page).toContain("Everything that you may do");
+    const denied = locationOf(await decide(queryOf(newPkce(), { state: "" }), { decision: "deny" }));
+    expect(denied.searchParams.has("state")).toBe(false);
+    const missing = locationOf(await ask(queryOf(newPkce(), { response_type: "" })));
+    expect(missing.searchParams.get("error_description")).toBe("the parameter response_type is required");
+    expect((await ask(`${queryOf(newPkce())}&state=`)).status).toBe(200);
+  });
+
+  describe("with an error redirects nobody", () => {
+    const wrong = () => queryOf(newPkce(), { scope: "nonsense" });
+
+    test("before a sign-in, which it then reports", async () => {
+      const location = locationOf(await ask(wrong(), { cookie: "" }));
+      expect(location.pathname).toBe("/sign-in");
+      const back = await send(location.searchParams.get("return_to") ?? "", { headers: { cookie } });
+      expect(locationOf(back).searchParams.get("error")).toBe("invalid_scope");
+    });
+
+    test("who is signed in as nobody whom the client serves", async () => {
+      const other = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
+      const foreign = await register(other.path);
+      const response = await ask(queryOf(newPkce(), { client_id: foreign.id, scope: "nonsense" }));
+      expect([response.status, response.headers.get("location")]).toEqual([403, null]);
+      const text = await response.text();
+      expect(text).toContain(`org=${other.path.replace("/orgs/", "")}">Sign in with another account`);
+    });
+
+    test("except with prompt=none, which shows no page", async () => {
+      const silent = queryOf(newPkce(), { scope: "nonsense", prompt: "none" });
+      expect(locationOf(await ask(silent, { cookie: "" })).searchParams.get("error")).toBe("invalid_scope");
+    });
+  });
+
   test.each<readonly [string, Changes, string]>([
+    ["with a max_age that is no number", { max_age: "soon" }, "invalid_request"],
+    ["with the name of the API for the scopes", { scopes: "iam.orgs.get" }, "invalid_request"],
+    ["for a permission that does not exist", { scope: "iam.org.get" }, "invalid_scope"],
     ["without PKCE", { code_challenge: undefined, code_challenge_method: undefined }, "invalid_request"],
     ["with the method plain", { code_challenge_method: "plain" }, "invalid_request"],
     ["without a method, which would be plain", { code_challenge_method: undefined }, "invalid_request"],
@@ -249,13 +372,16 @@ describe("a page of another site", () => {
 
 test("a person allows a client as who it is signed in only", async () => {
   const other = await createTokenMember(api, org.path);
+  const response = await decide(queryOf(newPkce()), { member: other.path });
+  expect([response.status, response.headers.get("location")]).toEqual([400, null]);
+});
+
+test("a person whose sign-in ends before it allows a client signs in and is asked again", async () => {
   const query = queryOf(newPkce());
-  for (const [path, headers] of [
-    [other.path, { cookie }],
-    [member.path, { cookie: "" }],
-    [member.path, { cookie: `__Host-tenantry=${"x".repeat(75)}` }],
-  ] as const) {
-    const response = await decide(query, { member: path }, headers);
-    expect([response.status, response.headers.get("location")]).toEqual([400, null]);
+  for (const ended of ["", `__Host-tenantry=${"x".repeat(75)}`]) {
+    const location = locationOf(await decide(query, {}, { cookie: ended }));
+    expect(location.pathname).toBe("/sign-in");
+    const page = await send(location.searchParams.get("return_to") ?? "", { headers: { cookie } });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("Allow")]);
   }
 });

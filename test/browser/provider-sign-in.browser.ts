@@ -25,11 +25,12 @@ async function openPlace(): Promise<Place> {
   openId.person = uniqueName("person");
   const browser = await openBrowser();
   onTestFinished(() => browser.close());
-  const page = await browser.newPage();
+  const page = await (await browser.newContext()).newPage();
+  page.context().setDefaultTimeout(6_000);
   const problems: string[] = [];
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   // The service has another name here than its clients know.
-  await page.route("https://iam.example.com/**", (route) => {
+  await page.context().route("https://iam.example.com/**", (route) => {
     const { pathname, search } = new URL(route.request().url());
     return route.fulfill({ status: 302, headers: { location: `${url}${pathname}${search}` } });
   });
@@ -71,9 +72,73 @@ test("a person signs in with a provider in Chromium, after an owner linked the s
   const cookies = (await page.context().cookies(url)).filter(({ name }) => name.startsWith("__Host-"));
   expect(cookies.map(({ name, httpOnly, secure }) => [name, httpOnly, secure])).toEqual([
     ["__Host-tenantry", true, true],
+    ["__Host-tenantry-org", true, true],
   ]);
   // The page of a person who is not linked is refused with 403, which Chromium reports.
   expect(problems.filter((problem) => !problem.includes("403"))).toEqual([]);
+});
+
+/** A request of a client, to which nobody answers. */
+async function requestOf({ api, url }: Place, parentPath: string, redirectUri: string): Promise<string> {
+  const client = { name: uniqueName("console"), displayName: "Acme console", redirectUris: [redirectUri] };
+  const { id } = await api.clients.createClient({ parentPath, client });
+  const parameters = { response_type: "code", client_id: id, redirect_uri: redirectUri, state: "s" };
+  const challenge = { code_challenge: "x".repeat(43), code_challenge_method: "S256" };
+  return `${url}/oauth2/authorize?${new URLSearchParams({ ...parameters, ...challenge }).toString()}`;
+}
+
+test("a person comes from a client, cancels, is not linked, signs in, and allows the client: in two tabs", async () => {
+  const place = await openPlace();
+  const { url, api, openId, page, problems } = place;
+  const org = await api.orgs.createOrg({ org: { name: "acme" } });
+  const provider = await serve(place, org.path, "Acme login");
+  const callback = `${url.replace("localhost", "127.0.0.1")}/callback`;
+  const request = await requestOf(place, org.path, callback);
+  await page.goto(request);
+  await page.getByRole("heading", { name: "For members of the org acme" }).waitFor();
+  // As if the person cancelled at the provider.
+  const ofService = "https://iam.example.com/**";
+  await page.route(ofService, (route) => {
+    const { pathname, searchParams } = new URL(route.request().url());
+    const answer = { error: "access_denied", state: searchParams.get("state") ?? "", iss: openId.issuer };
+    const location = `${url}${pathname}?${new URLSearchParams(answer).toString()}`;
+    return route.fulfill({ status: 302, headers: { location } });
+  });
+  await page.getByRole("button", { name: "Continue with Acme login" }).click();
+  await page.getByRole("alert").getByText("cancelled").waitFor();
+  await page.unroute(ofService);
+  await page.getByRole("button", { name: "Continue with Acme login" }).click();
+  await page.getByRole("heading", { name: "Not linked yet" }).waitFor();
+  const alice = await api.members.createMember({ parentPath: org.path, member: { name: "alice" } });
+  const identity = { name: "login", identityProviderPath: provider, subject: openId.person };
+  await api.identities.createIdentity({ parentPath: alice.path, identity });
+  await page.getByRole("link", { name: "Sign in with another account" }).click();
+
+  // Another tab begins to sign in, and has not come back from the provider.
+  const other = await page.context().newPage();
+  let back = "";
+  await other.route(ofService, (route) => {
+    back = route.request().url().replace("https://iam.example.com", url);
+    return route.fulfill({ status: 200, contentType: "text/plain", body: "waits" });
+  });
+  await other.goto(request);
+  await other.getByRole("button", { name: "Continue with Acme login" }).click();
+  await other.getByText("waits").waitFor();
+
+  await page.getByRole("button", { name: "Continue with Acme login" }).click();
+  await page.getByRole("heading", { name: "Allow Acme console?" }).waitFor();
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.waitForURL(/\/callback\?error=access_denied/);
+  await other.goto(back);
+  await other.getByRole("heading", { name: "Allow Acme console?" }).waitFor();
+  await other.getByRole("button", { name: "Allow" }).click();
+  await other.waitForURL(/\/callback\?code=/);
+
+  await page.goto(`${url}/account`);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Continue with Acme login" }).waitFor();
+  // Refusals and the missing page of the client are reported by Chromium.
+  expect(problems.filter((problem) => !/40[034]/.test(problem))).toEqual([]);
 });
 
 test("a person accepts a member at the first sign-in, declines another one, and chooses among its own later", async () => {
@@ -100,6 +165,10 @@ test("a person accepts a member at the first sign-in, declines another one, and 
   await signIn(place, "Shared login");
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  await page.getByRole("link", { name: "Sign in with another account" }).click();
+  await signIn(place, "Shared login");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(place, "Shared login");
   await page.getByRole("button", { name: "Decline alice in gamma GmbH" }).click();
   await page.getByText("Declined").waitFor();
   expect(await page.getByRole("button", { name: "gamma" }).isVisible()).toBe(false);

@@ -82,7 +82,11 @@ describe("the token endpoint", () => {
 
   test.each([
     ["scopes", "iam.members.get", "there is no parameter scopes: it is called scope, a list with spaces"],
-    ["project_path", "/orgs/acme/projects/web", "there is no parameter project_path: it is called project"],
+    [
+      "project_path",
+      "/orgs/acme/projects/web",
+      "there is no parameter project_path: it is called project, at the token endpoint",
+    ],
   ])("refuses the name that %s has in the API, and ignores unknown parameters", async (name, value, description) => {
     const form = { ...grant, client_secret: member.key };
     const refused = await sendForm({ url }, "token", { ...form, [name]: value });

@@ -296,7 +296,7 @@ describe("a hostile provider", () => {
     const state = new URL(url).searchParams.get("state") ?? "";
     const query = new URLSearchParams({ code: "of-the-other", state });
     const { status, text } = await comeBack(`${own.redirectUri}?${query.toString()}`, cookie);
-    expect([status, problemOf(text)]).toEqual([400, expect.stringContaining("started another one")]);
+    expect([status, problemOf(text)]).toEqual([400, expect.stringContaining("started several others")]);
     expect(hostile.asked.slice(before)).toEqual([]);
   });
 

@@ -45,7 +45,7 @@ afterAll(async () => {
   await tokenServers.close();
 });
 
-const { newProvider, newUser, urlOf, start, comeBack, signIn, enter, askToken, tokenOf } = callsIn(() => place);
+const { newProvider, newUser, urlOf, start, comeBack, signIn, decide, enter, askToken, tokenOf } = callsIn(() => place);
 
 interface Allowed {
   readonly code: string;
@@ -100,14 +100,15 @@ describe("a person", () => {
     const { path, identityId } = await newUser(org, own.path, "bob");
     openId.person = "bob";
     const { status, url, cookie } = await start(own.id, { return_to: "/docs/tour?x=1" });
-    expect([status, cookie]).toEqual([303, expect.stringMatching(/^__Host-tenantry-start=/)]);
+    expect([status, cookie]).toEqual([303, expect.stringMatching(/^__Host-tenantry-start-[\w-]{22}=/)]);
     const asked = Object.fromEntries(new URL(url).searchParams);
     expect(asked).toMatchObject({ code_challenge_method: "S256", response_type: "code", scope: "openid" });
     const back = await comeBack(await passThrough(url, own.redirectUri), cookie, 1);
     expect([back.status, back.location]).toEqual([303, "/docs/tour?x=1"]);
     expect(back.cookies).toEqual([
       expect.stringMatching(/^__Host-tenantry=[\w-]{75}; Path=\/; Secure; HttpOnly; SameSite=Lax$/),
-      expect.stringMatching(/^__Host-tenantry-start=; .*Max-Age=0$/),
+      `__Host-tenantry-org=${org.split("/")[2]}; Path=/; Secure; HttpOnly; SameSite=Lax`,
+      `${cookie.split("=")[0]}=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0`,
     ]);
     const token = await tokenOf(back.session ?? "", path);
     expect([await statusWith(servers[0], token, path), await statusWith(servers[1], token, path)]).toEqual([200, 200]);
@@ -138,13 +139,94 @@ describe("a person", () => {
     expect([(await askToken(before, path)).status, (await askToken(after, path)).status]).toEqual([400, 200]);
   });
 
-  test("finds the providers of the installation and of an org on the page", async () => {
-    const own = await newProvider(org, "https://login.example.com", { displayName: "Of the org" });
-    const pageOf = async (query: string): Promise<string> => (await fetch(`${urlOf(0)}/sign-in${query}`)).text();
-    expect(await pageOf("")).toContain("Continue with Shared &lt;login&gt;");
+  test("finds the providers of the installation on the page, and after them those of an org, below its name", async () => {
+    const own = await newProvider(org, "https://login.example.com", { displayName: "Another login" });
+    const name = org.split("/")[2] ?? "";
+    const pageOf = async (query: string, cookie = ""): Promise<string> =>
+      (await fetch(`${urlOf(0)}/sign-in${query}`, { headers: { cookie } })).text();
+    expect(await pageOf("")).toContain("Continue with <bdi>Shared &lt;login&gt;</bdi>");
     expect(await pageOf("")).not.toContain(own.id);
-    expect(await pageOf(`?org=${org.split("/")[2]}`)).toContain(own.id);
     expect(await pageOf("?org=missing")).toContain(shared.id);
+    for (const text of [await pageOf(`?org=${name}`), await pageOf("", `__Host-tenantry-org=${name}`)]) {
+      const at = [shared.id, `<code>${name}</code>`, own.id].map((part) => text.indexOf(part));
+      expect(at).toEqual(at.toSorted((one, other) => one - other));
+      expect(at).not.toContain(-1);
+    }
+  });
+
+  test("who cancels at the provider, or comes back too late, can sign in again for the same request", async () => {
+    const own = await newProvider(org, openId.issuer);
+    const name = org.split("/")[2] ?? "";
+    const { url, cookie } = await start(own.id, { return_to: "/oauth2/authorize?a=b", org: name });
+    const state = new URL(url).searchParams.get("state") ?? "";
+    const cancelled = new URLSearchParams({ error: "access_denied", state, iss: openId.issuer });
+    const back = await comeBack(`${own.redirectUri}?${cancelled.toString()}`, cookie);
+    expect([back.status, back.session]).toEqual([400, undefined]);
+    expect(back.text).toContain("the sign-in was cancelled at the identity provider");
+    const kept = [
+      'name="return_to" value="/oauth2/authorize?a=b"',
+      `name="org" value="${name}"`,
+      `value="${own.id}"`,
+      `value="${shared.id}"`,
+    ];
+    for (const field of kept) expect(back.text).toContain(field);
+  });
+
+  test("who is not linked, or chooses among its members, can sign in with another account for the same request", async () => {
+    openId.serve(shared.redirectUri);
+    openId.person = uniqueName("stranger");
+    const { url, cookie } = await start(shared.id, { return_to: "/docs", org: "acme" });
+    const unlinked = await comeBack(await passThrough(url, shared.redirectUri), cookie);
+    expect(unlinked.text).toContain('href="/sign-in?return_to=%2Fdocs&amp;org=acme">Sign in with another account');
+    await newUser(org, shared.path, openId.person);
+    const again = await start(shared.id, { return_to: "/docs", org: "acme" });
+    const linked = await comeBack(await passThrough(again.url, shared.redirectUri), again.cookie);
+    expect(linked.location).toBe("/sign-in/choice?return_to=%2Fdocs&org=acme");
+    const headers = { cookie: linked.session ?? "" };
+    const choice = await (await fetch(`${urlOf(1)}${linked.location}`, { headers })).text();
+    expect(choice).toContain('href="/sign-in?return_to=%2Fdocs&amp;org=acme">Sign in with another account');
+    const body = new URLSearchParams({ identity: "x", decision: "accept", return_to: "/docs", org: "acme" });
+    const init = { method: "POST", body, headers: { ...headers, ...ofPage } };
+    expect(await (await fetch(`${urlOf(0)}/sign-in/choice`, init)).text()).toContain(
+      'href="/sign-in/choice?return_to=%2Fdocs&amp;org=acme">Choose again',
+    );
+  });
+
+  test("signs in in two tabs, also if a third one fails", async () => {
+    openId.serve(shared.redirectUri);
+    openId.person = uniqueName("person");
+    const { path, identityId } = await newUser(org, shared.path, openId.person);
+    const tabs = [await start(shared.id), await start(shared.id), await start(shared.id)] as const;
+    const jar = tabs.map(({ cookie }) => cookie).join("; ");
+    const [first, second] = [
+      await passThrough(tabs[0].url, shared.redirectUri),
+      await passThrough(tabs[1].url, shared.redirectUri),
+    ];
+    const third = new URL(tabs[2].url).searchParams.get("state") ?? "";
+    const failed = await comeBack(`${shared.redirectUri}?${new URLSearchParams({ error: "x", state: third })}`, jar);
+    const nameOf = ({ cookie }: (typeof tabs)[number]): string => cookie.split("=")[0] ?? "";
+    expect(failed.cookies.map((each) => each.split("=")[0])).toEqual([nameOf(tabs[2])]);
+    for (const [index, callback] of [first, second].entries()) {
+      const back = await comeBack(callback, jar);
+      expect(back.status).toBe(303);
+      expect(back.cookies.map((each) => each.split("=")[0])).toEqual([
+        "__Host-tenantry",
+        nameOf(tabs[index] ?? tabs[0]),
+      ]);
+      if (index === 0) await decide(back.session ?? "", identityId);
+    }
+    expect(await pathsOfIdentities(path)).toHaveLength(2);
+  });
+
+  test("has five sign-ins at most that have begun: the oldest is forgotten", async () => {
+    const jar = Array.from({ length: 5 }, (_, at) => `__Host-tenantry-start-${at}=x`).join("; ");
+    const body = new URLSearchParams({ provider: shared.id });
+    const headers = { ...ofPage, cookie: jar };
+    const response = await fetch(`${urlOf(0)}/sign-in/start`, { method: "POST", body, headers, redirect: "manual" });
+    expect(response.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-tenantry-start-[\w-]{22}=[\w-]+; .*; Max-Age=600$/),
+      expect.stringMatching(/^__Host-tenantry-start-0=; .*Max-Age=0$/),
+    ]);
   });
 });
 

@@ -107,7 +107,12 @@ describe("an identity of a provider of the installation", () => {
     expect(created.state).toBe(Identity_State.PENDING);
     const { session = "" } = await signIn(person);
     const text = await showChoices(session);
-    for (const shown of ["carol in Acme &amp; &lt;sons&gt;", path, owner.path, "Shared &lt;login&gt;"]) {
+    for (const shown of [
+      "<bdi>carol</bdi> in <bdi>Acme &amp; &lt;sons&gt;</bdi>",
+      path,
+      owner.path,
+      "Shared &lt;login&gt;",
+    ]) {
       expect(text).toContain(shown);
     }
     expect(text).not.toContain(" checked");

@@ -7,6 +7,7 @@ import { clockMs } from "../../database/clock.ts";
 export interface RegisteredClient {
   readonly id: string;
   readonly org_id: string;
+  readonly org_name: string;
   readonly org_display_name: string;
   readonly display_name: string;
   readonly redirect_uris: readonly string[];
@@ -16,6 +17,8 @@ export interface RegisteredClient {
   readonly secret_hash: Buffer | null;
   /** Null when it has ended. */
   readonly previous_secret_hash: Buffer | null;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -28,16 +31,16 @@ export function isRegisteredId(id: string): boolean {
 /** Returns a client in an active org; undefined if there is none with this id. */
 export async function findRegisteredClient(db: Kysely<Schema>, id: string): Promise<RegisteredClient | undefined> {
   if (!isRegisteredId(id)) return undefined;
-  const { rows } = await sql<RegisteredClient & { previous_secret_expire_time: Date | null; now: number }>`
-    select clients.id, clients.org_id, orgs.display_name as org_display_name, clients.display_name,
+  const { rows } = await sql<RegisteredClient & { previous_secret_expire_time: Date | null }>`
+    select clients.id, clients.org_id, orgs.name as org_name, orgs.display_name as org_display_name, clients.display_name,
       clients.redirect_uris, clients.confidential, clients.scopes, clients.secret_hash,
       clients.previous_secret_hash, clients.previous_secret_expire_time, ${clockMs} as now
     from clients join orgs on orgs.id = clients.org_id
     where clients.id = ${id} and orgs.delete_time is null and orgs.state = 'ACTIVE'`.execute(db);
   const [found] = rows;
   if (found === undefined) return undefined;
-  const { previous_secret_expire_time: end, previous_secret_hash: previous, now, ...client } = found;
-  return { ...client, previous_secret_hash: end !== null && end.getTime() > now ? previous : null };
+  const { previous_secret_expire_time: end, previous_secret_hash: previous, ...client } = found;
+  return { ...client, previous_secret_hash: end !== null && end.getTime() > client.now ? previous : null };
 }
 
 export function isSecretOf({ secret_hash, previous_secret_hash }: RegisteredClient, secret: string): boolean {

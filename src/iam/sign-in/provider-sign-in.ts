@@ -17,30 +17,50 @@ import {
 export interface ListedProvider {
   readonly id: string;
   readonly displayName: string;
+  /** The name of its org; undefined for one of the installation. */
+  readonly org: string | undefined;
+}
+
+/** Where a sign-in leads: a path of the service, and the org whose providers were offered, if any. */
+interface Destination {
+  readonly returnPath: string;
+  readonly org: string | undefined;
 }
 
 export interface SignedInPerson {
   readonly issuer: string;
   readonly subject: string;
   readonly providerName: string;
+  /** The name of the provider's org; undefined for a provider of the installation. */
+  readonly org: string | undefined;
   /** The person's identities, also those that it has not accepted; none for a person whom nobody has linked. */
   readonly identities: readonly LinkedIdentity[];
-  readonly returnPath: string;
 }
 
 export interface ProviderSignIn {
+  /** Returns the providers of the installation, and then those of an org. */
   list(orgName: string | undefined): Promise<readonly ListedProvider[]>;
   /**
-   * @returns where the browser is sent, and the value of the cookie that it needs to come back.
+   * Starts a sign-in.
+   *
+   * @returns where the browser is sent, and the state and the value of the cookie that it needs to come back.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
    */
-  start(providerId: string, returnPath: string): Promise<{ readonly url: URL; readonly cookie: string }>;
+  start(providerId: string, destination: Destination): Promise<StartedSignIn>;
+  /** Returns where a sign-in leads that has begun, also if it fails or took too long; undefined for the cookie of another state. */
+  destinationOf(state: string, cookie: string | undefined): Destination | undefined;
   /**
    * @param query the answer of the provider.
    * @param cookie of `start`.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
    */
   finish(providerId: string, query: URLSearchParams, cookie: string | undefined): Promise<SignedInPerson>;
+}
+
+interface StartedSignIn {
+  readonly url: URL;
+  readonly state: string;
+  readonly cookie: string;
 }
 
 interface ProviderSignInDependencies {
@@ -58,6 +78,7 @@ interface Started {
   readonly nonce: string;
   readonly verifier: string;
   readonly returnPath: string;
+  readonly org?: string | undefined;
   /** By the database's clock, in milliseconds. */
   readonly expireTime: number;
 }
@@ -68,6 +89,9 @@ const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createProviderSignIn(dependencies: ProviderSignInDependencies): ProviderSignIn {
   const { database, sealer, providers, systemOrgId, issuer } = dependencies;
+
+  const orgNameOf = (row: SignInProviderRow): string | undefined =>
+    row.org_id === systemOrgId ? undefined : row.org_name;
 
   const redirectUriOf = (id: string): string => `${issuer()}/sign-in/callback/${id}`;
 
@@ -88,25 +112,28 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
     return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), authMethod, scopes };
   };
 
+  const openCookie = (state: string, cookie: string | undefined): Started | undefined => {
+    const opened = sealer.open("sign-in", state, Buffer.from(cookie ?? "", "base64url"));
+    return opened && (JSON.parse(opened.toString()) as Started);
+  };
+
   const openStarted = (row: SignInProviderRow, state: string, cookie: string | undefined): Started => {
-    const sealed = Buffer.from(cookie ?? "", "base64url");
-    const opened = sealer.open("sign-in", state, sealed);
-    const started = opened && (JSON.parse(opened.toString()) as Started);
+    const started = openCookie(state, cookie);
     // Each provider has its own redirect URI, so that none can get the code of another one.
     if (started?.provider === row.id && started.expireTime > row.now) return started;
     throw new ServiceError(
       "GRANT_INVALID",
-      "this browser did not start the sign-in, started another one since, or took more than ten minutes; sign in again",
+      "this browser did not start the sign-in, started several others since, or took more than ten minutes; sign in again",
     );
   };
 
   return {
     async list(orgName) {
       const rows = await listSignInProviders(database.reads, systemOrgId, orgName);
-      return rows.map(({ id, display_name: displayName }) => ({ id, displayName }));
+      return rows.map((row) => ({ id: row.id, displayName: row.display_name, org: orgNameOf(row) }));
     },
 
-    async start(providerId, returnPath) {
+    async start(providerId, { returnPath, org }) {
       const row = await find(providerId);
       const provider = open(row);
       const [state, nonce, verifier] = [randomText(), randomText(), randomText()];
@@ -116,20 +143,26 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
         nonce,
         verifier,
         returnPath,
+        org,
         expireTime: row.now + lifeMs,
       };
       const sealed = sealer.seal("sign-in", state, Buffer.from(JSON.stringify(started)));
-      return { url, cookie: sealed.toString("base64url") };
+      return { url, state, cookie: sealed.toString("base64url") };
+    },
+
+    destinationOf(state, cookie) {
+      const started = openCookie(state, cookie);
+      return started && { returnPath: started.returnPath, org: started.org };
     },
 
     async finish(providerId, query, cookie) {
       const state = query.get("state") ?? "";
       const row = await find(providerId);
-      const { nonce, verifier, returnPath } = openStarted(row, state, cookie);
+      const { nonce, verifier } = openStarted(row, state, cookie);
       const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
       const subject = await providers.redeem(open(row), response, { state, nonce, verifier });
       const identities = await findIdentities(database.reads, row, systemOrgId, subject);
-      return { issuer: row.issuer, subject, providerName: row.display_name, identities, returnPath };
+      return { issuer: row.issuer, subject, providerName: row.display_name, org: orgNameOf(row), identities };
     },
   };
 }

@@ -8,6 +8,7 @@ import { clockMs } from "../../database/clock.ts";
 export interface SignInProviderRow {
   readonly id: string;
   readonly org_id: string;
+  readonly org_name: string;
   readonly display_name: string;
   readonly issuer: string;
   readonly client_id: string;
@@ -18,12 +19,12 @@ export interface SignInProviderRow {
   readonly now: number;
 }
 
-const columns = sql`identity_providers.id, identity_providers.org_id, identity_providers.display_name,
+const columns = sql`identity_providers.id, identity_providers.org_id, orgs.name as org_name, identity_providers.display_name,
   identity_providers.issuer, identity_providers.client_id, identity_providers.sealed_secret,
   identity_providers.token_endpoint_auth_method, identity_providers.scopes,
   ${clockMs} as now`;
 
-/** Returns the providers of the installation, and those of an org by its name. */
+/** Returns the providers of the installation, and then those of an org by its name. */
 export async function listSignInProviders(
   db: Kysely<Schema>,
   systemOrgId: string,
@@ -32,7 +33,7 @@ export async function listSignInProviders(
   const { rows } = await sql<SignInProviderRow>`
     select ${columns} from orgs join identity_providers on identity_providers.org_id = orgs.id
     where orgs.id = ${systemOrgId} or (orgs.name = ${orgName ?? ""} and orgs.delete_time is null and orgs.state = 'ACTIVE')
-    order by orgs.id = ${systemOrgId}, identity_providers.display_name, identity_providers.id`.execute(db);
+    order by orgs.id = ${systemOrgId} desc, identity_providers.display_name, identity_providers.id`.execute(db);
   return rows;
 }
 

@@ -1,6 +1,7 @@
 // The client of OpenID providers: the authorization code flow with PKCE (RFC 7636) and a nonce. Configuration and keys are read
 // for each sign-in, so that nothing has to be kept for a number of providers that others choose, and new keys count at once.
 import {
+  AuthorizationResponseError,
   type ClientAuth,
   ClientSecretBasic,
   ClientSecretPost,
@@ -160,6 +161,10 @@ function busy(): ServiceError {
 
 /** Returns the error for the person who signs in. What a provider says about an error is shortened. */
 function explain(error: unknown): ServiceError {
+  if (error instanceof AuthorizationResponseError && error.error === "access_denied") {
+    const message = "the sign-in was cancelled at the identity provider (access_denied)";
+    return new ServiceError("GRANT_INVALID", message, { cause: error });
+  }
   const own = causesOf(error).find((each) => each instanceof ProviderError);
   const reason = own?.message ?? (error instanceof Error ? describe(error) : "unknown");
   return new ServiceError("GRANT_INVALID", `the identity provider cannot be used: ${reason.slice(0, 300)}`, {

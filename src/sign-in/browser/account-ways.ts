@@ -2,7 +2,7 @@
 import type { WaysOfMember } from "../../iam/account/store.ts";
 import type { SignedInMember } from "../../iam/sign-in/browser-sessions.ts";
 import { formatScopes } from "../../identity/tokens/scopes.ts";
-import { escape, frame, timeTag } from "./pages.ts";
+import { escape, frame, named, timeTag } from "./pages.ts";
 
 /** Where the form goes. */
 export const endPath = "/account/end";
@@ -77,7 +77,7 @@ function sectionOf({ path, displayName, orgDisplayName, sessionId }: SignedInMem
       codes.map((row) => itemOf("Signs in once", "", [`until ${timeTag(row.expire_time)}`])),
     ),
   ];
-  return `<section aria-labelledby="ways-${at}"><h2 id="ways-${at}">What can act as ${escape(displayName)} in ${escape(orgDisplayName)}</h2>
+  return `<section aria-labelledby="ways-${at}"><h2 id="ways-${at}">What can act as ${named(displayName)} in ${named(orgDisplayName)}</h2>
 <p>${escape(path)}</p>${areMore ? moreNote : ""}
 ${lists.join("\n")}</section>`;
 }
@@ -99,8 +99,9 @@ function listOf(title: string, items: readonly string[]): string {
 
 /** @param notes HTML; empty ones are left out. */
 function itemOf(name: string, details: string, notes: readonly string[], withoutDetails = ""): string {
-  const text = [escape(details || withoutDetails), ...notes].filter((each) => each !== "").join(", ");
-  return `<li><span>${escape(name)}</span><span>${text}</span></li>`;
+  const about = details || withoutDetails;
+  const text = [about === "" ? "" : named(about), ...notes].filter((each) => each !== "").join(", ");
+  return `<li><span>${named(name)}</span><span>${text}</span></li>`;
 }
 
 export function endedPage(): string {
@@ -118,7 +119,7 @@ is signed out.</p>
 /** The page for members of whom something may still act. */
 export function unfinishedPage(members: readonly SignedInMember[]): string {
   const names = members.map(
-    ({ displayName, orgDisplayName }) => `<li>${escape(displayName)} in ${escape(orgDisplayName)}</li>`,
+    ({ displayName, orgDisplayName }) => `<li>${named(displayName)} in ${named(orgDisplayName)}</li>`,
   );
   return frame(
     "Not all ended",

@@ -1,14 +1,14 @@
 import type { Origin } from "../../changes/author.ts";
 import type { SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
-import { OAuthError } from "../oauth/oauth-error.ts";
-import { readForm, requiredParameter } from "../oauth/read-form.ts";
+import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
+import { type Form, readForm, requiredParameter } from "../oauth/read-form.ts";
 import { readQuery } from "../oauth/read-parameters.ts";
 import { type BrowserResponse, type Endpoint, page, redirect } from "./browser-responses.ts";
 import { choicePage, choiceProblemPage } from "./choice-page.ts";
 import { readCookie } from "./cookie.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
-import { choicePath, requireReturnPath, signInPath } from "./return-path.ts";
+import { type Destination, atHome, choicePath, readDestination, signInPath } from "./return-path.ts";
 
 interface ChoiceEndpointDependencies {
   readonly signInChoices: SignInChoices;
@@ -21,27 +21,39 @@ export function createChoiceEndpoint(dependencies: ChoiceEndpointDependencies): 
   const { signInChoices, isSignedIn, originOf } = dependencies;
 
   const show = async (request: HttpRequest): Promise<BrowserResponse> => {
-    const returnPath = requireReturnPath(readQuery(request).get("return_to"));
+    const destination = readDestination(readQuery(request));
     const cookie = readCookie(request);
     const choices = cookie === undefined ? [] : await signInChoices.find(cookie);
-    if (choices.length > 0) return page(choicePage(choices, returnPath));
-    return redirect((await isSignedIn(request)) ? returnPath : signInPath(returnPath));
+    if (choices.length > 0) return page(choicePage(choices, destination));
+    return redirect((await isSignedIn(request)) ? destination.returnPath : signInPath(destination));
   };
 
   const decide = async (request: HttpRequest): Promise<BrowserResponse> => {
     requireSameOrigin(request);
     const form = await readForm(request);
-    const returnPath = requireReturnPath(form.get("return_to"));
+    const destination = readDestination(form);
+    try {
+      return redirect(await carryOut(request, form, destination));
+    } catch (thrown) {
+      const error = toOAuthError(thrown);
+      // Its cause is logged where all errors end.
+      if (error.error === "server_error") throw thrown;
+      return { ...page(choiceProblemPage(error.message, destination), error.headers), status: error.status };
+    }
+  };
+
+  /** Carries a decision out, and returns where the browser goes. */
+  const carryOut = async (request: HttpRequest, form: Form, destination: Destination): Promise<string> => {
     const [identity, decision] = [requiredParameter(form, "identity"), requiredParameter(form, "decision")];
     const cookie = readCookie(request) ?? "";
     switch (decision) {
       case "decline":
         await signInChoices.decline(cookie, identity);
-        return redirect(choicePath(returnPath));
+        return choicePath(destination);
       case "sign-in":
       case "accept":
         await signInChoices.choose(cookie, identity, decision === "accept", originOf(request));
-        return redirect(returnPath);
+        return destination.returnPath;
       default:
         throw new OAuthError("invalid_request", "the decision must be sign-in, accept or decline");
     }
@@ -50,6 +62,6 @@ export function createChoiceEndpoint(dependencies: ChoiceEndpointDependencies): 
   return {
     methods: ["GET", "POST"],
     answer: (request) => (request.method === "POST" ? decide(request) : show(request)),
-    fail: (error) => ({ ...page(choiceProblemPage(error.message)), status: error.status }),
+    fail: (error) => ({ ...page(choiceProblemPage(error.message, atHome)), status: error.status }),
   };
 }

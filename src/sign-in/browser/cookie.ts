@@ -1,28 +1,58 @@
 // The cookie of a browser that is signed in. The prefix `__Host-` makes browsers keep it for exactly this host, over HTTPS only;
 // they make an exception for http://localhost and http://127.0.0.1.
+import { hash } from "node:crypto";
 import type { HttpRequest } from "../../http/http-messages.ts";
 
-/** The cookie of a browser that is signed in, and the one of a browser that signs in at an identity provider. */
-const names = { session: "__Host-tenantry", start: "__Host-tenantry-start" } as const;
-type CookieKind = keyof typeof names;
+/**
+ * The cookie of a browser that is signed in, the one with the org at whose identity provider it last signed in, and those of sign-ins at
+ * identity providers that have begun: one for each state, so that those of several tabs do not replace each other.
+ */
+type CookieName = "__Host-tenantry" | "__Host-tenantry-org" | `${typeof startPrefix}${string}`;
+
+const startPrefix = "__Host-tenantry-start-";
+
+/** How many sign-ins of a browser may have begun. Their cookies are sent with each request. */
+const maxStarted = 5;
+
+/** The life of a sign-in that has begun, in seconds. */
+const startedSeconds = 600;
+
+/** Returns the name of the cookie of a sign-in by its state, which only the browser and the provider know. */
+export const startCookie = (state: string): CookieName =>
+  `${startPrefix}${hash("sha256", state, "base64url").slice(0, 22)}`;
 
 const attributes = "Path=/; Secure; HttpOnly; SameSite=Lax";
 
 /** Returns the value of a cookie; undefined without one, and if several are sent. */
-export function readCookie({ headers }: HttpRequest, kind: CookieKind = "session"): string | undefined {
+export function readCookie(request: HttpRequest, name: CookieName = "__Host-tenantry"): string | undefined {
+  const values = pairsOf(request).filter((pair) => pair.startsWith(`${name}=`));
+  return values.length === 1 ? values[0]?.slice(name.length + 1) : undefined;
+}
+
+function pairsOf({ headers }: HttpRequest): string[] {
   // Only the spaces of RFC 6265. Browsers let other hosts of the site set a cookie whose name begins with U+00A0 and then the
   // prefix, and `trim` would turn it into this one.
-  const name = names[kind];
-  const pairs = (headers.cookie ?? "").split(/;[ \t]*/);
-  const values = pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
-  return values.length === 1 ? values[0] : undefined;
+  return (headers.cookie ?? "").split(/;[ \t]*/);
 }
 
 /** Returns the value of a header that sets a cookie. It ends with the browser; that of a session after 12 hours in the database. */
-export function setCookie(value: string, kind: CookieKind = "session"): string {
-  return `${names[kind]}=${value}; ${attributes}`;
+export function setCookie(value: string, name: CookieName = "__Host-tenantry"): string {
+  return `${name}=${value}; ${attributes}`;
 }
 
-export function clearCookie(kind: CookieKind = "session"): string {
-  return `${names[kind]}=; ${attributes}; Max-Age=0`;
+/** Returns the headers that set the cookie of a sign-in that begins, and clear the oldest of those that the browser has too many of. */
+export function setStartCookie(request: HttpRequest, state: string, value: string): string[] {
+  // Browsers send the cookies first that were set first (RFC 6265, 5.4).
+  const started = pairsOf(request).flatMap(
+    (pair) => (/^__Host-tenantry-start-[\w-]+(?==)/.exec(pair) ?? []) as CookieName[],
+  );
+  const surplus = started.slice(0, Math.max(0, started.length + 1 - maxStarted));
+  return [
+    `${setCookie(value, startCookie(state))}; Max-Age=${startedSeconds}`,
+    ...surplus.map((name) => clearCookie(name)),
+  ];
+}
+
+export function clearCookie(name: CookieName = "__Host-tenantry"): string {
+  return `${name}=; ${attributes}; Max-Age=0`;
 }

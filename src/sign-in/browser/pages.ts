@@ -3,64 +3,75 @@
 import type { ListedProvider, SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
 import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
 import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
-import { choicePath, home } from "./return-path.ts";
+import { type Destination, atHome, choicePath, signInPath } from "./return-path.ts";
 
 interface SignIn {
-  /** Where the browser goes afterwards. */
-  readonly returnPath: string;
-  /** The org whose providers are offered, too. */
-  readonly org?: string | undefined;
+  /** Where the browser goes afterwards, and the org whose providers are offered, too. */
+  readonly destination: Destination;
   readonly problem?: string;
-  /** Undefined if they are not known, after an error. */
+  /** Those of the installation first; undefined if they are not known, after an error. */
   readonly providers?: readonly ListedProvider[];
 }
 
-/** The page where a browser signs in, with the providers at which it can. */
-export function signInPage({ returnPath, org, problem, providers }: SignIn): string {
-  const kept = `<input type="hidden" name="return_to" value="${escape(returnPath)}">${
-    org === undefined
-      ? ""
-      : `
-<input type="hidden" name="org" value="${escape(org)}">`
-  }`;
-  const buttons = (providers ?? []).map(
-    ({ id, displayName }) => `<form method="post" action="/sign-in/start">
-<input type="hidden" name="provider" value="${escape(id)}">
-${kept}
-<button>Continue with ${escape(displayName)}</button>
-</form>`,
-  );
+/**
+ * The page where a browser signs in, with the providers at which it can. Those of an org are apart, below its name: the org chooses what
+ * they are called, and could call one as a provider of the installation is.
+ */
+export function signInPage({ destination, problem, providers = [] }: SignIn): string {
+  const buttonsOf = (some: readonly ListedProvider[]): string =>
+    some.map((provider) => providerForm(provider, destination)).join("\n");
+  const ofOrg = providers.filter((provider) => provider.org !== undefined);
   return frame(
     "Sign in",
     `<main class="narrow">
 <h1>Sign in</h1>
 ${problem === undefined ? "" : `<p role="alert">Not signed in: ${escape(problem)}</p>`}
-${buttons.join("\n")}
-<form method="post" action="/sign-in/code">
+${buttonsOf(providers.filter((provider) => provider.org === undefined))}
+${ofOrg[0]?.org === undefined ? "" : `<section aria-labelledby="org-title"><h2 id="org-title">For members of the org <code>${escape(ofOrg[0].org)}</code></h2>\n${buttonsOf(ofOrg)}</section>`}
+<form method="post" action="/sign-in/code"${providers.length === 0 ? "" : ` class="apart"`}>
 <label for="code">One-time code</label>
 <input id="code" name="code" type="password" autocomplete="off" required>
-${kept}
+${hiddenFields(destination)}
 <button>Sign in</button>
 </form>
-${providers === undefined ? `<p><a href="/sign-in">Other ways to sign in</a></p>` : ""}
+${providers.length === 0 ? `<p><a href="${escape(signInPath(destination))}">Other ways to sign in</a></p>` : ""}
 <p>A link with a code is printed, or written to the data directory, when the service starts for the first time. Another one is
 made with <code>tenantry sign-in-link</code>.</p>
 </main>`,
   );
 }
 
+function providerForm({ id, displayName }: ListedProvider, destination: Destination): string {
+  return `<form method="post" action="/sign-in/start">
+<input type="hidden" name="provider" value="${escape(id)}">
+${hiddenFields(destination)}
+<button>Continue with ${named(displayName)}</button>
+</form>`;
+}
+
+/** The fields with which a form keeps where the sign-in leads. */
+export function hiddenFields({ returnPath, org }: Destination): string {
+  const ofOrg = org === undefined ? "" : `\n<input type="hidden" name="org" value="${escape(org)}">`;
+  return `<input type="hidden" name="return_to" value="${escape(returnPath)}">${ofOrg}`;
+}
+
 /** The page for a person who signed in at a provider, and whom no member is linked with. */
-export function unlinkedPage({ providerName, issuer, subject }: SignedInPerson): string {
+export function unlinkedPage({ providerName, issuer, subject }: SignedInPerson, destination: Destination): string {
   return frame(
     "Not linked",
     `<main class="narrow">
 <h1>Not linked yet</h1>
-<p role="alert">You are signed in with ${escape(providerName)}, but no member of this service has this identity. Ask an owner of your
-org to create an identity of your member, with the identity provider ${escape(providerName)} and this subject:</p>
+<p role="alert">You are signed in with ${named(providerName)}, but no member of this service has this identity. Ask an owner of your
+org to create an identity of your member, with the identity provider ${named(providerName)} and this subject:</p>
 <dl><dt>Issuer</dt><dd><code>${escape(issuer)}</code></dd><dt>Subject</dt><dd><code>${escape(subject)}</code></dd></dl>
-<p><a href="/sign-in">Sign in with another account</a></p>
+<p>${otherAccountLink(destination)}</p>
 </main>`,
   );
+}
+
+/** The link to the page where a person signs in as somebody else, and then goes on. */
+export function otherAccountLink(destination: Destination): string {
+  return `<a href="${escape(signInPath(destination))}">Sign in with another account</a>`;
 }
 
 /**
@@ -75,20 +86,21 @@ export function accountPage(
 ): string {
   const items = members.map(({ path, displayName, orgDisplayName }) => {
     const query = escape(new URLSearchParams({ member: path }).toString());
-    const label = `${escape(displayName)} in ${escape(orgDisplayName)}`;
+    const label = `${named(displayName)} in ${named(orgDisplayName)}`;
     return `<li><span>${label}</span><span>${escape(path)}</span><a href="/account/keys?${query}">Keys and sessions<span class="unseen"> of ${label}</span></a></li>`;
   });
   return accountFrame(
     "Account",
     `<p>Signed in ${timeTag(signInTime)}, until ${timeTag(expireTime)}.</p>
 <section aria-labelledby="members-title"><h2 id="members-title">Signed in as</h2><ul>${items.join("")}</ul>
-${choices.length === 0 ? "" : `<p>${otherMemberLink(home)}</p>`}</section>
+${choices.length === 0 ? "" : `<p>${otherMemberLink(atHome)}</p>`}</section>
 ${ways}`,
   );
 }
 
-export function otherMemberLink(returnPath: string): string {
-  return `<a href="${escape(choicePath(returnPath))}">Sign in as another member</a>`;
+/** The link to the page where a person chooses another member. */
+export function otherMemberLink(destination: Destination): string {
+  return `<a href="${escape(choicePath(destination))}">Sign in as another member</a>`;
 }
 
 /** The page for a browser that signed out while a session could not be ended. */
@@ -190,6 +202,11 @@ export function timeTag(time: Date): string {
   return `<time datetime="${text}">${text.slice(0, 16).replace("T", " ")} UTC</time>`;
 }
 
+/** Returns a name that others chose as HTML that does not reorder what is around it. */
+export function named(text: string): string {
+  return `<bdi>${escape(text)}</bdi>`;
+}
+
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -198,6 +215,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
+/** The characters that set the direction of the text after them (UAX #9, 2), such as U+202E. Names need none of them. */
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Returns a text as HTML, in which no character changes the direction of others. */
 export function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+  return text.replace(directions, "\ufffd").replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }

@@ -25,18 +25,45 @@ export function readReturnPath(text: string): string | undefined {
  *
  * @throws OAuthError invalid_request
  */
-export function requireReturnPath(text: string | null | undefined): string {
+function requireReturnPath(text: string | null | undefined): string {
   const path = readReturnPath(text ?? home);
   if (path !== undefined) return path;
   throw new OAuthError("invalid_request", `return_to must be a path of this service, such as ${home}`);
 }
 
-/** Returns the path of the page where a person chooses a member and then comes back. */
-export function choicePath(returnPath: string): string {
-  return `/sign-in/choice?${new URLSearchParams({ return_to: returnPath }).toString()}`;
+/** Where a sign-in leads, and the org whose identity providers it offers besides those of the installation. */
+export interface Destination {
+  readonly returnPath: string;
+  /** The name of the org; undefined for none. */
+  readonly org: string | undefined;
 }
 
+/** The destination of a browser that was not sent by another page. */
+export const atHome: Destination = { returnPath: home, org: undefined };
+
+/**
+ * Reads where a request of a sign-in leads.
+ *
+ * @param parameters of a URL or a form.
+ * @throws OAuthError invalid_request
+ */
+export function readDestination(parameters: {
+  readonly get: (name: string) => string | null | undefined;
+}): Destination {
+  return { returnPath: requireReturnPath(parameters.get("return_to")), org: readOrgName(parameters.get("org")) };
+}
+
+/** Returns the name of an org; undefined for a text that no org has as its name. */
+export function readOrgName(text: string | null | undefined): string | undefined {
+  return text !== null && text !== undefined && /^[a-z0-9-]{1,64}$/.test(text) ? text : undefined;
+}
+
+/** Returns the path of the page where a person chooses a member and then comes back. */
+export const choicePath = (destination: Destination): string => `/sign-in/choice?${parametersOf(destination)}`;
+
 /** Returns the path of the page where a browser signs in and then comes back. */
-export function signInPath(returnPath: string): string {
-  return `/sign-in?${new URLSearchParams({ return_to: returnPath }).toString()}`;
+export const signInPath = (destination: Destination): string => `/sign-in?${parametersOf(destination)}`;
+
+function parametersOf({ returnPath, org }: Destination): string {
+  return new URLSearchParams({ return_to: returnPath, ...(org !== undefined && { org }) }).toString();
 }

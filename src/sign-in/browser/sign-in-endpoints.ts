@@ -22,11 +22,11 @@ import { createAccountEndpoints } from "./account-endpoints.ts";
 import { type BrowserResponse, type Endpoint, json, page, redirect, send } from "./browser-responses.ts";
 import { createAuthorizeEndpoints } from "../consent/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
-import { clearCookie, readCookie, setCookie } from "./cookie.ts";
+import { clearCookie, readCookie, setCookie, setStartCookie, startCookie } from "./cookie.ts";
 import { keysPage, missingPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
-import { choicePath, home, readReturnPath, requireReturnPath, signInPath } from "./return-path.ts";
-import { createSignInForm, failOnPage } from "./sign-in-form.ts";
+import { atHome, choicePath, home, readDestination, readOrgName, readReturnPath, signInPath } from "./return-path.ts";
+import { createSignInForm, failOnPage, sayOnPage } from "./sign-in-form.ts";
 import { createSignInSteps } from "./sign-in-steps.ts";
 
 export interface SignInDependencies {
@@ -39,6 +39,8 @@ export interface SignInDependencies {
   readonly originOf: (request: HttpRequest) => Origin;
   readonly issuer: () => string;
   readonly systemOrgId: string;
+  /** All permissions of this service. */
+  readonly knownPermissions: readonly string[];
   readonly logger: Logger;
 }
 
@@ -51,24 +53,27 @@ const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 const pagePattern = /^\/(account|sign-in|sign-out)\//;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, providerSignIn, signInChoices, count, issuer, systemOrgId, originOf, logger } =
-    dependencies;
+  const { database, browserSessions, providerSignIn, signInChoices, count, originOf, logger } = dependencies;
 
   const { find, findChoices, endBefore, enter, signOut } = createSignInSteps(dependencies);
 
-  /** Where a provider sends the browser back. */
+  /** Where a provider sends the browser back. Only the cookie of this sign-in is cleared: other tabs have their own. */
   const callback = (providerId: string): Endpoint => ({
     methods: ["GET"],
     async answer(request) {
       const query = readQuery(request);
-      const person = await providerSignIn.finish(providerId, query, readCookie(request, "start"));
-      if (person.identities.length > 0) return enter(request, person);
-      return { ...page(unlinkedPage(person), { "Set-Cookie": clearCookie("start") }), status: 403 };
+      const state = query.get("state") ?? "";
+      const cookie = readCookie(request, startCookie(state));
+      const destination = providerSignIn.destinationOf(state, cookie) ?? { ...atHome, org: lastOrg(request) };
+      const { headers, ...answer } = await sayOnPage(providerSignIn, destination, async () => {
+        const person = await providerSignIn.finish(providerId, query, cookie);
+        if (person.identities.length > 0) return enter(request, person, destination);
+        return { ...page(unlinkedPage(person, destination)), status: 403 };
+      });
+      const cookies = [headers["Set-Cookie"] ?? [], clearCookie(startCookie(state))].flat();
+      return { ...answer, headers: { ...headers, "Set-Cookie": cookies } };
     },
-    fail: (error) => {
-      const answer = failOnPage(error);
-      return { ...answer, headers: { ...answer.headers, "Set-Cookie": clearCookie("start") } };
-    },
+    fail: failOnPage,
   });
 
   /** Returns an endpoint with a page for browsers that are signed in. Others are sent to the sign-in, or to choose a member. */
@@ -77,15 +82,15 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     async answer(request) {
       const session = await find(request);
       if (session !== undefined) return page(await write(session, request));
-      const returnPath = readReturnPath(request.url ?? "") ?? home;
+      const destination = { ...atHome, returnPath: readReturnPath(request.url ?? "") ?? home };
       const choices = await findChoices(request);
-      return redirect(choices.length > 0 ? choicePath(returnPath) : signInPath(returnPath));
+      return redirect(choices.length > 0 ? choicePath(destination) : signInPath(destination));
     },
     fail: failOnPage,
   });
 
   const endpoints: Readonly<Record<string, Endpoint>> = {
-    ...createAuthorizeEndpoints({ database, issuer, systemOrgId, findSession: find, findChoices, count }),
+    ...createAuthorizeEndpoints({ ...dependencies, findSession: find, findChoices }),
 
     "/sign-in/choice": createChoiceEndpoint({
       signInChoices,
@@ -96,20 +101,19 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     "/sign-in": {
       methods: ["GET"],
       async answer(request) {
-        const query = readQuery(request);
-        const returnPath = requireReturnPath(query.get("return_to"));
-        const org = query.get("org") ?? undefined;
-        return page(signInPage({ returnPath, org, providers: await providerSignIn.list(org) }));
+        const { returnPath, org: asked } = readDestination(readQuery(request));
+        const org = asked ?? lastOrg(request);
+        return page(signInPage({ destination: { returnPath, org }, providers: await providerSignIn.list(org) }));
       },
       fail: failOnPage,
     },
 
-    "/sign-in/start": createSignInForm(providerSignIn, async (form, returnPath) => {
-      const { url, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), returnPath);
-      return redirect(url.href, { "Set-Cookie": setCookie(cookie, "start") });
+    "/sign-in/start": createSignInForm(providerSignIn, async (form, destination, request) => {
+      const { url, state, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), destination);
+      return redirect(url.href, { "Set-Cookie": setStartCookie(request, state, cookie) });
     }),
 
-    "/sign-in/code": createSignInForm(providerSignIn, async (form, returnPath, request) => {
+    "/sign-in/code": createSignInForm(providerSignIn, async (form, { returnPath }, request) => {
       const member = await redeemSignInLink(database, requiredParameter(form, "code"));
       await endBefore(request);
       const cookie = await browserSessions.start(member, originOf(request));
@@ -186,6 +190,11 @@ function missing(path: string): Endpoint {
     },
     fail: failOnPage,
   };
+}
+
+/** Returns the org at whose identity provider the browser last signed in; undefined for none. */
+function lastOrg(request: HttpRequest): string | undefined {
+  return readOrgName(readCookie(request, "__Host-tenantry-org"));
 }
 
 function failAsJson(error: OAuthError): BrowserResponse {

@@ -5,38 +5,49 @@ import { type Form, readForm } from "../oauth/read-form.ts";
 import { type BrowserResponse, type Endpoint, page } from "./browser-responses.ts";
 import { signInPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
-import { home, requireReturnPath } from "./return-path.ts";
+import { type Destination, atHome, readDestination } from "./return-path.ts";
 
-/**
- * Creates an endpoint for a form of the sign-in page. It shows refusals on that page, with the identity providers and the address to
- * return to, so that a person who mistypes a code still gets back to the client that sent it.
- */
+type Providers = Pick<ProviderSignIn, "list">;
+
+/** Creates an endpoint for a form of the sign-in page. */
 export function createSignInForm(
-  providers: Pick<ProviderSignIn, "list">,
-  signIn: (form: Form, returnPath: string, request: HttpRequest) => Promise<BrowserResponse>,
+  providers: Providers,
+  signIn: (form: Form, destination: Destination, request: HttpRequest) => Promise<BrowserResponse>,
 ): Endpoint {
   return {
     methods: ["POST"],
     async answer(request) {
       requireSameOrigin(request);
       const form = await readForm(request);
-      const returnPath = requireReturnPath(form.get("return_to"));
-      try {
-        return await signIn(form, returnPath, request);
-      } catch (thrown) {
-        const error = toOAuthError(thrown);
-        // The caller of the endpoint logs the cause.
-        if (error.error === "server_error") throw thrown;
-        const org = form.get("org");
-        const body = signInPage({ returnPath, org, problem: error.message, providers: await providers.list(org) });
-        return { ...page(body, error.headers), status: error.status };
-      }
+      const destination = readDestination(form);
+      return sayOnPage(providers, destination, () => signIn(form, destination, request));
     },
     fail: failOnPage,
   };
 }
 
+/**
+ * Says on the sign-in page why somebody is not signed in. The page still has the identity providers and where the browser goes afterwards, so
+ * that a mistyped code, or a sign-in that was cancelled, does not lose the client that sent the person.
+ */
+export async function sayOnPage(
+  providers: Providers,
+  destination: Destination,
+  signIn: () => Promise<BrowserResponse>,
+): Promise<BrowserResponse> {
+  try {
+    return await signIn();
+  } catch (thrown) {
+    const error = toOAuthError(thrown);
+    // Its cause is logged where all errors end.
+    if (error.error === "server_error") throw thrown;
+    const listed = await providers.list(destination.org);
+    const body = signInPage({ destination, problem: error.message, providers: listed });
+    return { ...page(body, error.headers), status: error.status };
+  }
+}
+
 /** The sign-in page for an error after which it is not known where the person came from. */
 export function failOnPage(error: OAuthError): BrowserResponse {
-  return { ...page(signInPage({ returnPath: home, problem: error.message })), status: error.status };
+  return { ...page(signInPage({ destination: atHome, problem: error.message })), status: error.status };
 }

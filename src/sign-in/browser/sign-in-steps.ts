@@ -10,7 +10,7 @@ import type { HttpRequest } from "../../http/http-messages.ts";
 import { type BrowserResponse, page, redirect } from "./browser-responses.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
 import { signedOutPage } from "./pages.ts";
-import { choicePath } from "./return-path.ts";
+import { type Destination, choicePath } from "./return-path.ts";
 
 interface StepDependencies {
   readonly browserSessions: BrowserSessions;
@@ -29,8 +29,11 @@ interface SignInSteps {
    * a bounded wait, because an org can delay their end.
    */
   readonly endBefore: (request: HttpRequest) => Promise<void>;
-  /** Lets a person who signed in at a provider choose a member. A person with one member and nothing to accept is signed in at once. */
-  readonly enter: (request: HttpRequest, person: SignedInPerson) => Promise<BrowserResponse>;
+  /**
+   * Lets a person who signed in at a provider choose a member. Who has nothing to choose, but one member and nothing to accept, is
+   * signed in at once.
+   */
+  readonly enter: (request: HttpRequest, person: SignedInPerson, destination: Destination) => Promise<BrowserResponse>;
   /**
    * Signs a browser out. What fails in one org leaves neither the browser nor the sessions of other orgs signed in.
    *
@@ -70,15 +73,17 @@ export function createSignInSteps(dependencies: StepDependencies): SignInSteps {
     await waitAtMost(maxWaitMs, ending);
   };
 
-  const enter = async (request: HttpRequest, { identities, returnPath }: SignedInPerson): Promise<BrowserResponse> => {
+  const enter: SignInSteps["enter"] = async (request, { identities, org }, destination) => {
     await endBefore(request);
     const cookie = await signInChoices.offer(identities);
-    const headers = { "Set-Cookie": [setCookie(cookie), clearCookie("start")] };
+    // The next sign-in of the browser offers the providers of this org, too.
+    const remembered = org === undefined ? [] : [setCookie(org, "__Host-tenantry-org")];
+    const headers = { "Set-Cookie": [setCookie(cookie), ...remembered] };
     const choices = await signInChoices.find(cookie);
     const [only, ...others] = choices.filter(({ state }) => state !== "DECLINED");
-    if (only?.state !== "ACCEPTED" || others.length > 0) return redirect(choicePath(returnPath), headers);
+    if (only?.state !== "ACCEPTED" || others.length > 0) return redirect(choicePath(destination), headers);
     await signInChoices.choose(cookie, only.id, false, originOf(request));
-    return redirect(returnPath, headers);
+    return redirect(destination.returnPath, headers);
   };
 
   const signOut: SignInSteps["signOut"] = async (request, answer = (headers) => redirect("/sign-in", headers)) => {

@@ -7,20 +7,32 @@ import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
 import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
 import { type OAuthDependencies, oauthPaths } from "../oauth/oauth-endpoints.ts";
-import { OAuthError } from "../oauth/oauth-error.ts";
+import { errorParameters } from "../oauth/oauth-error.ts";
 import { readForm, requiredParameter } from "../oauth/read-form.ts";
 import { readParameters, readQuery } from "../oauth/read-parameters.ts";
 import { type BrowserResponse, type Endpoint, page, redirect } from "../browser/browser-responses.ts";
 import { requireSameOrigin } from "../browser/require-same-origin.ts";
-import { choicePath, signInPath } from "../browser/return-path.ts";
+import { type Destination, choicePath, signInPath } from "../browser/return-path.ts";
 import { consentPage, problemPage } from "./pages.ts";
-import { type Authorization, AuthorizationError, formatReply, readAuthorization } from "./read-authorization.ts";
+import {
+  AuthorizationError,
+  type ReplyTo,
+  askedParameter,
+  formatReply,
+  givenParameters,
+  isSilent,
+  mustSignIn,
+  readAuthorization,
+  readReplyTo,
+} from "./read-authorization.ts";
 
 interface AuthorizeDependencies {
   readonly database: Database;
   readonly issuer: () => string;
   /** The org whose clients serve the members of all orgs. */
   readonly systemOrgId: string;
+  /** All permissions of this service. */
+  readonly knownPermissions: readonly string[];
   readonly findSession: (request: HttpRequest) => Promise<BrowserSession | undefined>;
   /** Returns the members as whom the browser can be signed in, and is not yet. */
   readonly findChoices: (request: HttpRequest) => Promise<readonly SignInChoice[]>;
@@ -28,35 +40,80 @@ interface AuthorizeDependencies {
 }
 
 export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): Readonly<Record<string, Endpoint>> {
-  const { database, issuer, systemOrgId, findSession, findChoices, count } = dependencies;
+  const { database, issuer, systemOrgId, knownPermissions, findSession, findChoices, count } = dependencies;
 
-  const read = (query: URLSearchParams): Promise<Authorization> =>
-    readAuthorization((id) => findRegisteredClient(database.reads, id), query);
+  const findReplyTo = (query: URLSearchParams): Promise<ReplyTo> =>
+    readReplyTo((id) => findRegisteredClient(database.reads, id), query);
 
   const servedBy = <Member extends { readonly orgId: string }>(
     client: RegisteredClient,
     members: readonly Member[],
   ): readonly Member[] => members.filter(({ orgId }) => client.org_id === systemOrgId || client.org_id === orgId);
 
+  /** Returns the way back to a request, with the providers of the client's org. */
+  const wayTo = ({ org_id: orgId, org_name: org }: RegisteredClient, query: URLSearchParams): Destination => ({
+    returnPath: `${oauthPaths.authorize}?${query.toString()}`,
+    org: orgId === systemOrgId ? undefined : org,
+  });
+
+  /** Sends a browser to the sign-in, and then back to the request, for which only this sign-in counts if it asks for one. */
+  const askToSignIn = (client: RegisteredClient, query: URLSearchParams): BrowserResponse => {
+    const next = new URLSearchParams(query);
+    next.delete(askedParameter);
+    if (query.has("prompt") || query.has("max_age")) next.set(askedParameter, String(Math.ceil(client.now)));
+    return redirect(signInPath(wayTo(client, next)));
+  };
+
+  /** Answers a request that no page may be shown for. So it can send a browser on before anybody signs in. */
+  const answerSilently = async (request: HttpRequest, replyTo: ReplyTo, query: URLSearchParams): Promise<never> => {
+    const authorization = readAuthorization(replyTo, query, knownPermissions);
+    const session = await findSession(request);
+    const isSignedIn = session !== undefined && !mustSignIn(authorization, session);
+    const error = isSignedIn ? "consent_required" : "login_required";
+    throw new AuthorizationError(replyTo, error, "the person must see a page of the service");
+  };
+
   const ask = async (request: HttpRequest, query: URLSearchParams): Promise<BrowserResponse> => {
-    const authorization = await read(query);
-    const { client, prompts } = authorization;
-    const session = prompts.includes("login") ? undefined : await findSession(request);
-    if (prompts.includes("none")) {
-      const error = session === undefined ? "login_required" : "consent_required";
-      throw new AuthorizationError(authorization, error, "the person must see a page of the service");
-    }
-    const returnPath = pathFor(query);
-    const choices = prompts.includes("login") ? [] : servedBy(client, await findChoices(request));
+    const replyTo = await findReplyTo(query);
+    if (isSilent(query)) return answerSilently(request, replyTo, query);
+    const { client } = replyTo;
+    const session = await findSession(request);
+    const choices = servedBy(client, await findChoices(request));
     const members = servedBy(client, session?.members ?? []);
-    if (members.length > 0) {
-      const other = choices.length > 0 ? returnPath : undefined;
-      return page(consentPage(authorization, members, query.toString(), other));
+    const here = wayTo(client, query);
+    if (members.length === 0) {
+      if (choices.length > 0) return redirect(choicePath(here));
+      if (session === undefined) return askToSignIn(client, query);
+      return { ...page(problemPage(explainUnserved(client), here)), status: 403 };
     }
-    if (choices.length > 0) return redirect(choicePath(returnPath));
-    if (session === undefined) return redirect(signInPath(returnPath));
-    const message = `${client.display_name} serves the members of ${client.org_display_name}, and you are signed in as none of them`;
-    return { ...page(problemPage(message)), status: 403 };
+    // Whatever is wrong with its request, a client learns it only of a person that it serves (RFC 9700, 4.11.2).
+    const authorization = readAuthorization(replyTo, query, knownPermissions);
+    if (session === undefined || mustSignIn(authorization, session)) return askToSignIn(client, query);
+    return page(consentPage(authorization, members, query.toString(), choices.length > 0 ? here : undefined));
+  };
+
+  const decide = async (request: HttpRequest): Promise<BrowserResponse> => {
+    requireSameOrigin(request);
+    const form = await readForm(request);
+    const query = givenParameters(readParameters(requiredParameter(form, "request")));
+    const replyTo = await findReplyTo(query);
+    const { client } = replyTo;
+    if (requiredParameter(form, "decision") !== "allow") {
+      throw new AuthorizationError(replyTo, "access_denied", "the person did not allow it");
+    }
+    const session = await findSession(request);
+    if (session === undefined) return askToSignIn(client, query);
+    const authorization = readAuthorization(replyTo, query, knownPermissions);
+    if (mustSignIn(authorization, session)) return askToSignIn(client, query);
+    const path = requiredParameter(form, "member");
+    const member = servedBy(client, session.members).find((each) => each.path === path);
+    if (member === undefined) {
+      return { ...page(problemPage("you are no longer signed in as this member", wayTo(client, query))), status: 400 };
+    }
+    await count(member, false);
+    const { redirectUri, codeChallenge, scopes, isOffline } = authorization;
+    const code = await issueCode(database, { client, member, redirectUri, codeChallenge, scopes, isOffline });
+    return redirect(formatReply(replyTo, issuer(), { code }));
   };
 
   return {
@@ -66,30 +123,16 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
         // A browser sends no cookie with a POST of another site, so the request becomes a GET.
         if (request.method === "POST")
           return redirect(`${oauthPaths.authorize}?${formatForm(await readForm(request))}`);
-        return ask(request, readQuery(request));
+        return ask(request, givenParameters(readQuery(request)));
       },
     }),
 
-    [oauthPaths.decide]: reporting(issuer, {
-      methods: ["POST"],
-      async answer(request) {
-        requireSameOrigin(request);
-        const form = await readForm(request);
-        const authorization = await read(readParameters(requiredParameter(form, "request")));
-        const { client, redirectUri, codeChallenge, scopes, isOffline } = authorization;
-        if (requiredParameter(form, "decision") !== "allow") {
-          throw new AuthorizationError(authorization, "access_denied", "the person did not allow it");
-        }
-        const session = await findSession(request);
-        const path = requiredParameter(form, "member");
-        const member = session && servedBy(client, session.members).find((each) => each.path === path);
-        if (member === undefined) throw new OAuthError("invalid_request", "you are no longer signed in as this member");
-        await count(member, false);
-        const code = await issueCode(database, { client, member, redirectUri, codeChallenge, scopes, isOffline });
-        return redirect(formatReply(authorization, issuer(), { code }));
-      },
-    }),
+    [oauthPaths.decide]: reporting(issuer, { methods: ["POST"], answer: decide }),
   };
+}
+
+function explainUnserved(client: RegisteredClient): string {
+  return `${client.display_name} serves the members of ${client.org_display_name}, and you are signed in as none of them`;
 }
 
 /** Returns an endpoint that shows errors on a page, or brings them to the client if it can be trusted with them. */
@@ -98,17 +141,9 @@ function reporting(issuer: () => string, endpoint: Endpoint): Endpoint {
     ...endpoint,
     fail(error) {
       if (!(error instanceof AuthorizationError)) return { ...page(problemPage(error.message)), status: error.status };
-      const parameters = { error: error.error, error_description: error.message };
-      return redirect(formatReply(error.replyTo, issuer(), parameters));
+      return redirect(formatReply(error.replyTo, issuer(), { ...errorParameters(error) }));
     },
   };
-}
-
-/** Returns the way back to a request after the sign-in, which `prompt=login` asks for once. */
-function pathFor(query: URLSearchParams): string {
-  const next = new URLSearchParams(query);
-  next.delete("prompt");
-  return `${oauthPaths.authorize}?${next.toString()}`;
 }
 
 function formatForm(form: ReadonlyMap<string, string>): string {

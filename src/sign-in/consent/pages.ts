@@ -1,6 +1,7 @@
 // The pages on which people allow clients to act for them. They need no script.
 import type { SignedInMember } from "../../iam/sign-in/browser-sessions.ts";
-import { escape, frame, otherMemberLink } from "../browser/pages.ts";
+import { escape, frame, named, otherAccountLink, otherMemberLink } from "../browser/pages.ts";
+import type { Destination } from "../browser/return-path.ts";
 import type { Authorization } from "./read-authorization.ts";
 
 /**
@@ -8,30 +9,30 @@ import type { Authorization } from "./read-authorization.ts";
  *
  * @param members for which the client may act; at least one.
  * @param query the request, as in a URL.
- * @param returnPath of this page, if the person can also choose another member.
+ * @param here this page, if the person can also choose another member.
  */
 export function consentPage(
   { client, scopes, isOffline, redirectUri }: Authorization,
   members: readonly SignedInMember[],
   query: string,
-  returnPath?: string,
+  here?: Destination,
 ): string {
   const allowed = scopes?.map(describeScope) ?? ["Everything that you may do"];
   if (isOffline) allowed.push("Go on when you are away, until you end it on your account page");
-  const name = escape(client.display_name);
+  const name = named(client.display_name);
   return frame(
-    `Allow ${name}?`,
+    `Allow ${escape(client.display_name)}?`,
     `<main class="narrow">
 <h1>Allow ${name}?</h1>
-<p><strong>${name}</strong>, a client of ${escape(client.org_display_name)}, wants to act for you.</p>
+<p><strong>${name}</strong>, a client of ${named(client.org_display_name)}, wants to act for you.</p>
 <form method="post" action="/oauth2/authorize/decision">
 <fieldset><legend>As whom</legend>
 ${memberOptions(members)}
-${returnPath === undefined ? "" : `<p>${otherMemberLink(returnPath)}</p>`}
+${here === undefined ? "" : `<p>${otherMemberLink(here)}</p>`}
 </fieldset>
 <h2>What it may do</h2>
 <ul class="plain">${allowed.map((each) => `<li>${escape(each)}</li>`).join("")}</ul>
-<p>You will go back to <code>${escape(placeOf(redirectUri))}</code>.</p>
+<p>You will go back to ${placeOf(redirectUri)}.</p>
 <input type="hidden" name="request" value="${escape(query)}">
 <div class="choice">
 <button name="decision" value="allow">Allow</button>
@@ -42,13 +43,18 @@ ${returnPath === undefined ? "" : `<p>${otherMemberLink(returnPath)}</p>`}
   );
 }
 
-/** The page that says why a client gets no answer. */
-export function problemPage(problem: string): string {
+/**
+ * The page that says why a client gets no answer.
+ *
+ * @param here the request, if another person can go on with it.
+ */
+export function problemPage(problem: string, here?: Destination): string {
   return frame(
     "Not possible",
     `<main class="narrow">
 <h1>Not possible</h1>
-<p role="alert">${escape(problem)}</p>
+<p role="alert">${named(problem)}</p>
+${here === undefined ? "" : `<p>${otherAccountLink(here)}</p>`}
 <p><a href="/account">Your account</a></p>
 </main>`,
   );
@@ -58,7 +64,7 @@ export function problemPage(problem: string): string {
 function memberOptions(members: readonly SignedInMember[]): string {
   const isChoice = members.length > 1;
   const options = members.map(({ path, displayName, orgDisplayName }, index) => {
-    const label = `${escape(displayName)} in ${escape(orgDisplayName)} <span>${escape(path)}</span>`;
+    const label = `${named(displayName)} in ${named(orgDisplayName)} <span>${escape(path)}</span>`;
     const [id, value] = [`member-${index}`, escape(path)];
     if (!isChoice) return `<input type="hidden" name="member" value="${value}"><p>${label}</p>`;
     return `<div class="option"><input type="radio" id="${id}" name="member" value="${value}" required>
@@ -67,9 +73,15 @@ function memberOptions(members: readonly SignedInMember[]): string {
   return options.join("\n");
 }
 
-/** Returns the host of an address, or all of it if it has none. */
+/**
+ * Returns where a redirect URI leads, as HTML: a host, a program on this computer, or an app. Of the URI of an app only its scheme counts,
+ * whatever host is written behind it.
+ */
 function placeOf(redirectUri: string): string {
-  return new URL(redirectUri).host || redirectUri;
+  const { protocol, host } = new URL(redirectUri);
+  if (protocol === "https:") return `<code>${escape(host)}</code>`;
+  if (protocol === "http:") return `a program on this computer, at <code>${escape(host)}</code>`;
+  return `the app on this device that opens <code>${escape(protocol)}</code>`;
 }
 
 /** Returns what a scope allows, in words: `Get role bindings (iam)` for `iam.roleBindings.get`. */

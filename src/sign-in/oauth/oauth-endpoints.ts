@@ -21,7 +21,7 @@ import { requestPathOf } from "../../http/request-path.ts";
 import { authenticateRegistered } from "./authenticate-registered.ts";
 import { authenticateClient, invalidClient } from "./authenticate-client.ts";
 import { describeToken } from "./describe-token.ts";
-import { readScope, refuseApiNames } from "./read-scope.ts";
+import { findApiName, readScope } from "./read-scope.ts";
 import { OAuthError, errorParameters, toOAuthError } from "./oauth-error.ts";
 import { type Form, readForm, requiredParameter } from "./read-form.ts";
 
@@ -141,7 +141,9 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
 
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [oauthPaths.token](request, form, clientAddress) {
-      refuseApiNames(form);
+      // Nobody gets more than it asked for.
+      const misnamed = findApiName(form);
+      if (misnamed !== undefined) throw new OAuthError("invalid_request", misnamed);
       const type = requiredParameter(form, "grant_type");
       const grant = Object.hasOwn(grants, type) ? grants[type] : undefined;
       if (grant !== undefined) return grant(request, form, clientAddress);

@@ -1,5 +1,3 @@
-import { OAuthError } from "./oauth-error.ts";
-
 /** The scope that asks for a session, in which the token can be refreshed (OpenID Connect Core, 11). */
 const offline = "offline_access";
 
@@ -27,15 +25,10 @@ export const wordsOf = (text: string | null | undefined): string[] =>
   (text ?? "").split(" ").filter((word) => word !== "");
 
 /** What this service calls by another name in its API. Other unknown parameters are ignored (RFC 6749, 3.1 and 3.2). */
-const namesOfApi = { scopes: "scope, a list with spaces", project_path: "project" } as const;
+const namesOfApi = { scopes: "scope, a list with spaces", project_path: "project, at the token endpoint" } as const;
 
-/**
- * Refuses parameters that narrow a token in the API and would do nothing here, so that nobody gets more than it asked for.
- *
- * @throws OAuthError invalid_request
- */
-export function refuseApiNames(parameters: { readonly has: (name: string) => boolean }): void {
+/** Returns what to write instead of a parameter that narrows a token in the API and would do nothing here; undefined without one. */
+export function findApiName(parameters: { readonly has: (name: string) => boolean }): string | undefined {
   const given = Object.entries(namesOfApi).find(([name]) => parameters.has(name));
-  if (given === undefined) return;
-  throw new OAuthError("invalid_request", `there is no parameter ${given[0]}: it is called ${given[1]}`);
+  return given && `there is no parameter ${given[0]}: it is called ${given[1]}`;
 }
