@@ -94,7 +94,6 @@ export async function heldBy(
   return rows.map(toEffectiveGrant);
 }
 
-/** Returns the conditional grants of the members and groups of an org. */
 export async function heldByAll({ db }: OrgTransaction, orgId: string): Promise<EffectiveGrant[]> {
   const { rows } = await sql<GrantRow>`${conditional(sql`role_bindings.org_id = ${orgId}`)}`.execute(db);
   return rows.map(toEffectiveGrant);

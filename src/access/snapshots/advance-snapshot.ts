@@ -91,7 +91,6 @@ const linesAfter = `
   where org_id = $1 and revision >= $2 and (revision > $2 or position = 0) and time > now() - interval '${maxAge}'
   order by revision, position limit ${maxLines + 1}`;
 
-/** Reads the first entry of the snapshot's revision, and the entries after that revision. */
 async function readLines(database: Database, { org, revision }: OrgSnapshot): Promise<Line[]> {
   const lines = await database.readPrepared<Line>("read_changes", linesAfter, [org.id, revision]);
   return lines.map(toLogEntry);

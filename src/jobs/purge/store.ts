@@ -53,7 +53,6 @@ export function lockPurgeableCustomer(db: Db, customerId: string): Promise<Custo
     .executeTakeFirst();
 }
 
-/** Returns the rows of a resource with these ids that can be purged. */
 export async function readPurgeable(
   db: Db,
   registry: ResourceRegistry,

@@ -84,7 +84,6 @@ function compileBind({ match, query }: Call, contentType: string | undefined): B
   };
 }
 
-/** Converts an error in the request to the ConnectError that the method receives. */
 function toConnectError(error: RestError): ConnectError {
   const code = error.reason === "BODY_TOO_LARGE" ? Code.ResourceExhausted : Code.InvalidArgument;
   return new ConnectError(error.message, code, undefined, undefined, error);

@@ -31,12 +31,10 @@ export function requireReturnPath(text: string | null | undefined): string {
   throw new OAuthError("invalid_request", `return_to must be a path of this service, such as ${home}`);
 }
 
-/** Returns the path of the page where a person chooses a member and then comes back. */
 export function choicePath(returnPath: string): string {
   return `/sign-in/choice?${new URLSearchParams({ return_to: returnPath }).toString()}`;
 }
 
-/** Returns the path of the page where a browser signs in and then comes back. */
 export function signInPath(returnPath: string): string {
   return `/sign-in?${new URLSearchParams({ return_to: returnPath }).toString()}`;
 }
