@@ -13,11 +13,7 @@ interface ChangeLogJobOptions {
 
 const intervalMs = 6 * 3_600_000;
 
-/**
- * Creates the partitions that writes need, and starts the job.
- *
- * @throws the error of the database when they cannot be created.
- */
+/** Creates the partitions that writes need, and starts the job. @throws the error of the database when they cannot be created. */
 export async function startChangeLogJob({
   database,
   retentionDays,

@@ -14,11 +14,7 @@ export interface NarrowingRequest {
   readonly projectPath: string;
 }
 
-/**
- * Returns how a new token is narrowed: as the request says, within the credential of the call.
- *
- * @throws ServiceError FIELD_INVALID
- */
+/** Returns how a new token is narrowed: as the request says, within the credential of the call. @throws ServiceError FIELD_INVALID */
 export type ReadNarrowing = (caller: Caller, request: NarrowingRequest) => Promise<Narrowing>;
 
 const permission = "iam.projects.get";

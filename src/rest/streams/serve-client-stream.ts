@@ -115,11 +115,7 @@ function checkContentType(request: RestRequest): void {
 /** Binds one piece of a body, with path and query, as if it were the whole body. */
 type BindPiece = (piece: Buffer | undefined, isFirst: boolean) => Message;
 
-/**
- * Reads one message from each line of a body. A line may be at most `maxLineBytes` long.
- *
- * @throws RestError that names the line.
- */
+/** Reads one message from each line of a body. A line may be at most `maxLineBytes` long. @throws RestError that names the line. */
 async function* readLineMessages(
   chunks: AsyncIterable<Buffer>,
   maxLineBytes: number,

@@ -20,11 +20,7 @@ export function readReturnPath(text: string): string | undefined {
   return origin === base && !pathname.startsWith("//") ? `${pathname}${search}` : undefined;
 }
 
-/**
- * Returns the path to which a request asks that the browser be sent; `/account` if it has none.
- *
- * @throws OAuthError invalid_request
- */
+/** Returns the path to which a request asks that the browser be sent; `/account` if it has none. @throws OAuthError invalid_request */
 export function requireReturnPath(text: string | null | undefined): string {
   const path = readReturnPath(text ?? home);
   if (path !== undefined) return path;
