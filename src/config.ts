@@ -320,7 +320,6 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
     .map((name) => `${name} is not a setting; "tenantry --help" lists them`);
 }
 
-/** Returns the table of settings for `--help`. */
 export function describeSettings(): string {
   const lines = Object.entries({ ...settings, ...clientSettings }).map(([name, spec]) => {
     const { desc = "", default: standard } = spec as Spec<string | number>;

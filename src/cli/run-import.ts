@@ -31,7 +31,6 @@ export interface ImportOptions {
   readonly progress: Progress;
 }
 
-/** Creates the missing resources, one kind after the other. */
 export async function runImport(clients: Clients, stages: readonly Stage[], options: ImportOptions): Promise<Outcome> {
   const { concurrency, signal, progress } = options;
   const tallies = tallyStages(stages);

@@ -1,5 +1,4 @@
-import type { ConditionNames } from "../access/conditions/condition-path.ts";
-import { requireAllCollections } from "../access/conditions/condition-path.ts";
+import { type ConditionNames, requireAllCollections } from "../access/conditions/condition-path.ts";
 import type { PredefinedRoles } from "../access/engine/tables/role-table.ts";
 import { type PredefinedRole, createPredefinedRoles, listKnownPermissions } from "../iam/roles/predefined-roles.ts";
 import { type MethodTable, collectionsOf, createMethodTable, permissionsOfMethods } from "../rpc/method-table.ts";

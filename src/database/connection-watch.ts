@@ -10,11 +10,7 @@ const graceMs = 5_000;
 export interface ConnectionWatch {
   /** Watches the connections of a pool, once. Pools that share a watch discard their idle connections together. */
   add(pool: pg.Pool): void;
-  /**
-   * Runs a statement on a watched connection.
-   *
-   * @throws Error `Connection terminated ...` when there is no answer within the deadline.
-   */
+  /** Runs a statement on a watched connection. @throws Error `Connection terminated ...` when there is no answer within the deadline. */
   run<Result>(client: pg.PoolClient, deadlineMs: number, statement: () => Promise<Result>): Promise<Result>;
   /** Closes the pools, without waiting for silent servers. */
   close(): Promise<void>;

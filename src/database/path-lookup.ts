@@ -144,7 +144,6 @@ export function createPathFinder<Row>(
   return async (db, path) => (await db.executeQuery(statementOf(db, path))).rows[0];
 }
 
-/** Creates a function that returns the statement that looks up the row at a path. */
 function createPathStatements<Row>(
   levels: readonly PathLevel[],
   rowsOf: (db: Kysely<Schema>) => RowsQuery<Row>,

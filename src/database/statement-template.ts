@@ -2,11 +2,7 @@
 import { CompiledQuery, type Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 
-/**
- * Returns a statement with these values.
- *
- * @throws Error when a value is an expression, which would be another statement.
- */
+/** Returns a statement with these values. @throws Error when a value is an expression, which would be another statement. */
 export type StatementTemplate<Row> = (db: Kysely<Schema>, values: readonly unknown[]) => CompiledQuery<Row>;
 
 /** Stands for one of the values. */

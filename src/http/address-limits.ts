@@ -33,11 +33,7 @@ interface AddressLimitOptions {
 }
 
 export interface AddressLimits extends Pick<AnnouncedStreams, "streamsOf" | "onSession"> {
-  /**
-   * Counts a connection until it closes.
-   *
-   * @returns false when its address has too many; then the caller closes it.
-   */
+  /** Counts a connection until it closes. @returns false when its address has too many; then the caller closes it. */
   readonly admit: (socket: Socket) => boolean;
   /**
    * Decides about a new stream of a session. One whose address has too many requests in flight is refused here, where that costs

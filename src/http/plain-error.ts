@@ -39,11 +39,7 @@ export function answerError(response: HttpResponse, error: PlainError): void {
   answerJson(response, error.code, errorBody(error), error.headers);
 }
 
-/**
- * Refuses other methods than GET and HEAD. Answers OPTIONS.
- *
- * @returns whether the response was sent.
- */
+/** Refuses other methods than GET and HEAD. Answers OPTIONS. @returns whether the response was sent. */
 export function refuseOtherMethods(
   request: HttpRequest,
   response: HttpResponse,
@@ -53,11 +49,7 @@ export function refuseOtherMethods(
   return refuseMethodsBut(["GET", "HEAD"], request, response, path, headers);
 }
 
-/**
- * Refuses other methods than those of a path. Answers OPTIONS.
- *
- * @returns whether the response was sent.
- */
+/** Refuses other methods than those of a path. Answers OPTIONS. @returns whether the response was sent. */
 export function refuseMethodsBut(
   methods: readonly string[],
   { method = "" }: HttpRequest,

@@ -84,7 +84,6 @@ export function isValid(node: SchemaNode, outer: Visit): boolean {
   });
 }
 
-/** Reports whether an item or property fulfils a schema. */
 export function isValidChild(node: SchemaNode, visit: Visit, key: string | number, value: JsonValue): boolean {
   return isValid(node, { ...visit, value, place: { outer: visit.place, key }, seen: undefined });
 }

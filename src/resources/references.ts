@@ -196,7 +196,6 @@ export async function releaseReferences(
 const idsOf = (references: ReferenceIds): string[] =>
   Object.values(references).flatMap((reference) => (reference === null ? [] : [reference.id]));
 
-/** Returns the references of a resource after an operation. */
 export function mergeReferences(
   before: Readonly<Record<string, ReferencedId>>,
   changed: ReferenceIds,

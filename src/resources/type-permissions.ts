@@ -18,11 +18,7 @@ export interface PermissionType {
 }
 
 export interface TypePermissions {
-  /**
-   * Finds the type that a request names.
-   *
-   * @throws ServiceError PATH_INVALID
-   */
+  /** Finds the type that a request names. @throws ServiceError PATH_INVALID */
   ofPath(typePath: string, field: string): Promise<PermissionType | undefined>;
   /** Finds the type of an existing resource, as far as the caller sees it. */
   ofResource(path: AnyPath, visible: Visibility): Promise<PermissionType | undefined>;

@@ -205,7 +205,6 @@ function readHead(request: RestRequest, response: RestResponse, route: Route, ta
   }
 }
 
-/** Ends a call with an error, unless it has been aborted. */
 function finish(call: Call, thrown: unknown): void {
   if (call.lifetime.signal.aborted) return;
   call.lifetime.done();

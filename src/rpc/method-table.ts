@@ -10,7 +10,6 @@ export function createMethodTable(services: readonly DescService[]): MethodTable
   return new Map(methods.map((method) => [method, readMethodRules(method)]));
 }
 
-/** Returns the distinct permissions that methods require. */
 export function permissionsOfMethods(table: MethodTable): string[] {
   const permissions = [...table.values()].map(({ permission }) => permission);
   return [...new Set(permissions.filter((permission) => permission !== undefined))];

@@ -81,7 +81,6 @@ export function findCallerAtGate(values: ContextValues): Caller | undefined {
   return values.get(callerKey);
 }
 
-/** Returns the caller of a call that passed the gate. */
 export function callerAtGate(values: ContextValues): Caller {
   const caller = findCallerAtGate(values);
   if (caller === undefined) throw new Error("the call did not pass the gate");

@@ -16,7 +16,6 @@ export function createCoolDown(
   let last = "";
   /** When a call came that was not of the same org as the one before. */
   let otherMs = Number.NEGATIVE_INFINITY;
-  /** Reports whether calls of two orgs have come lately. */
   const isShared = (): boolean => clock() - otherMs < slices.sharedMs;
 
   return {

@@ -1,9 +1,5 @@
 export interface Repetition<Result> {
-  /**
-   * Runs once, after the run in progress.
-   *
-   * @throws the error of the run, or an AbortError if it has not started before `close`.
-   */
+  /** Runs once, after the run in progress. @throws the error of the run, or an AbortError if it has not started before `close`. */
   runOnce(): Promise<Result>;
   /** Starts no other run, tells the one in progress to end, and waits for it. */
   close(): Promise<void>;

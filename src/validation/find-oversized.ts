@@ -51,7 +51,6 @@ export function findOversized(schema: DescMessage, message: Message, prefix = ""
   return violations;
 }
 
-/** Returns the names of the lists and maps of a message whose size is limited. */
 export function limitedFieldsOf(schema: DescMessage): ReadonlySet<string> {
   return new Set(sizesOf(schema).limits.map(({ field }) => field.name));
 }

@@ -1,6 +1,5 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 
-/** Returns the value of a field that is set, as the message holds it. */
 export function valueOf(message: Message, field: DescField): unknown {
   const fields = message as unknown as Readonly<Record<string, unknown>>;
   if (field.oneof === undefined) return fields[field.localName];

@@ -121,7 +121,6 @@ export function resolveCall(
   return answers.size > 1 ? "dyn" : first;
 }
 
-/** Reports whether values of the two types can be equal. */
 export function areComparable(one: ConditionType, other: ConditionType): boolean {
   const kind = (type: ConditionType): string => (numbers.some((number) => number === type) ? "number" : type);
   return one === "dyn" || other === "dyn" || one === "null" || other === "null" || kind(one) === kind(other);

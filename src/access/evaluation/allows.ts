@@ -53,7 +53,6 @@ function holds(snapshot: OrgSnapshot, check: CheckRequest, permission: string, t
   return holds(snapshot, impersonating(check, narrowing.impersonatorId), permission, target);
 }
 
-/** Returns a check of what the impersonator of the subject holds. */
 export function impersonating(check: CheckRequest, memberId: string): CheckRequest {
   return { ...check, subject: { kind: "member", id: memberId }, narrowing: undefined };
 }

@@ -82,11 +82,7 @@ export interface Authorise {
   readonly authoriserOf: (caller: Caller, slices: CallSlices) => Promise<CallerAuthoriser>;
   /** Returns what the caller sees through a path, if it holds the permission to read there. A promise only for a path with `-`. */
   readonly visibility: (caller: Caller, path: TargetPath, slices: CallSlices) => Visibility | Promise<Visibility>;
-  /**
-   * Checks that the caller holds a permission on each of several paths.
-   *
-   * @throws ServiceError PERMISSION_DENIED
-   */
+  /** Checks that the caller holds a permission on each of several paths. @throws ServiceError PERMISSION_DENIED */
   readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[], slices: CallSlices) => Promise<void>;
 }
 

@@ -55,7 +55,6 @@ export function orgOf(context: HasValues): OneReference | undefined {
   return pattern[0] === patterns.Org[0] && top !== undefined && top.by !== "any" ? top : undefined;
 }
 
-/** Returns what a read may show of what its path leads to. */
 export function visibleOf(context: HasValues): Visibility {
   return callOf(context).visible;
 }

@@ -67,7 +67,6 @@ export function withoutPath(target: ResolvedTarget): ResolvedTarget {
   return { ...target, path: fail, labels: fail };
 }
 
-/** Reports whether conditional bindings can count on a target. */
 export function hasPath(target: ResolvedTarget): boolean {
   try {
     target.path();

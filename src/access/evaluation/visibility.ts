@@ -66,7 +66,6 @@ export function customersWhere(snapshot: OrgSnapshot, check: CheckRequest, permi
   return snapshot.scopes.outerIds("customer").filter(holds);
 }
 
-/** Returns the orgs in which a caller may lift suspensions. */
 function orgsToLift(snapshot: OrgSnapshot, check: CheckRequest, permission: string): OrgSet {
   if (allows(snapshot, check, permission, everywhere)) return "all";
   const { id: orgId, customerId } = snapshot.org;
@@ -74,7 +73,6 @@ function orgsToLift(snapshot: OrgSnapshot, check: CheckRequest, permission: stri
   return { orgIds: isOwn ? [orgId] : [], customerIds: customersWhere(snapshot, check, permission) };
 }
 
-/** Reports whether a caller holds a permission on everything in a resource. */
 function holdsIn(snapshot: OrgSnapshot, check: CheckRequest, permission: string, resource: TargetScope): boolean {
   return allows(snapshot, check, permission, everywhereIn(resource));
 }

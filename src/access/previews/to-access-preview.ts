@@ -25,7 +25,6 @@ export interface NamedDifference extends AccessDifference {
   readonly resourcePath: string;
 }
 
-/** Returns the first differences in the previews of the orgs, at most `limit`. */
 export function firstDifferences(previews: readonly OrgPreview[], limit: number): readonly NamedDifference[] {
   return previews
     .flatMap((preview) => preview.differences)

@@ -93,7 +93,6 @@ const linesAfter = `
     and ${isInThePast}
   order by revision, position limit ${maxLines + 1}`;
 
-/** Reads the first entry of the snapshot's revision, and the entries after that revision. */
 async function readLines(database: Database, { org, revision }: OrgSnapshot): Promise<Line[]> {
   const lines = await database.readPrepared<Line>("read_changes", linesAfter, [org.id, revision]);
   return lines.map(toLogEntry);

@@ -10,7 +10,6 @@ export function orgPathIn(snapshot: OrgSnapshot): string {
   return formatPath(patterns.Org, orgName(snapshot));
 }
 
-/** Returns the path of a member or group. */
 export function subjectPathIn(snapshot: OrgSnapshot, subject: SubjectReference): string {
   const table = subject.kind === "member" ? snapshot.members : snapshot.groups;
   const id = "id" in subject ? subject.id : table.idOf(subject.record);

@@ -53,7 +53,6 @@ export function findTokenEnd(
   return !isCutOff && isStillThere(snapshot, impersonator, now) ? undefined : "IMPERSONATION_ENDED";
 }
 
-/** Reports whether an impersonator is ACTIVE and nothing has ended its tokens. */
 function isStillThere(
   { members, tokens }: OrgSnapshot,
   { memberId, gen, tokenId }: Impersonator,

@@ -25,7 +25,6 @@ export function nameFailure(thrown: unknown): string {
   return systemErrorCode(thrown) ?? statusName(ConnectError.from(thrown).code);
 }
 
-/** Returns the message of an error with its field violations and request id. */
 function describe(error: ConnectError): string {
   const violations = error
     .findDetails(BadRequestSchema)

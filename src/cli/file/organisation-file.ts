@@ -114,7 +114,6 @@ function readGroup(value: unknown, place: string, fail: Fail): GroupEntry {
   };
 }
 
-/** Reads an entry that consists of a name only. */
 function bareEntry(value: unknown, place: string, fail: Fail): NamedEntry {
   return { name: readName(value, place, fail), displayName: "", description: "" };
 }

@@ -2,11 +2,7 @@ import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { ImportError } from "../import-error.ts";
 
-/**
- * Reads a file, which may be a pipe, of at most `maxBytes`.
- *
- * @throws ImportError that says why the file cannot be read.
- */
+/** Reads a file, which may be a pipe, of at most `maxBytes`. @throws ImportError that says why the file cannot be read. */
 export async function readBoundedFile(file: string, maxBytes: number): Promise<Buffer> {
   return readBoundedStream(createReadStream(file), file, maxBytes);
 }

@@ -15,11 +15,7 @@ const maxDepth = 32;
 /** The maximum expansion of YAML aliases: enough for shared parts of a file, but too small for an alias bomb. */
 const maxAliasCount = 1_000;
 
-/**
- * Reads and checks an organisation file. `-` is standard input.
- *
- * @throws ImportError with the problems and their places.
- */
+/** Reads and checks an organisation file. `-` is standard input. @throws ImportError with the problems and their places. */
 export async function readOrganisationFile(path: string): Promise<OrganisationFile> {
   const isStandardInput = path === "-";
   const file = isStandardInput ? "standard input" : path;

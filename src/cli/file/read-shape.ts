@@ -46,7 +46,6 @@ export function readText(value: unknown, place: string, fail: Fail): string {
   return value === undefined || value === null ? "" : readString(value, place, fail);
 }
 
-/** Reads a name, which must not be blank. */
 export function readName(value: unknown, place: string, fail: Fail): string {
   if (value === undefined) {
     fail(place, "is missing");

@@ -31,7 +31,6 @@ type Entry = readonly [identity: string, resource: ExistingResource];
 /** Everything in an org, and itself, that files describe, by identity. */
 export type Existing = ReadonlyMap<string, ExistingResource>;
 
-/** Reads an org and everything in it that files describe. */
 export async function readExisting(clients: Clients, org: Org): Promise<Existing> {
   const { name } = org;
   const inOrg = { parentPath: formatPath(patterns.Org, name) };

@@ -55,11 +55,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/**
- * Starts the database in `directory` and keeps it running until it is stopped.
- *
- * @throws EmbeddedPostgresError
- */
+/** Starts the database in `directory` and keeps it running until it is stopped. @throws EmbeddedPostgresError */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   try {
     return await start(options);

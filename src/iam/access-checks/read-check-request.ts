@@ -45,11 +45,7 @@ export function readStaleness(maxStaleness: Duration | undefined, revision: stri
 const maxCharacters = 4096;
 const maxValues = 100;
 
-/**
- * Returns the value of `context` in conditions.
- *
- * @throws ServiceError FIELD_INVALID when it is too large.
- */
+/** Returns the value of `context` in conditions. @throws ServiceError FIELD_INVALID when it is too large. */
 export function readAttributes(context: JsonObject | undefined, field: string): JsonObject {
   if (context === undefined) return {};
   const text = JSON.stringify(context);

@@ -97,11 +97,7 @@ function requireAskedFor({ limits }: QuotaRequestRow, instead: WantedLimits): vo
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
 }
 
-/**
- * Checks that the author may raise limits of a quota, whichever way it decides.
- *
- * @throws ServiceError PERMISSION_DENIED
- */
+/** Checks that the author may raise limits of a quota, whichever way it decides. @throws ServiceError PERMISSION_DENIED */
 async function requireMayDecide(authorHolds: AuthorHolds, transaction: OrgTransaction, level: LevelRow): Promise<void> {
   if (await mayRaise(authorHolds, transaction, level)) return;
   const resource = pathAbove(level.above);

@@ -74,11 +74,7 @@ export async function readChoices(
   return rows.filter((row) => row.browser_expire_time.getTime() > row.now);
 }
 
-/**
- * Uses a choice of a browser up. Of many at once, exactly one succeeds.
- *
- * @returns whether it did.
- */
+/** Uses a choice of a browser up. Of many at once, exactly one succeeds. @returns whether it did. */
 export async function useChoice(
   db: Transaction<Schema>,
   { id, hash }: SecretHandle,

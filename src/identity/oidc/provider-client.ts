@@ -46,11 +46,7 @@ interface SignInSecrets {
 }
 
 export interface ProviderClient {
-  /**
-   * Returns where a browser is sent to sign in.
-   *
-   * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
-   */
+  /** Returns where a browser is sent to sign in. @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE */
   authorizationUrl(provider: OidcProvider, redirectUri: string, secrets: SignInSecrets): Promise<URL>;
   /**
    * Redeems the code of an authorization response, and returns the subject of the ID token.

@@ -31,11 +31,7 @@ interface PurgeResult {
 }
 
 export interface PurgeJob {
-  /**
-   * Runs once, after the run in progress.
-   *
-   * @throws the error of the database when the search fails.
-   */
+  /** Runs once, after the run in progress. @throws the error of the database when the search fails. */
   runOnce(): Promise<PurgeResult>;
   /** Stops after the transaction in progress. */
   close(): Promise<void>;

@@ -52,7 +52,6 @@ export function lockPurgeableCustomer(
     .executeTakeFirst();
 }
 
-/** Returns the rows of a resource with these ids that can be purged. */
 export async function readPurgeable(
   { db, org }: OrgTransaction,
   registry: ResourceRegistry,

@@ -100,7 +100,6 @@ export function sizeOfPart(part: PatternPart): number {
   }
 }
 
-/** Reports whether a part matches only at the begin of a text. */
 export function isAnchored(part: PatternPart): boolean {
   if (part.kind === "any of") return part.parts.every(isAnchored);
   if (part.kind === "sequence") return part.parts[0] !== undefined && isAnchored(part.parts[0]);

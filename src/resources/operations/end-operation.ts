@@ -42,7 +42,6 @@ export interface EndDependencies {
   readonly retentionDays: number;
 }
 
-/** Reads the resource that an operation is changing. */
 export async function readResourceOf(
   { db, org }: OrgTransaction,
   { project_id: projectId, resource_id: id }: OperationRow,

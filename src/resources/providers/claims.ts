@@ -184,11 +184,7 @@ export interface Renewal {
   readonly progressMessage: string | undefined;
 }
 
-/**
- * Renews a claim, if it is the latest one of its operation.
- *
- * @throws ServiceError CLAIM_VOID
- */
+/** Renews a claim, if it is the latest one of its operation. @throws ServiceError CLAIM_VOID */
 export async function renewClaim({ writes }: Database, claim: PresentedClaim, renewal: Renewal) {
   const { seconds, progressPercent, progressMessage } = renewal;
   const expireTime = secondsAfter(await readClock(writes), seconds);

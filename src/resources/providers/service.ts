@@ -1,6 +1,5 @@
-import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { type DescMethod, type Message, create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { create } from "@bufbuild/protobuf";
 import { type Duration, durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Operation } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import {

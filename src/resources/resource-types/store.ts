@@ -23,7 +23,6 @@ export function selectResourceTypes(db: Kysely<Schema>) {
     .select("services.name as service_name");
 }
 
-/** Returns the next ResourceTypes in the order of their ids. */
 export function listTypesAfter(
   db: Kysely<Schema>,
   after: string | undefined,
@@ -42,7 +41,6 @@ const lists = {
   quality: ["qualities", "givenQualities"],
 } as const;
 
-/** Reports whether an operation of a type has a variable of a kind. */
 export function usesKind({ operations }: ResourceTypeRow, variable: Variable, name: string): boolean {
   return operations.some((operation) =>
     lists[variable].some((list) => operation[list]?.some(({ kind }) => kind === name)),

@@ -50,7 +50,6 @@ type InProject = Parameters<typeof orgPathName>[0] & {
   readonly project_delete_time: Date | null;
 };
 
-/** Returns the names of the org and the project of a row. */
 export function placeNames(row: InProject): [org: string, project: string] {
   const project = { id: row.project_id, name: row.project_name, delete_time: row.project_delete_time };
   return [orgPathName(row), pathName(project)];

@@ -35,11 +35,7 @@ export async function requireKinds(db: Transaction<Schema>, kinds: readonly stri
   if (violations.length > 0) throw invalidFields(violations);
 }
 
-/**
- * Checks that a Service keeps the kinds that its types count.
- *
- * @throws ServiceError RESOURCE_IN_USE that names a kind and a type.
- */
+/** Checks that a Service keeps the kinds that its types count. @throws ServiceError RESOURCE_IN_USE that names a kind and a type. */
 export async function requireCountedKept(
   db: Transaction<Schema>,
   service: ServiceRow,

@@ -82,7 +82,6 @@ export async function lockDueSweep(
   return rows[0];
 }
 
-/** Reads resources in a scope in the order of their ids. */
 export async function readSwept(
   { db, time }: OrgTransaction,
   { org_id: orgId, scope_id: scopeId }: SweptScope,

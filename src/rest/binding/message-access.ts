@@ -15,7 +15,6 @@ interface OneofValue {
 
 type Setter = (message: Message, value: unknown) => void;
 
-/** Returns the fields of a message, by local name. */
 function fieldsOf(message: Message): Fields {
   return message;
 }

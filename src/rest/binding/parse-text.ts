@@ -1,13 +1,13 @@
 import {
-  create,
   type DescEnum,
   type DescField,
-  fromJson,
   type JsonValue,
   type Message,
+  type DescMessage,
+  create,
+  fromJson,
   ScalarType,
 } from "@bufbuild/protobuf";
-import type { DescMessage } from "@bufbuild/protobuf";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { readMask } from "../field-paths.ts";
 import { misreadCheck } from "../json/misread-text.ts";

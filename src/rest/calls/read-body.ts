@@ -5,7 +5,6 @@ import type { RestRequest, RestResponse } from "./call-context.ts";
 import { collectPieces } from "./collect-pieces.ts";
 import { RestError } from "../errors/rest-error.ts";
 
-/** Checks whether the headers of a request indicate that it has no body. */
 export function hasNoBody(request: RestRequest): boolean {
   if ("stream" in request) return request.stream.endAfterHeaders || request.headers["content-length"] === "0";
   const length = request.headers["content-length"];

@@ -95,7 +95,6 @@ const ranges: ReadonlyMap<ScalarType, IntegerRange> = new Map([
   [ScalarType.FIXED64, uint64],
 ]);
 
-/** Checks whether a value of an integer type can be `value`. */
 export function isInRange(type: ScalarType, value: bigint): boolean {
   const range = ranges.get(type);
   return range !== undefined && value >= range.least && value <= range.most;

@@ -167,7 +167,6 @@ function endOfNumber(text: string, start: number): number {
 /** The longest number without an exponent that is certainly less than 2^53. */
 const longestSafe = 15;
 
-/** Checks whether a number may need a NumberText. */
 function isSuspect(text: string, start: number, end: number): boolean {
   if (end - start > longestSafe) return true;
   for (let at = start + 1; at < end; at++) if (isExponentSign(text.charCodeAt(at))) return true;

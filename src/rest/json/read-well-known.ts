@@ -101,11 +101,7 @@ function readAny(
   return anyPack(desc, readerOf(desc)(content));
 }
 
-/**
- * Returns the type and the JSON of the message in a google.protobuf.Any.
- *
- * @throws RefusedValue if the type is missing or not known.
- */
+/** Returns the type and the JSON of the message in a google.protobuf.Any. @throws RefusedValue if the type is missing or not known. */
 export function openAny(
   json: JsonObject,
   registry: JsonReadOptions["registry"],

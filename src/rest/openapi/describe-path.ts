@@ -186,11 +186,7 @@ function unique(names: readonly string[]): string[] {
   });
 }
 
-/**
- * Returns the fields on a path of proto names; the last one is the field that the path names.
- *
- * @throws Error if a field does not exist.
- */
+/** Returns the fields on a path of proto names; the last one is the field that the path names. @throws Error if a field does not exist. */
 function resolveFields(desc: DescMessage, names: readonly string[]): DescField[] {
   let holder: DescMessage | undefined = desc;
   return names.map((name) => {

@@ -1,5 +1,4 @@
-import type { DescField, DescMessage, DescMethod } from "@bufbuild/protobuf";
-import { ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import type { HttpRule } from "./http-rules.ts";
 
 /** How a method maps to HTTP apart from its messages, derived from the names and types that the AIPs define. */

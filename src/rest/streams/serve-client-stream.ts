@@ -84,7 +84,6 @@ function compileBind({ match, query }: Call, contentType: string | undefined): B
   };
 }
 
-/** Converts an error in the request to the ConnectError that the method receives. */
 function toConnectError(error: RestError): ConnectError {
   const code = error.reason === "BODY_TOO_LARGE" ? Code.ResourceExhausted : Code.InvalidArgument;
   return new ConnectError(error.message, code, undefined, undefined, error);
@@ -116,11 +115,7 @@ function checkContentType(request: RestRequest): void {
 /** Binds one piece of a body, with path and query, as if it were the whole body. */
 type BindPiece = (piece: Buffer | undefined, isFirst: boolean) => Message;
 
-/**
- * Reads one message from each line of a body. A line may be at most `maxLineBytes` long.
- *
- * @throws RestError that names the line.
- */
+/** Reads one message from each line of a body. A line may be at most `maxLineBytes` long. @throws RestError that names the line. */
 async function* readLineMessages(
   chunks: AsyncIterable<Buffer>,
   maxLineBytes: number,

@@ -7,11 +7,7 @@ import type { AnyPathField, TargetField } from "./path-fields.ts";
 /** The fields of a request by local name. */
 export type RequestFields = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the path of the resource that a request targets; empty for the platform as a whole.
- *
- * @throws ServiceError PATH_INVALID
- */
+/** Returns the path of the resource that a request targets; empty for the platform as a whole. @throws ServiceError PATH_INVALID */
 export function readTarget(target: TargetField | undefined, message: RequestFields): AnyPath {
   if (target === undefined) return { pattern: [], references: [] };
   return parseAnyPath(target.patterns, (message[target.localName] ?? "") as string, target.name, target.wildcards);
@@ -19,11 +15,7 @@ export function readTarget(target: TargetField | undefined, message: RequestFiel
 
 const maxPaths = 1000;
 
-/**
- * Returns the distinct paths in an access question, in steps of one path.
- *
- * @throws ServiceError PATH_INVALID
- */
+/** Returns the distinct paths in an access question, in steps of one path. @throws ServiceError PATH_INVALID */
 export function* readAnyPaths(field: AnyPathField, message: RequestFields): Steps<TargetPath[]> {
   const { listName, messageName, localName } = field;
   // Validation rejects longer lists later.

@@ -97,7 +97,6 @@ function encodeMessage(message: string): string {
   return encodeURIComponent(message).replaceAll(/%(?:2[1-46-9A-F]|[3-6][0-9A-F]|7[0-9A-E])/g, decodeURIComponent);
 }
 
-/** Returns the only message of a body. */
 function unframe(body: Buffer): Buffer | ConnectError {
   if (body.length === 0) return new ConnectError("the request has no message", Code.Unimplemented);
   if (body.length < prefixBytes) return truncated();

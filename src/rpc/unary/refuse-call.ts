@@ -24,11 +24,7 @@ const senders: readonly (readonly [RegExp, SendError])[] = [
   [/^application\/proto\b/, sendConnectError],
 ];
 
-/**
- * Answers UNIMPLEMENTED to the call of a method that does not exist.
- *
- * @returns false if the request is no call, which is not answered.
- */
+/** Answers UNIMPLEMENTED to the call of a method that does not exist. @returns false if the request is no call, which is not answered. */
 export function refuseUnknownMethod(request: HttpRequest, response: HttpResponse): boolean {
   const path = requestPathOf(request.url ?? "");
   const message = `there is no method ${quote(path)}; /docs and gRPC reflection list the methods`;

@@ -31,11 +31,7 @@ export function requiredParameter(form: Form, name: string): string {
   return value;
 }
 
-/**
- * Reads the body of a request as a JSON object.
- *
- * @throws OAuthError invalid_request
- */
+/** Reads the body of a request as a JSON object. @throws OAuthError invalid_request */
 export async function readJson(request: HttpRequest): Promise<Readonly<Record<string, unknown>>> {
   const body = await readBody(request, "application/json");
   try {

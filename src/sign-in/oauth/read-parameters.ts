@@ -9,11 +9,7 @@ export function readParameters(text: string): URLSearchParams {
   return requireNoNul(new URLSearchParams(text));
 }
 
-/**
- * Reads the parameters in the URL of a request.
- *
- * @throws OAuthError invalid_request if one contains NUL.
- */
+/** Reads the parameters in the URL of a request. @throws OAuthError invalid_request if one contains NUL. */
 export function readQuery(request: Parameters<typeof queryOf>[0]): URLSearchParams {
   return requireNoNul(queryOf(request));
 }

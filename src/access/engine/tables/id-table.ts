@@ -21,11 +21,7 @@ export interface IdTable {
   readonly idOf: (record: number) => string;
   /** Compares two records by id: negative if the first record's id comes first. */
   readonly compare: (record: number, other: number) => number;
-  /**
-   * Returns a predicate for records whose id comes after this one, which need not exist.
-   *
-   * @throws Error when the id is not a UUID.
-   */
+  /** Returns a predicate for records whose id comes after this one, which need not exist. @throws Error when the id is not a UUID. */
   readonly comesAfter: (id: string) => (record: number) => boolean;
   /** Reserves room for this many records. Has no effect once there are any. */
   readonly reserve: (total: number) => void;

@@ -58,7 +58,6 @@ export function createIntRecords(width: number): IntRecords {
   /** The first removed record. Removed records are a list through their first field. */
   let free = 0;
 
-  /** Returns the chunk of a record, to be changed. */
   function chunkOf(record: number): Int32Array {
     if (records.shared !== undefined) ownChunk(records, record);
     return chunks[record >>> chunkBits] as Int32Array;

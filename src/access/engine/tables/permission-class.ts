@@ -63,7 +63,6 @@ export function isWildcard(text: string): text is PermissionWildcard {
   return Object.hasOwn(wildcards, text);
 }
 
-/** Returns the classes for which the wildcards in a list stand. */
 export function classesIn(permissions: readonly string[]): PermissionClasses {
   return permissions.filter(isWildcard).reduce<PermissionClasses>((all, each) => all | wildcards[each], noClasses);
 }

@@ -39,7 +39,6 @@ export function hasPermission({ classes, bits }: PermissionSet, number: number):
   return isListed || hasClass(classes, number & 3);
 }
 
-/** Returns the numbers in `bits`. */
 export function listedNumbers({ bits }: PermissionSet): number[] {
   const numbers: number[] = [];
   bits.forEach((word, index) => {

@@ -42,7 +42,6 @@ export function classesOf({ permissions }: RolePermissions): PermissionClasses {
   return permissions === "*" ? allClasses : classesIn(permissions);
 }
 
-/** Returns the permissions that the list of a predefined role names. */
 export function namedIn({ permissions }: RolePermissions): readonly string[] {
   return permissions === "*" ? [] : permissions.filter((each) => !isWildcard(each));
 }

@@ -10,7 +10,6 @@ const cellCountField = 1;
 const projectField = 2;
 const width = 3;
 
-/** Returns the bit of the scope in the scope bits of subjects. */
 export function scopeBit(scope: number): number {
   return 1 << (scope & 31);
 }

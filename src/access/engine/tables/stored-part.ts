@@ -35,7 +35,6 @@ export interface RowsPart {
 
 export type StoredPart = ArraysPart | RowsPart;
 
-/** Creates a part whose rows all have the same type. */
 export function createRowsPart<Row>(
   layout: string,
   rows: () => Iterable<Row>,

@@ -13,7 +13,6 @@ export function isGroup(subject: number): boolean {
   return (subject & 1) === 1;
 }
 
-/** Returns the record of the member or group. */
 export function recordOf(subject: number): number {
   return subject >>> 1;
 }

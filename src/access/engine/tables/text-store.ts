@@ -153,7 +153,6 @@ function mix(hash: number): number {
   return mixed ^ (mixed >>> 13);
 }
 
-/** Returns for each room: the room, the number of starts, and the starts. */
 function packFree(free: readonly (readonly number[] | undefined)[]): Int32Array {
   const packed: number[] = [];
   for (const [room, starts] of free.entries()) {
