@@ -197,7 +197,7 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
     return skip > 0 && list(undefined, skip).length < skip ? [] : list(after, limit);
   };
   const explanation = runSteps(
-    explainInSteps(snapshot, query, { maxUnmet: 0, maxRoles: 100, maxGrantors: 2, contextOf: contextOfGrantor }),
+    explainInSteps(snapshot, query, { maxRoles: 100, maxGrantors: 2, contextOf: contextOfGrantor }),
   );
   return {
     allowed: decide(snapshot, query),

@@ -68,7 +68,7 @@ test("those who can grant a permission that is missing are found in steps", () =
   loadRows(snapshot, { roles: [{ id: idOf(8), name: "binder", permissions: binders }] });
   loadRows(snapshot, { role_bindings: [{ ...binding, id: idOf(9), role_id: idOf(8) }] });
   const query = { ...common, subject: { kind: "member", id: idOf(5) }, permission: "iam.orgs.delete" } as const;
-  const options = { maxUnmet: 0, maxRoles: 1, maxGrantors: 3, contextOf: () => undefined };
+  const options = { maxRoles: 1, maxGrantors: 3, contextOf: () => undefined };
   loadRows(snapshot, { roles: [{ id: idOf(8, 1), name: "deleter", permissions: [query.permission] }] });
   const asked = { ...query, resource, conditionContext: undefined, counted: "all" } as const;
   const steps = explainInSteps(snapshot, asked, options);

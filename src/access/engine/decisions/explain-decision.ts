@@ -48,7 +48,8 @@ export interface Denied {
 }
 
 export interface ExplainOptions {
-  readonly maxUnmet: number;
+  /** How many bindings with conditions that do not hold are named; none unless set. */
+  readonly maxUnmet?: number;
   readonly maxRoles: number;
   readonly maxGrantors: number;
   /** Returns the input of a member's conditions when it binds a role on the resource. */
@@ -62,7 +63,7 @@ export function* explainInSteps(
   options: ExplainOptions,
 ): Steps<Explanation> {
   const subject = activeSubject(snapshot, query.subject);
-  const found = subject === undefined ? [] : findPath(snapshot, subject, query, options.maxUnmet);
+  const found = subject === undefined ? [] : findPath(snapshot, subject, query, options.maxUnmet ?? 0);
   if ("allowed" in found) return found;
   const { now } = query;
   const resource = bindableAt(snapshot, query.resource);
