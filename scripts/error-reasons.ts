@@ -17,9 +17,10 @@ const text = `# Reasons of errors
 ${commentOf(reasons)}
 
 Over REST, the body of every error is \`{"error": {"code", "status", "message", "details"}}\` (AIP-193). Over Connect and gRPC,
-the same details travel with the status. Reasons that begin with "REST:" or "HTTP:" are sent over HTTP only. The enum is
-\`iam.v1alpha.ErrorReason\` in [proto/iam/v1alpha/error_reason.proto](../proto/iam/v1alpha/error_reason.proto), from which \`npm
-run generate\` writes this page.
+the same details travel with the status. \`BadRequest\` names fields as the client has sent them: over REST, where the body is a
+resource, \`name\`, and over RPC \`member.name\`; the \`reason\` of a violation is the rule, such as \`NAME_FORMAT\`. Reasons that
+begin with "REST:" or "HTTP:" are sent over HTTP only. The enum is \`iam.v1alpha.ErrorReason\` in
+[proto/iam/v1alpha/error_reason.proto](../proto/iam/v1alpha/error_reason.proto), from which \`npm run generate\` writes this page.
 
 | Reason | Meaning |
 |---|---|

@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
+import { createProjectContents } from "../resources/project-contents.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
@@ -37,6 +38,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     sealer,
     registry,
     knownPermissions,
+    projectContents: createProjectContents(database),
     predefinedRoles,
     listQueue,
     previewQueue,

@@ -181,7 +181,11 @@ export function createCallServer(
       preconditions,
       lifetime,
       context,
-      fail: (thrown) => fail(request, response, thrown, context.responseHeader, preconditions?.ifMatch !== undefined),
+      fail: (thrown) =>
+        fail(request, response, thrown, context.responseHeader, {
+          hadIfMatch: preconditions?.ifMatch !== undefined,
+          body: route.binding.body,
+        }),
     };
     if (requestGate === undefined) run(call);
     else runBehindGate(call, requestGate);

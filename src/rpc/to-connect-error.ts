@@ -9,6 +9,7 @@ import {
 } from "../../gen/google/rpc/error_details_pb.ts";
 import { isDatabaseUnavailable } from "../database/failure.ts";
 import { type ErrorReason, ServiceError } from "../errors/service-error.ts";
+import { toFieldViolations } from "../rest/errors/rest-error.ts";
 
 /** The `domain` of ErrorInfo. */
 export const errorDomain = "iam.tenantry.dev";
@@ -71,11 +72,7 @@ export function toConnectError(error: ServiceError, requestId: string): ConnectE
   const connectError = new ConnectError(error.message, codes[reason], undefined, undefined, error.cause);
   connectError.details = [{ desc: ErrorInfoSchema, value: { reason, domain: errorDomain, metadata } }];
   if (violations.length > 0) {
-    const fieldViolations = violations.map(({ field, description, rule = "" }) => ({
-      field,
-      description,
-      reason: rule,
-    }));
+    const fieldViolations = toFieldViolations(violations);
     connectError.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
   }
   if (quotas.length > 0) {

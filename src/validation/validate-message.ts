@@ -3,6 +3,7 @@ import {
   type DescMessage,
   type Message,
   type MessageShape,
+  create,
   createRegistry,
   isFieldSet,
 } from "@bufbuild/protobuf";
@@ -129,18 +130,42 @@ export function brokenConstraints<Desc extends DescMessage>(
   if (result.kind === "error") throw result.error;
   const broken = (result.violations ?? []).map((violation) => ({
     field: prefix + pathToString(violation.field),
-    description: describeViolation(violation),
+    description: describeViolation(message, violation),
     rule: violation.ruleId,
   }));
   const texts = findNul(schema, message, prefix);
   return [...broken, ...texts.filter((text) => !broken.some(({ field }) => text.field.startsWith(field)))];
 }
 
-/** Returns the message of a violation. That of an undefined value of an enum does not say which there are. */
-function describeViolation({ field, ruleId, message }: Violation): string {
+/** Returns the message of a violation, with what it does not say: the values of an enum, and which entry of a map is meant. */
+function describeViolation(root: Message, { field, ruleId, message }: Violation): string {
   const last = field.at(-1);
-  if (ruleId !== "enum.defined_only" || last?.kind !== "field" || last.enum === undefined) return message;
-  return `must be one of ${last.enum.values.map(({ name }) => name).join(", ")}`;
+  if (last?.kind !== "field") return message;
+  if (ruleId === "enum.defined_only" && last.enum !== undefined) {
+    return `must be one of ${last.enum.values.map(({ name }) => name).join(", ")}`;
+  }
+  const key = last.fieldKind === "map" ? findBrokenKey(valueAt(root, field.slice(0, -1)), last, ruleId) : undefined;
+  return key === undefined ? message : `${message} (at the key ${JSON.stringify(key.slice(0, 100))})`;
+}
+
+/** Returns the first key whose entry breaks a rule about all entries by itself; undefined for rules about their number. */
+function findBrokenKey(holder: unknown, field: DescField & { fieldKind: "map" }, ruleId: string): string | undefined {
+  const entries = Object.entries(valueOf(holder as Message, field) as Readonly<Record<string, unknown>>);
+  const isBroken = ([key, value]: [string, unknown]): boolean => {
+    const alone = Object.assign(create(field.parent), { [field.localName]: { [key]: value } });
+    return validator.validate(field.parent, alone).violations?.some((each) => each.ruleId === ruleId) === true;
+  };
+  return entries.find(isBroken)?.[0];
+}
+
+function valueAt(root: Message, path: Violation["field"]): unknown {
+  let value: unknown = root;
+  for (const step of path) {
+    if (step.kind === "field") value = valueOf(value as Message, step);
+    else if (step.kind === "list_sub") value = (value as readonly unknown[])[step.index];
+    else if (step.kind === "map_sub") value = (value as Readonly<Record<string, unknown>>)[String(step.key)];
+  }
+  return value;
 }
 
 /**

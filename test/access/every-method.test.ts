@@ -272,6 +272,7 @@ describe("over every protocol", () => {
   const ownOfCall = new Set([
     "id",
     "etag",
+    "next_attempt_time",
     "secret",
     "prefix",
     "create_time",

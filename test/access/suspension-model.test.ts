@@ -307,7 +307,12 @@ const ways: Readonly<Record<string, Way>> = {
     }
     return answers;
   },
-  ExplainAccess: each(async (question) => (await operator.explainAccess(requestOf(question))).allowed),
+  // Does not explain what is in a project that does not exist.
+  ExplainAccess: each((question) =>
+    question.resource.path.includes("/projects/none")
+      ? undefined
+      : operator.explainAccess(requestOf(question)).then(({ allowed }) => allowed),
+  ),
   ListSubjects: inList(
     ({ actor, resource, permission }) => (actor.isOwn ? `${resource.path} ${permission}` : undefined),
     async (question) => (await operator.listSubjects({ ...requestOf(question), pageSize: 1000 })).subjectPaths,

@@ -1,6 +1,7 @@
 // Tests ExplainAccess: why a subject has access, or what is missing.
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
+import { openCloud } from "../resources/cloud.ts";
+import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { overFirst } from "../support/transports.ts";
@@ -122,6 +123,131 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
     await api.projects.activateProject({ path: web });
     await api.orgs.suspendOrg({ path: org.path });
     expect(await explain(alice, web)).toMatchObject({ allowed: false, deniedBecause: "the org is SUSPENDED" });
+  });
+
+  describe("a binding whose condition is not true", () => {
+    const condition = 'resource.labels.env == "dev" && subject.type == "member" && (context.mfa || context.vpn)';
+    const ofExplanation = async (subjectPath: string, resourcePath: string, context = {}) => {
+      const { allowed, grants, conditionalGrants } = await place.access.explainAccess({
+        subjectPath,
+        permission,
+        resourcePath,
+        context,
+      });
+      const plain = conditionalGrants.map(({ roleBindingPath, rolePath, groupPaths, condition: text, falseParts }) => ({
+        roleBindingPath,
+        rolePath,
+        groupPaths,
+        condition: text,
+        falseParts,
+      }));
+      return { allowed, count: grants.length, conditionalGrants: plain };
+    };
+
+    test("is named with the condition and what of it is not true", async () => {
+      const { api, alice, sre, org, web, grant } = place;
+      await api.projects.updateProject({ path: web, project: { labels: { env: "prod" } } });
+      const roleBindingPath = await grant(org.path, alice, "/roles/admin", { condition });
+      const ofGroup = await grant(web, sre, "/roles/editor", { condition: 'subject.path == "/nobody"' });
+      const onOrg = { rolePath: "/roles/admin", roleBindingPath, groupPaths: [], condition };
+      const throughGroup = {
+        roleBindingPath: ofGroup,
+        rolePath: "/roles/editor",
+        groupPaths: [sre],
+        condition: 'subject.path == "/nobody"',
+        falseParts: ['subject.path == "/nobody"'],
+      };
+      expect(await ofExplanation(alice, `${web}/instances/db-1`)).toEqual({
+        allowed: false,
+        count: 0,
+        conditionalGrants: [
+          { ...onOrg, falseParts: ['resource.labels.env == "dev"', "context.mfa || context.vpn"] },
+          throughGroup,
+        ],
+      });
+      expect((await ofExplanation(alice, web, { mfa: true })).conditionalGrants).toEqual([
+        { ...onOrg, falseParts: ['resource.labels.env == "dev"'] },
+        throughGroup,
+      ]);
+      await api.projects.updateProject({ path: web, project: { labels: { env: "dev" } } });
+      expect(await ofExplanation(alice, web, { mfa: true })).toEqual({
+        allowed: true,
+        count: 1,
+        conditionalGrants: [],
+      });
+    });
+
+    test("is named without the condition to callers who may not get the binding", async () => {
+      const { api, alice, bob, org, web, grant } = place;
+      const roleBindingPath = await grant(org.path, alice, "/roles/admin", { condition: "context.mfa" });
+      const auditor = await api.roles.createRole({
+        parentPath: org.path,
+        role: { name: "auditor", permissions: ["iam.access.explain"] },
+      });
+      await grant(org.path, bob, auditor.path);
+      const { secret = "" } = await api.apiKeys.createApiKey({ parentPath: bob, apiKey: { name: "key" } });
+      const access = createAccessClient(protocol, server.url, secret);
+      const explained = () => access.explainAccess({ subjectPath: alice, permission, resourcePath: web });
+      expect((await explained()).conditionalGrants).toMatchObject([
+        { roleBindingPath, rolePath: "/roles/admin", condition: "", falseParts: [] },
+      ]);
+      await grant(org.path, bob, "/roles/viewer");
+      expect((await explained()).conditionalGrants).toMatchObject([
+        { roleBindingPath, condition: "context.mfa", falseParts: ["context.mfa"] },
+      ]);
+    });
+
+    test("is one of at most ten", async () => {
+      const { alice, web, grant } = place;
+      for (let each = 0; each < 11; each++) {
+        await grant(web, alice, "/roles/admin", { condition: `context.n == ${each}` });
+      }
+      expect((await ofExplanation(alice, web)).conditionalGrants).toHaveLength(10);
+    });
+  });
+
+  test("refuses a permission and a project that do not exist, also for the operator", async () => {
+    const { alice, org, web } = place;
+    for (const [wanted, problem] of [
+      ["iam.member.get", /there is no iam.member.get; the collections of iam are .*members/],
+      ["iam.members.gett", /there is no iam.members.gett; of iam.members there are .*iam.members.get/],
+    ] as const) {
+      const failure = await failureOf(explain(alice, web, wanted));
+      expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["permission"] });
+      expect(failure.message).toMatch(problem);
+    }
+    for (const path of [`${org.path}/projects/wep`, `${org.path}/projects/wep/instances/db-1`]) {
+      expect(await failureOf(explain(alice, path))).toMatchObject({
+        code: "NotFound",
+        metadata: { resource: `${org.path}/projects/wep` },
+      });
+    }
+    await explain(alice, `${web}/instances/of-another-service`);
+    const { id } = await place.api.projects.getProject({ path: web });
+    // For a subject of another org, the project is looked up in the database.
+    for (const subject of [alice, "/orgs/system/members/operator"]) {
+      await explain(subject, `${org.path}/projects/@${id}`);
+      const elsewhere = `${org.path}/projects/@${org.id}`;
+      for (const path of [elsewhere, `${org.path}/projects/wep`]) {
+        expect(await failureOf(explain(subject, path))).toMatchObject({ code: "NotFound" });
+      }
+    }
+  });
+
+  test("refuses a verb that a type of the catalog does not have, unless a role names it", async () => {
+    const { api, alice, org, web } = place;
+    const cloud = await openCloud(protocol, server.url, server.operatorKey);
+    const wanted = `${cloud.service}.instances.strat`;
+    expect(await failureOf(explain(alice, web, wanted))).toMatchObject({
+      fields: ["permission"],
+      message: expect.stringMatching(
+        /the verbs of .*\.instances are create, delete, get, list, resize, start, update, use/,
+      ),
+    });
+    await explain(alice, web, `${cloud.service}.instances.start`);
+    await explain(alice, web, `${cloud.service}.consoles.open`);
+    await api.roles.createRole({ parentPath: org.path, role: { name: "own", permissions: [wanted] } });
+    await explain(alice, web, wanted);
   });
 
   test("agrees with CheckAccess at the same revision", async () => {

@@ -51,14 +51,14 @@ const tooMany: [what: string, field: string, rule: string, send: Send, items: re
   [
     "a list of the request",
     "permissions",
-    "repeated.max_items",
+    "REPEATED_MAX_ITEMS",
     ({ access }, item) => access.testPermissions({ resourcePath: org, permissions: texts(1001, item) }),
     [short, long],
   ],
   [
     "a list of a resource",
     "role.permissions",
-    "repeated.max_items",
+    "REPEATED_MAX_ITEMS",
     ({ roles }, item) =>
       roles.createRole({ parentPath: org, role: { name: "auditor", permissions: texts(1001, item) } }),
     [short, long],
@@ -66,14 +66,14 @@ const tooMany: [what: string, field: string, rule: string, send: Send, items: re
   [
     "labels",
     "member.labels",
-    "labels.count",
+    "LABELS_COUNT",
     ({ members }, item) => members.createMember({ parentPath: org, member: { name: "a", labels: labels(300, item) } }),
     ["k", longKey],
   ],
   [
     "labels of an update",
     "member.labels",
-    "labels.count",
+    "LABELS_COUNT",
     ({ members }, item) =>
       members.updateMember({
         path: `${org}/members/none`,
@@ -85,7 +85,7 @@ const tooMany: [what: string, field: string, rule: string, send: Send, items: re
   [
     "labels in an item of a batch",
     "requests[150].member.labels",
-    "labels.count",
+    "LABELS_COUNT",
     ({ members }, item) =>
       members.batchCreateMembers({
         parentPath: org,

@@ -254,6 +254,21 @@ describe("an operation", () => {
     expect(await fieldsOf(batch)).toEqual(expected("requests[1].resource_type.operations"));
   });
 
+  test("refuses a QuantityKind whose amounts could only be 0; without a step, it is 1", async () => {
+    const create = (step?: number) =>
+      api.quantityKinds.createQuantityKind({
+        quantityKind: { name: uniqueName("kind"), unit: "piece", ...(step !== undefined && { step }) },
+      });
+    for (const step of [0, -1]) {
+      expect(await failureOf(create(step))).toMatchObject({
+        code: "InvalidArgument",
+        fields: ["quantity_kind.step"],
+        message: expect.stringContaining("greater than 0"),
+      });
+    }
+    expect((await create()).step).toBe(1);
+  });
+
   test("accepts decimal amounts, and returns them exactly", async () => {
     await api.quantityKinds.createQuantityKind({ quantityKind: { name: "grams", unit: "gram", step: 1e-7 } });
     const quantities = [

@@ -80,6 +80,20 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
     expect(all.operations.map(({ verb }) => verb)).toEqual(["create", "resize", "delete"]);
   });
 
+  test("an update of what operations change says which call changes it", async () => {
+    const path = cloud.pathOf("db-0");
+    await cloud.create("db-0", 2);
+    await cloud.complete();
+    const update = cloud.resources.updateResource({ path, resource: { quantities: { [cloud.cores]: 4 } } });
+    expect(await failureOf(update)).toMatchObject({
+      code: "InvalidArgument",
+      fields: ["resource.quantities"],
+      message: expect.stringContaining(
+        "run an operation of the type that takes them, such as resize, with RunResource",
+      ),
+    });
+  });
+
   test("people can change its display fields, and nothing else", async () => {
     const { resources, cores } = cloud;
     await cloud.create("db-2");

@@ -156,6 +156,21 @@ describe("a schema", () => {
   });
 });
 
+describe("parameters that break a schema", () => {
+  test.each<readonly [schema: JsonObject, parameters: JsonObject, field: string, problem: RegExp]>([
+    [{ additionalProperties: false, properties: { a: {} } }, { a: 1, zone: "b" }, "parameters", /"zone"/],
+    [{ properties: { zone: { enum: ["a", "b"] } } }, { zone: "c" }, "parameters.zone", /must be one of "a", "b"/],
+    [{ properties: { zone: { const: "a" } } }, { zone: "c" }, "parameters.zone", /must be "a"/],
+    [{ required: ["zone"] }, {}, "parameters", /"zone"/],
+    [{ propertyNames: { maxLength: 2 } }, { zone: 1 }, "parameters", /"zone"/],
+    [{ dependentRequired: { zone: ["rack"] } }, { zone: 1 }, "parameters", /"rack" when "zone"/],
+    [{ properties: { n: { maximum: 3 } } }, { n: 4 }, "parameters.n", /<= 3/],
+  ])("are refused with the property and the values that are accepted: %j", (schema, parameters, field, problem) => {
+    const violation = violationOf(() => checkParameters(schema, parameters, "parameters"));
+    expect(violation).toMatchObject({ field, description: expect.stringMatching(problem) });
+  });
+});
+
 describe("parameters", () => {
   const backtracking: JsonObject = { type: "object", properties: { a: { pattern: "^(a|a)*$" } } };
 

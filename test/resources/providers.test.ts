@@ -94,6 +94,10 @@ describe("a claim", () => {
       expect(await failureOf(late())).toMatchObject({ code: "Aborted", reason: "CLAIM_VOID" });
     }
     expect(await stateOf(cloud.pathOf(name))).toBe(Resource_State.CREATING);
+    // One that has expired counts until there is another.
+    await makeDue(path);
+    expect((await provider.renewOperation(cloud.present(after))).claimExpireTime).toBeDefined();
+    await makeDue(path);
     await provider.completeOperation(cloud.present(after));
     expect(await stateOf(cloud.pathOf(name))).toBe(Resource_State.ACTIVE);
     expect(await failureOf(provider.completeOperation(cloud.present(after)))).toMatchObject({ reason: "CLAIM_VOID" });

@@ -86,7 +86,7 @@ describe("an error", () => {
     expect(error.findDetails(BadRequestSchema)).toMatchObject([
       {
         fieldViolations: [
-          { field: "member.name", description: "must be set", reason: "required" },
+          { field: "member.name", description: "must be set", reason: "REQUIRED" },
           { field: "page_size", description: "must be 0 or more", reason: "" },
         ],
       },

@@ -108,21 +108,21 @@ describe.each(["Connect", "gRPC", "gRPC-Web"] as const)("over %s", (protocol) =>
 
 test.each([
   ["ORG/members:batchGet?paths=%00", undefined, "paths[0]"],
-  ["ORG/members", { name: "zoe", labels: { a: nul } }, "member.labels"],
+  ["ORG/members", { name: "zoe", labels: { a: nul } }, "labels"],
   [
     "ORG/identityProviders",
     { name: "x", issuer: "https://login.example.com", client_id: nul, client_secret: "s" },
-    "identity_provider.client_id",
+    "client_id",
   ],
   [
     "ORG/identityProviders",
     { name: "x", issuer: "https://login.example.com", client_id: "a", client_secret: nul },
-    "identity_provider.client_secret",
+    "client_secret",
   ],
   [
     "../../resources/v1alpha/services/none/resourceTypes",
     { name: "x", parameters_schema: { title: nul } },
-    "resource_type.parameters_schema",
+    "parameters_schema",
   ],
 ])("%s %j is refused by its field", async (path, body, field) => {
   const response = await fetch(new URL(path.replace("ORG", org.slice(1)), `${server.url}/iam/v1alpha/`), {

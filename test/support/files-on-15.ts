@@ -14,6 +14,7 @@ export const filesOn15: readonly string[] = [
   "test/access/limited-grants.test.ts",
   "test/access/snapshot-files.test.ts",
   "test/access/wildcard-suspensions.test.ts",
+  "test/api/access-checks-contents.test.ts",
   "test/api/access-gate.test.ts",
   "test/api/access-revisions.test.ts",
   "test/api/authorization-codes.test.ts",

@@ -13,7 +13,7 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
-import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
+import { BadRequestSchema, file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
 
 const registry = createRegistry(file_google_rpc_error_details);
 
@@ -23,7 +23,8 @@ export function createRestTransport(baseUrl: string, apiKey: string | undefined)
       const message = toJson(method.input, create(method.input, input), { useProtoFieldName: true }) as JsonObject;
       const headers = new Headers(header);
       if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`);
-      const { verb, url, body } = createRequest(fittingRule(ruleOf(method), message), message);
+      const rule = fittingRule(ruleOf(method), message);
+      const { verb, url, body } = createRequest(rule, message);
       if (body !== undefined) headers.set("content-type", "application/json");
       const response = await fetch(`${baseUrl}${url}`, {
         method: verb,
@@ -32,7 +33,7 @@ export function createRestTransport(baseUrl: string, apiKey: string | undefined)
         signal: signal ?? null,
       });
       const json = response.status === 204 ? {} : ((await response.json()) as JsonObject);
-      if (!response.ok) throw readError(json, response.headers);
+      if (!response.ok) throw withRequestFields(readError(json, response.headers), method, rule);
       return {
         stream: false,
         service: method.parent,
@@ -111,6 +112,26 @@ export function readError(json: JsonObject, header: Headers): ConnectError {
   const { details: any } = fromJson(StatusSchema, { details }, { registry });
   error.details = any.map(({ typeUrl, value }) => ({ type: typeUrl.slice(typeUrl.indexOf("/") + 1), value }));
   return error;
+}
+
+/** Names the fields of the body as the RPC protocols do, so that tests compare errors over all protocols. */
+function withRequestFields(error: ConnectError, { input }: DescMethodUnary, { body }: HttpRule): ConnectError {
+  const inBody = input.fields.find(({ name }) => name === body)?.message?.fields.map(({ name }) => name);
+  const [bad] = error.findDetails(BadRequestSchema);
+  if (inBody === undefined || bad === undefined) return error;
+  const top = new Set(input.fields.map(({ name }) => name));
+  let message = error.rawMessage;
+  for (const violation of bad.fieldViolations) {
+    const [first = ""] = violation.field.split(/[.[]/);
+    if (top.has(first) || !inBody.includes(first)) continue;
+    message = message.replace(`${violation.field}: `, `${body}.${violation.field}: `);
+    violation.field = `${body}.${violation.field}`;
+  }
+  const named = new ConnectError(message, error.code, error.metadata);
+  named.details = error.details.map((detail) =>
+    "type" in detail && detail.type === BadRequestSchema.typeName ? { desc: BadRequestSchema, value: bad } : detail,
+  );
+  return named;
 }
 
 function codeOf(status: string): Code {

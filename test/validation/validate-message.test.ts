@@ -254,6 +254,18 @@ describe("labels", () => {
   ])("are refused: %s", (_name, labels, rule) => {
     expect(violations({ labels })).toMatchObject([{ field: "labels", rule }]);
   });
+
+  test.each([
+    [{ ...many(10), "k-": "" }, "k-"],
+    [{ ...many(10), K: "", L: "" }, "K"],
+    [{ ...many(10), m: "a\nb" }, "m"],
+  ])("are refused with the key that breaks the rule: %j", (labels, key) => {
+    expect(violations({ labels })[0]?.description).toMatch(new RegExp(`\\(at the key "${key}"\\)$`));
+  });
+
+  test("that are too many are refused without a key", () => {
+    expect(violations({ labels: many(65) })[0]?.description).toBe("must hold at most 64 labels");
+  });
 });
 
 test("an undefined enum value is refused", () => {

@@ -131,7 +131,7 @@ func readErrors(ctx context.Context, client *tenantry.ClientWithResponses, org s
 			require(*detail.Reason == tenantry.ErrorReasonFIELDINVALID, "reason %s", *detail.Reason)
 			known++
 		case tenantry.BadRequestDetail:
-			require(*(*detail.FieldViolations)[0].Field == "member.name", "violations %v", detail.FieldViolations)
+			require(*(*detail.FieldViolations)[0].Field == "name", "violations %v", detail.FieldViolations)
 			known++
 		}
 	}

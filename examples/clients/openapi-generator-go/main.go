@@ -114,7 +114,7 @@ func readErrors(ctx context.Context, client *tenantry.APIClient, org string) {
 			known++
 		case *tenantry.BadRequestDetail:
 			violation := detail.GetFieldViolations()[0]
-			require(violation.GetField() == "member.name", "field %s", violation.GetField())
+			require(violation.GetField() == "name", "field %s", violation.GetField())
 			known++
 		}
 	}

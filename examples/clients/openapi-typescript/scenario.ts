@@ -101,7 +101,7 @@ async function readErrors(): Promise<void> {
         known++;
         break;
       case "type.googleapis.com/google.rpc.BadRequest":
-        assert.equal(detail.field_violations?.[0]?.field, "member.name");
+        assert.equal(detail.field_violations?.[0]?.field, "name");
         known++;
         break;
     }

@@ -2,8 +2,8 @@
 // @generated from file iam/v1alpha/access.proto (package iam.v1alpha, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
@@ -12,13 +12,13 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
 import { file_iam_v1alpha_constraints } from "./constraints_pb.ts";
-import type { JsonObject, Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file iam/v1alpha/access.proto.
  */
 export const file_iam_v1alpha_access: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9hY2Nlc3MucHJvdG8SC2lhbS52MWFscGhhIokCChJDaGVja0FjY2Vzc1JlcXVlc3QSHwoMc3ViamVjdF9wYXRoGAEgASgJQgngQQL6QQMKASoSIAoKcGVybWlzc2lvbhgCIAEoCUIM4EECukgGcgS4uxgBEiAKDXJlc291cmNlX3BhdGgYAyABKAlCCeBBAfpBAwoBKhIcCghyZXZpc2lvbhgEIAEoCUIK4EEBukgEcgIoQBJBCg1tYXhfc3RhbGVuZXNzGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg/gQQG6SAmqAQYiAgg8MgASLQoHY29udGV4dBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBASI4ChNDaGVja0FjY2Vzc1Jlc3BvbnNlEg8KB2FsbG93ZWQYASABKAgSEAoIcmV2aXNpb24YAiABKAkiWAoXQmF0Y2hDaGVja0FjY2Vzc1JlcXVlc3QSPQoGY2hlY2tzGAEgAygLMh8uaWFtLnYxYWxwaGEuQ2hlY2tBY2Nlc3NSZXF1ZXN0QgzgQQK6SAaSAQMQ6AciTQoYQmF0Y2hDaGVja0FjY2Vzc1Jlc3BvbnNlEjEKB3Jlc3VsdHMYASADKAsyIC5pYW0udjFhbHBoYS5DaGVja0FjY2Vzc1Jlc3BvbnNlIqkCChNMaXN0U3ViamVjdHNSZXF1ZXN0EiAKCnBlcm1pc3Npb24YASABKAlCDOBBArpIBnIEuLsYARIgCg1yZXNvdXJjZV9wYXRoGAIgASgJQgngQQL6QQMKASoSHQoJcGFnZV9zaXplGAMgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YBCABKAlCC+BBAbpIBXIDKIAIEhwKCHJldmlzaW9uGAUgASgJQgrgQQG6SARyAihAEkEKDW1heF9zdGFsZW5lc3MYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD+BBAbpICaoBBiICCDwyABItCgdjb250ZXh0GAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEBInYKFExpc3RTdWJqZWN0c1Jlc3BvbnNlEjMKDXN1YmplY3RfcGF0aHMYASADKAlCHPpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHJldmlzaW9uGAMgASgJItwCChRMaXN0UmVzb3VyY2VzUmVxdWVzdBIfCgxzdWJqZWN0X3BhdGgYASABKAlCCeBBAvpBAwoBKhIgCgpwZXJtaXNzaW9uGAIgASgJQgzgQQK6SAZyBLi7GAESMQoLcGFyZW50X3BhdGgYAyABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSHQoJcGFnZV9zaXplGAQgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YBSABKAlCC+BBAbpIBXIDKIAIEhwKCHJldmlzaW9uGAYgASgJQgrgQQG6SARyAihAEkEKDW1heF9zdGFsZW5lc3MYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD+BBAbpICaoBBiICCDwyABItCgdjb250ZXh0GAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEBImIKFUxpc3RSZXNvdXJjZXNSZXNwb25zZRIeCg5yZXNvdXJjZV9wYXRocxgBIAMoCUIG+kEDCgEqEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghyZXZpc2lvbhgDIAEoCSKyAQoWVGVzdFBlcm1pc3Npb25zUmVxdWVzdBIgCg1yZXNvdXJjZV9wYXRoGAEgASgJQgngQQH6QQMKASoSKQoLcGVybWlzc2lvbnMYAiADKAlCFOBBArpIDpIBCxDoByIGcgS4uxgBEi0KB2NvbnRleHQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQESHAoIcmV2aXNpb24YBCABKAlCCuBBAbpIBHICKEAiQAoXVGVzdFBlcm1pc3Npb25zUmVzcG9uc2USEwoLcGVybWlzc2lvbnMYASADKAkSEAoIcmV2aXNpb24YAiABKAkiyAEKFEV4cGxhaW5BY2Nlc3NSZXF1ZXN0Eh8KDHN1YmplY3RfcGF0aBgBIAEoCUIJ4EEC+kEDCgEqEiAKCnBlcm1pc3Npb24YAiABKAlCDOBBArpIBnIEuLsYARIgCg1yZXNvdXJjZV9wYXRoGAMgASgJQgngQQH6QQMKASoSLQoHY29udGV4dBgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBARIcCghyZXZpc2lvbhgFIAEoCUIK4EEBukgEcgIoQCKaAwoVRXhwbGFpbkFjY2Vzc1Jlc3BvbnNlEg8KB2FsbG93ZWQYASABKAgSEAoIcmV2aXNpb24YAiABKAkSOAoGZ3JhbnRzGAMgAygLMiguaWFtLnYxYWxwaGEuRXhwbGFpbkFjY2Vzc1Jlc3BvbnNlLkdyYW50Ei4KCnJvbGVfcGF0aHMYBCADKAlCGvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlEjMKDWdyYW50ZXJfcGF0aHMYBSADKAlCHPpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISFgoOZGVuaWVkX2JlY2F1c2UYBiABKAkapgEKBUdyYW50EjwKEXJvbGVfYmluZGluZ19wYXRoGAEgASgJQiH6QR4KHGlhbS50ZW5hbnRyeS5kZXYvUm9sZUJpbmRpbmcSLQoJcm9sZV9wYXRoGAIgASgJQhr6QRcKFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIwCgtncm91cF9wYXRocxgDIAMoCUIb+kEYChZpYW0udGVuYW50cnkuZGV2L0dyb3VwMvMHCg1BY2Nlc3NTZXJ2aWNlEpsBCgtDaGVja0FjY2VzcxIfLmlhbS52MWFscGhhLkNoZWNrQWNjZXNzUmVxdWVzdBogLmlhbS52MWFscGhhLkNoZWNrQWNjZXNzUmVzcG9uc2UiSaK7GCEKEGlhbS5hY2Nlc3MuY2hlY2sSDXJlc291cmNlX3BhdGiC0+STAh46ASoiGS9pYW0vdjFhbHBoYS9hY2Nlc3M6Y2hlY2sStgEKEEJhdGNoQ2hlY2tBY2Nlc3MSJC5pYW0udjFhbHBoYS5CYXRjaENoZWNrQWNjZXNzUmVxdWVzdBolLmlhbS52MWFscGhhLkJhdGNoQ2hlY2tBY2Nlc3NSZXNwb25zZSJVorsYKAoQaWFtLmFjY2Vzcy5jaGVjaxIUY2hlY2tzLnJlc291cmNlX3BhdGiC0+STAiM6ASoiHi9pYW0vdjFhbHBoYS9hY2Nlc3M6YmF0Y2hDaGVjaxKkAQoMTGlzdFN1YmplY3RzEiAuaWFtLnYxYWxwaGEuTGlzdFN1YmplY3RzUmVxdWVzdBohLmlhbS52MWFscGhhLkxpc3RTdWJqZWN0c1Jlc3BvbnNlIk+iuxggCg9pYW0uYWNjZXNzLmxpc3QSDXJlc291cmNlX3BhdGiC0+STAiU6ASoiIC9pYW0vdjFhbHBoYS9hY2Nlc3M6bGlzdFN1YmplY3RzEqYBCg1MaXN0UmVzb3VyY2VzEiEuaWFtLnYxYWxwaGEuTGlzdFJlc291cmNlc1JlcXVlc3QaIi5pYW0udjFhbHBoYS5MaXN0UmVzb3VyY2VzUmVzcG9uc2UiTqK7GB4KD2lhbS5hY2Nlc3MubGlzdBILcGFyZW50X3BhdGiC0+STAiY6ASoiIS9pYW0vdjFhbHBoYS9hY2Nlc3M6bGlzdFJlc291cmNlcxKSAQoPVGVzdFBlcm1pc3Npb25zEiMuaWFtLnYxYWxwaGEuVGVzdFBlcm1pc3Npb25zUmVxdWVzdBokLmlhbS52MWFscGhhLlRlc3RQZXJtaXNzaW9uc1Jlc3BvbnNlIjSiuxgCGAGC0+STAig6ASoiIy9pYW0vdjFhbHBoYS9hY2Nlc3M6dGVzdFBlcm1pc3Npb25zEqUBCg1FeHBsYWluQWNjZXNzEiEuaWFtLnYxYWxwaGEuRXhwbGFpbkFjY2Vzc1JlcXVlc3QaIi5pYW0udjFhbHBoYS5FeHBsYWluQWNjZXNzUmVzcG9uc2UiTaK7GCMKEmlhbS5hY2Nlc3MuZXhwbGFpbhINcmVzb3VyY2VfcGF0aILT5JMCIDoBKiIbL2lhbS92MWFscGhhL2FjY2VzczpleHBsYWluQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_duration, file_google_protobuf_struct, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9hY2Nlc3MucHJvdG8SC2lhbS52MWFscGhhIokCChJDaGVja0FjY2Vzc1JlcXVlc3QSHwoMc3ViamVjdF9wYXRoGAEgASgJQgngQQL6QQMKASoSIAoKcGVybWlzc2lvbhgCIAEoCUIM4EECukgGcgS4uxgBEiAKDXJlc291cmNlX3BhdGgYAyABKAlCCeBBAfpBAwoBKhIcCghyZXZpc2lvbhgEIAEoCUIK4EEBukgEcgIoQBJBCg1tYXhfc3RhbGVuZXNzGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg/gQQG6SAmqAQYiAgg8MgASLQoHY29udGV4dBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBASI4ChNDaGVja0FjY2Vzc1Jlc3BvbnNlEg8KB2FsbG93ZWQYASABKAgSEAoIcmV2aXNpb24YAiABKAkiWAoXQmF0Y2hDaGVja0FjY2Vzc1JlcXVlc3QSPQoGY2hlY2tzGAEgAygLMh8uaWFtLnYxYWxwaGEuQ2hlY2tBY2Nlc3NSZXF1ZXN0QgzgQQK6SAaSAQMQ6AciTQoYQmF0Y2hDaGVja0FjY2Vzc1Jlc3BvbnNlEjEKB3Jlc3VsdHMYASADKAsyIC5pYW0udjFhbHBoYS5DaGVja0FjY2Vzc1Jlc3BvbnNlIqkCChNMaXN0U3ViamVjdHNSZXF1ZXN0EiAKCnBlcm1pc3Npb24YASABKAlCDOBBArpIBnIEuLsYARIgCg1yZXNvdXJjZV9wYXRoGAIgASgJQgngQQL6QQMKASoSHQoJcGFnZV9zaXplGAMgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YBCABKAlCC+BBAbpIBXIDKIAIEhwKCHJldmlzaW9uGAUgASgJQgrgQQG6SARyAihAEkEKDW1heF9zdGFsZW5lc3MYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD+BBAbpICaoBBiICCDwyABItCgdjb250ZXh0GAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEBInYKFExpc3RTdWJqZWN0c1Jlc3BvbnNlEjMKDXN1YmplY3RfcGF0aHMYASADKAlCHPpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHJldmlzaW9uGAMgASgJItADChRMaXN0UmVzb3VyY2VzUmVxdWVzdBIfCgxzdWJqZWN0X3BhdGgYASABKAlCCeBBAvpBAwoBKhIgCgpwZXJtaXNzaW9uGAIgASgJQgzgQQK6SAZyBLi7GAESMQoLcGFyZW50X3BhdGgYAyABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSHQoJcGFnZV9zaXplGAQgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YBSABKAlCC+BBAbpIBXIDKIAIEhwKCHJldmlzaW9uGAYgASgJQgrgQQG6SARyAihAEkEKDW1heF9zdGFsZW5lc3MYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD+BBAbpICaoBBiICCDwyABItCgdjb250ZXh0GAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEBEjkKBGtpbmQYCSABKA4yJi5pYW0udjFhbHBoYS5MaXN0UmVzb3VyY2VzUmVxdWVzdC5LaW5kQgPgQQEiNwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASCwoHUFJPSkVDVBABEgwKCFJFU09VUkNFEAIiYgoVTGlzdFJlc291cmNlc1Jlc3BvbnNlEh4KDnJlc291cmNlX3BhdGhzGAEgAygJQgb6QQMKASoSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCHJldmlzaW9uGAMgASgJIrIBChZUZXN0UGVybWlzc2lvbnNSZXF1ZXN0EiAKDXJlc291cmNlX3BhdGgYASABKAlCCeBBAfpBAwoBKhIpCgtwZXJtaXNzaW9ucxgCIAMoCUIU4EECukgOkgELEOgHIgZyBLi7GAESLQoHY29udGV4dBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBARIcCghyZXZpc2lvbhgEIAEoCUIK4EEBukgEcgIoQCJAChdUZXN0UGVybWlzc2lvbnNSZXNwb25zZRITCgtwZXJtaXNzaW9ucxgBIAMoCRIQCghyZXZpc2lvbhgCIAEoCSLIAQoURXhwbGFpbkFjY2Vzc1JlcXVlc3QSHwoMc3ViamVjdF9wYXRoGAEgASgJQgngQQL6QQMKASoSIAoKcGVybWlzc2lvbhgCIAEoCUIM4EECukgGcgS4uxgBEiAKDXJlc291cmNlX3BhdGgYAyABKAlCCeBBAfpBAwoBKhItCgdjb250ZXh0GAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEBEhwKCHJldmlzaW9uGAUgASgJQgrgQQG6SARyAihAIscFChVFeHBsYWluQWNjZXNzUmVzcG9uc2USDwoHYWxsb3dlZBgBIAEoCBIQCghyZXZpc2lvbhgCIAEoCRI4CgZncmFudHMYAyADKAsyKC5pYW0udjFhbHBoYS5FeHBsYWluQWNjZXNzUmVzcG9uc2UuR3JhbnQSLgoKcm9sZV9wYXRocxgEIAMoCUIa+kEXChVpYW0udGVuYW50cnkuZGV2L1JvbGUSMwoNZ3JhbnRlcl9wYXRocxgFIAMoCUIc+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIWCg5kZW5pZWRfYmVjYXVzZRgGIAEoCRJPChJjb25kaXRpb25hbF9ncmFudHMYByADKAsyMy5pYW0udjFhbHBoYS5FeHBsYWluQWNjZXNzUmVzcG9uc2UuQ29uZGl0aW9uYWxHcmFudBqmAQoFR3JhbnQSPAoRcm9sZV9iaW5kaW5nX3BhdGgYASABKAlCIfpBHgocaWFtLnRlbmFudHJ5LmRldi9Sb2xlQmluZGluZxItCglyb2xlX3BhdGgYAiABKAlCGvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlEjAKC2dyb3VwX3BhdGhzGAMgAygJQhv6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXAa2QEKEENvbmRpdGlvbmFsR3JhbnQSPAoRcm9sZV9iaW5kaW5nX3BhdGgYASABKAlCIfpBHgocaWFtLnRlbmFudHJ5LmRldi9Sb2xlQmluZGluZxItCglyb2xlX3BhdGgYAiABKAlCGvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlEjAKC2dyb3VwX3BhdGhzGAMgAygJQhv6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASEQoJY29uZGl0aW9uGAQgASgJEhMKC2ZhbHNlX3BhcnRzGAUgAygJMvMHCg1BY2Nlc3NTZXJ2aWNlEpsBCgtDaGVja0FjY2VzcxIfLmlhbS52MWFscGhhLkNoZWNrQWNjZXNzUmVxdWVzdBogLmlhbS52MWFscGhhLkNoZWNrQWNjZXNzUmVzcG9uc2UiSaK7GCEKEGlhbS5hY2Nlc3MuY2hlY2sSDXJlc291cmNlX3BhdGiC0+STAh46ASoiGS9pYW0vdjFhbHBoYS9hY2Nlc3M6Y2hlY2sStgEKEEJhdGNoQ2hlY2tBY2Nlc3MSJC5pYW0udjFhbHBoYS5CYXRjaENoZWNrQWNjZXNzUmVxdWVzdBolLmlhbS52MWFscGhhLkJhdGNoQ2hlY2tBY2Nlc3NSZXNwb25zZSJVorsYKAoQaWFtLmFjY2Vzcy5jaGVjaxIUY2hlY2tzLnJlc291cmNlX3BhdGiC0+STAiM6ASoiHi9pYW0vdjFhbHBoYS9hY2Nlc3M6YmF0Y2hDaGVjaxKkAQoMTGlzdFN1YmplY3RzEiAuaWFtLnYxYWxwaGEuTGlzdFN1YmplY3RzUmVxdWVzdBohLmlhbS52MWFscGhhLkxpc3RTdWJqZWN0c1Jlc3BvbnNlIk+iuxggCg9pYW0uYWNjZXNzLmxpc3QSDXJlc291cmNlX3BhdGiC0+STAiU6ASoiIC9pYW0vdjFhbHBoYS9hY2Nlc3M6bGlzdFN1YmplY3RzEqYBCg1MaXN0UmVzb3VyY2VzEiEuaWFtLnYxYWxwaGEuTGlzdFJlc291cmNlc1JlcXVlc3QaIi5pYW0udjFhbHBoYS5MaXN0UmVzb3VyY2VzUmVzcG9uc2UiTqK7GB4KD2lhbS5hY2Nlc3MubGlzdBILcGFyZW50X3BhdGiC0+STAiY6ASoiIS9pYW0vdjFhbHBoYS9hY2Nlc3M6bGlzdFJlc291cmNlcxKSAQoPVGVzdFBlcm1pc3Npb25zEiMuaWFtLnYxYWxwaGEuVGVzdFBlcm1pc3Npb25zUmVxdWVzdBokLmlhbS52MWFscGhhLlRlc3RQZXJtaXNzaW9uc1Jlc3BvbnNlIjSiuxgCGAGC0+STAig6ASoiIy9pYW0vdjFhbHBoYS9hY2Nlc3M6dGVzdFBlcm1pc3Npb25zEqUBCg1FeHBsYWluQWNjZXNzEiEuaWFtLnYxYWxwaGEuRXhwbGFpbkFjY2Vzc1JlcXVlc3QaIi5pYW0udjFhbHBoYS5FeHBsYWluQWNjZXNzUmVzcG9uc2UiTaK7GCMKEmlhbS5hY2Nlc3MuZXhwbGFpbhINcmVzb3VyY2VfcGF0aILT5JMCIDoBKiIbL2lhbS92MWFscGhhL2FjY2VzczpleHBsYWluQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_duration, file_google_protobuf_struct, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * Specifies the permission to check.
@@ -272,7 +272,7 @@ export type ListResourcesRequest = Message<"iam.v1alpha.ListResourcesRequest"> &
   permission: string;
 
   /**
-   * The parent of the Projects, for example `/orgs/acme`.
+   * The Org of the Projects, for example `/orgs/acme`.
    *
    * @generated from field: string parent_path = 3;
    */
@@ -313,6 +313,13 @@ export type ListResourcesRequest = Message<"iam.v1alpha.ListResourcesRequest"> &
    * @generated from field: google.protobuf.Struct context = 8;
    */
   context?: JsonObject | undefined;
+
+  /**
+   * What to list, for example `RESOURCE`. Defaults to the Projects.
+   *
+   * @generated from field: iam.v1alpha.ListResourcesRequest.Kind kind = 9;
+   */
+  kind: ListResourcesRequest_Kind;
 };
 
 /**
@@ -323,13 +330,56 @@ export const ListResourcesRequestSchema: GenMessage<ListResourcesRequest> = /*@_
   messageDesc(file_iam_v1alpha_access, 6);
 
 /**
- * A page of Projects.
+ * What to list.
+ *
+ * @generated from enum iam.v1alpha.ListResourcesRequest.Kind
+ */
+export const ListResourcesRequest_Kind = {
+  /**
+   * The same as PROJECT.
+   *
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  KIND_UNSPECIFIED: 0,
+
+  /**
+   * The Projects of the Org.
+   *
+   * @generated from enum value: PROJECT = 1;
+   */
+  PROJECT: 1,
+
+  /**
+   * The Resources in its Projects, which are not deleted: those of the ResourceType that the permission is about, such as instances
+   * for `compute.instances.start`, or of all types for a permission of this service. A page can have fewer of them than `page_size`,
+   * or none, though there are more pages.
+   *
+   * @generated from enum value: RESOURCE = 2;
+   */
+  RESOURCE: 2,
+} as const;
+
+/**
+ * What to list.
+ *
+ * @generated from enum iam.v1alpha.ListResourcesRequest.Kind
+ */
+export type ListResourcesRequest_Kind = (typeof ListResourcesRequest_Kind)[keyof typeof ListResourcesRequest_Kind] | UnknownEnum;
+
+/**
+ * Describes the enum iam.v1alpha.ListResourcesRequest.Kind.
+ */
+export const ListResourcesRequest_KindSchema: GenEnum<ListResourcesRequest_Kind> = /*@__PURE__*/
+  enumDesc(file_iam_v1alpha_access, 6, 0);
+
+/**
+ * A page of Projects or Resources.
  *
  * @generated from message iam.v1alpha.ListResourcesResponse
  */
 export type ListResourcesResponse = Message<"iam.v1alpha.ListResourcesResponse"> & {
   /**
-   * The Projects, for example `/orgs/acme/projects/web`.
+   * The Projects or Resources, for example `/orgs/acme/projects/web` or `/orgs/acme/projects/web/resources/db-1`.
    *
    * @generated from field: repeated string resource_paths = 1;
    */
@@ -526,6 +576,14 @@ export type ExplainAccessResponse = Message<"iam.v1alpha.ExplainAccessResponse">
    * @generated from field: string denied_because = 6;
    */
   deniedBecause: string;
+
+  /**
+   * If the subject is not granted the permission, at most ten RoleBindings that would grant it if their conditions were true, in the
+   * order of `grants`.
+   *
+   * @generated from field: repeated iam.v1alpha.ExplainAccessResponse.ConditionalGrant conditional_grants = 7;
+   */
+  conditionalGrants: ExplainAccessResponse_ConditionalGrant[];
 };
 
 /**
@@ -572,6 +630,58 @@ export const ExplainAccessResponse_GrantSchema: GenMessage<ExplainAccessResponse
   messageDesc(file_iam_v1alpha_access, 11, 0);
 
 /**
+ * A RoleBinding that would give the permission to the subject if its condition were true.
+ *
+ * @generated from message iam.v1alpha.ExplainAccessResponse.ConditionalGrant
+ */
+export type ExplainAccessResponse_ConditionalGrant = Message<"iam.v1alpha.ExplainAccessResponse.ConditionalGrant"> & {
+  /**
+   * The RoleBinding, for example `/orgs/acme/roleBindings/sre-deploys`.
+   *
+   * @generated from field: string role_binding_path = 1;
+   */
+  roleBindingPath: string;
+
+  /**
+   * Its Role, for example `/orgs/acme/roles/deployer`.
+   *
+   * @generated from field: string role_path = 2;
+   */
+  rolePath: string;
+
+  /**
+   * The chain of Groups from the subject to the Group that has the RoleBinding, as in `Grant`.
+   *
+   * @generated from field: repeated string group_paths = 3;
+   */
+  groupPaths: string[];
+
+  /**
+   * The condition of the RoleBinding, for example `resource.labels.env == "dev" && subject.type == "member"`. Empty, as
+   * `false_parts` are, unless the caller holds `iam.roleBindings.get` on the RoleBinding.
+   *
+   * @generated from field: string condition = 4;
+   */
+  condition: string;
+
+  /**
+   * Which parts of the condition are not true, of those that `&&` joins, for example `["resource.labels.env == \"dev\""]`. A part
+   * that cannot be evaluated is among them, for example because it reads an attribute that `context` does not have. Empty also if
+   * no condition can be true, because `resource_path` has `-` or the id of something that has no name.
+   *
+   * @generated from field: repeated string false_parts = 5;
+   */
+  falseParts: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.ExplainAccessResponse.ConditionalGrant.
+ * Use `create(ExplainAccessResponse_ConditionalGrantSchema)` to create a new message.
+ */
+export const ExplainAccessResponse_ConditionalGrantSchema: GenMessage<ExplainAccessResponse_ConditionalGrant> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_access, 11, 1);
+
+/**
  * Checks, lists and explains access. Every result reflects all changes whose responses were sent before the request was,
  * on every server.
  *
@@ -614,7 +724,8 @@ export const AccessService: GenService<{
     output: typeof ListSubjectsResponseSchema;
   },
   /**
-   * Lists the Projects of an Org on which a subject holds a permission, in the order of their ids.
+   * Lists the Projects of an Org on which a subject holds a permission, or the Resources in them, in the order of their ids. Each is
+   * listed if a check of the permission on it succeeds.
    *
    * @generated from rpc iam.v1alpha.AccessService.ListResources
    */
@@ -635,7 +746,8 @@ export const AccessService: GenService<{
     output: typeof TestPermissionsResponseSchema;
   },
   /**
-   * Explains why a subject holds a permission on a resource, or what it lacks.
+   * Explains why a subject holds a permission on a resource, or what it lacks. A permission of this service, or of a ResourceType,
+   * that does not exist is refused, and so is a Project that does not.
    *
    * @generated from rpc iam.v1alpha.AccessService.ExplainAccess
    */

@@ -84,7 +84,8 @@ export const ErrorReason = {
   RESOURCE_IN_USE: 8,
 
   /**
-   * The provider no longer holds the operation: its claim has expired, or the operation has ended.
+   * The provider no longer holds the operation: after its claim had expired the operation was claimed again, the provider gave it back,
+   * or it has ended. A claim that has expired and was not replaced still counts, and can be renewed.
    *
    * @generated from enum value: CLAIM_VOID = 9;
    */

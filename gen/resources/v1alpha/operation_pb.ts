@@ -383,8 +383,7 @@ export type ListOperationsRequest = Message<"resources.v1alpha.ListOperationsReq
   pageToken: string;
 
   /**
-   * An AIP-160 filter over the fields of the Operations, for example `done = false AND verb = "create"` or
-   * `resource_path = "/orgs/acme/projects/web/resources/db-1"`, as `resource_path` is written in the Operation.
+   * An AIP-160 filter over the fields of the Operations, for example `done = false AND verb = "create"`.
    *
    * @generated from field: string filter = 4;
    */

@@ -486,7 +486,8 @@ export const ProviderService: GenService<{
     output: typeof ClaimOperationsResponseSchema;
   },
   /**
-   * Renews a claim, and reports the progress of the Operation. Fails with ABORTED if the claim is void.
+   * Renews a claim, and reports the progress of the Operation. Also renews one that has expired, unless the Operation was claimed again
+   * meanwhile. Fails with ABORTED, reason `CLAIM_VOID`, if it was, or has ended, or was given back.
    *
    * @generated from rpc resources.v1alpha.ProviderService.RenewOperation
    */

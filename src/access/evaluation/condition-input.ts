@@ -63,6 +63,12 @@ export function compileWithinBudget(expression: string): (input: unknown) => boo
   };
 }
 
+/** Returns what conditions see of a target; undefined if no condition can hold, as in `OpenedInput`. */
+export function contextOf(input: ConditionInput): ConditionContext | undefined {
+  input.opened ??= open(input);
+  return input.opened.context;
+}
+
 function open({ snapshot, check, target }: ConditionInput): OpenedInput {
   const { attributes, conditions, now, subject } = check;
   const budget = conditions.startDecision();

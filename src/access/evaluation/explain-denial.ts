@@ -86,7 +86,7 @@ function* explainMissing(
   }
   // On a suspended resource, only callers that may lift the suspension see who holds what.
   if (!allows(snapshot, check, explainPermission, target)) return nothing;
-  const limits = { maxRoles: 1, maxGrantors: seesOwnOrg(snapshot, check) ? maxGrantors : 0 };
+  const limits = { maxUnmet: 0, maxRoles: 1, maxGrantors: seesOwnOrg(snapshot, check) ? maxGrantors : 0 };
   const explanation = yield* explainTarget(snapshot, check, permission, target, limits);
   const [role] = explanation.allowed ? [] : explanation.roles;
   if (explanation.allowed || role === undefined) return { message, metadata: { permission } };

@@ -1,16 +1,21 @@
-import { type Explanation, explainInSteps } from "../engine/decisions/explain-decision.ts";
+import { type Allowed, type Denied, explainInSteps } from "../engine/decisions/explain-decision.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Steps } from "../../scheduling/steps.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { type ConditionInput, conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
+import { findFalseParts } from "./find-false-parts.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, onPlatform } from "./resolved-target.ts";
 
 interface ExplainLimits {
+  readonly maxUnmet: number;
   readonly maxRoles: number;
   readonly maxGrantors: number;
 }
+
+/** An explanation, with what is not true of each condition that does not hold, in the order of `unmet`. */
+export type ExplainedTarget = Allowed | (Denied & { readonly falseParts: readonly (readonly string[])[] });
 
 /** Explains why the subject holds a permission on a target, or what is missing. Ignores suspensions. */
 export function* explainTarget(
@@ -18,21 +23,30 @@ export function* explainTarget(
   check: CheckRequest,
   permission: string,
   target: ResolvedTarget,
-  { maxRoles, maxGrantors }: ExplainLimits,
-): Steps<Explanation> {
+  { maxUnmet, maxRoles, maxGrantors }: ExplainLimits,
+): Steps<ExplainedTarget> {
   const { subject, now, counted } = check;
   const { resource, suspensions } = target;
   const conditionContext = conditionInputOf(snapshot, check, target);
-  return yield* explainInSteps(
+  const explanation = yield* explainInSteps(
     snapshot,
     { subject, permission, resource, now, conditionContext, counted },
     {
+      maxUnmet,
       maxRoles,
       // Nothing can be granted on a suspended resource.
       maxGrantors: suspensions.length === 0 ? maxGrantors : 0,
       contextOf: (member, bindable) => grantorContext(snapshot, member, bindable, check),
     },
   );
+  if (explanation.allowed) return explanation;
+  const falseParts: (readonly string[])[] = [];
+  for (const { condition } of explanation.unmet) {
+    // To parse a long condition takes the time of a step.
+    yield;
+    falseParts.push(findFalseParts(condition, conditionContext));
+  }
+  return { ...explanation, falseParts };
 }
 
 /**

@@ -50,6 +50,11 @@ export function resolveById(snapshot: OrgSnapshot, projectId?: string): Resolved
   return resolveInOrg(nothingInside, snapshot, path);
 }
 
+/** Returns the target of something in the snapshot's org, named by ids down to its project and by name below. */
+export function resolveInside(snapshot: OrgSnapshot, path: AnyPath): ResolvedTarget {
+  return resolveInOrg(nothingInside, snapshot, path);
+}
+
 const nothingInside: ConditionNames = { collections: new Map() };
 
 function resolveInOrg(names: ConditionNames, snapshot: OrgSnapshot, path: TargetPath): ResolvedTarget {

@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
-import { parseDocument } from "yaml";
+import { parseDocument, visit } from "yaml";
 import { parseJson } from "../../rest/json/parse-json.ts";
 import { toPlainJson } from "../../rest/json/plain-json.ts";
 import { ImportError } from "../import-error.ts";
 import { type OrganisationFile, checkOrganisationFile } from "./organisation-file.ts";
+import { Unquoted } from "./read-shape.ts";
 import { readBoundedFile, readBoundedStream } from "./read-bounded-file.ts";
 
 const maxFileBytes = 64 * 1_048_576;
@@ -69,6 +70,13 @@ function readYaml(file: string, text: string): unknown {
     // A warning means an unknown tag, whose meaning would be lost.
     const [problem] = [...document.errors, ...document.warnings];
     if (problem !== undefined) throw problem;
+    visit(document, {
+      Scalar(key, node) {
+        const { value, source } = node;
+        const isUnquoted = typeof value === "number" || typeof value === "boolean";
+        if (key !== "key" && isUnquoted && source !== undefined) node.value = new Unquoted(typeof value, source);
+      },
+    });
     return document.toJS({ maxAliasCount });
   } catch (error) {
     throw new ImportError(`${file} is not valid YAML`, { cause: error });

@@ -3,6 +3,17 @@
 
 import { printable } from "../printable.ts";
 
+/** A number or boolean of a file, as it is written: `007`, `TRUE`. The format has none, so they are texts without their quotes. */
+export class Unquoted {
+  readonly type: string;
+  readonly source: string;
+
+  constructor(type: string, source: string) {
+    this.type = type;
+    this.source = source;
+  }
+}
+
 export type Fail = (place: string, problem: string) => void;
 
 /** Reads an object with no other keys than `keys`. A null value counts as missing, like a key without a value in YAML. */
@@ -22,7 +33,7 @@ export function readObject<const Key extends string>(
 }
 
 export function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Unquoted);
 }
 
 function isOneOf<const Text extends string>(texts: readonly Text[], value: unknown): value is Text {
@@ -71,12 +82,21 @@ export function readOneOf<const Text extends string>(
 
 function readString(value: unknown, place: string, fail: Fail): string {
   if (typeof value !== "string") {
-    const isScalar = typeof value === "number" || typeof value === "boolean";
-    fail(place, `must be a string, got ${describe(value)}${isScalar ? `; write "${String(value)}"` : ""}`);
+    const written = writtenScalar(value);
+    fail(
+      place,
+      `must be a string, got ${describe(value)}${written === undefined ? "" : `; write "${printable(written)}"`}`,
+    );
     return "";
   }
   if (!value.isWellFormed()) fail(place, "must be valid Unicode; it contains an unpaired surrogate");
   return value;
+}
+
+/** Returns a number or boolean as it is written; undefined for anything else. */
+function writtenScalar(value: unknown): string | undefined {
+  if (value instanceof Unquoted) return value.source;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
 /** Returns the place of `key` in the object at `place`. */
@@ -87,5 +107,6 @@ export function at(place: string, key: string): string {
 function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
+  if (value instanceof Unquoted) return value.type;
   return Array.isArray(value) ? "list" : typeof value;
 }

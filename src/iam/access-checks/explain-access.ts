@@ -6,7 +6,7 @@ import {
   ExplainAccessResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
-import type { Allowed, Denied } from "../../access/engine/decisions/explain-decision.ts";
+import type { Allowed, Way } from "../../access/engine/decisions/explain-decision.ts";
 import { type LeftOut, findLeftOut } from "../../access/engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../../access/engine/decisions/find-grant.ts";
 import { narrowingOf } from "../../access/evaluation/caller-view.ts";
@@ -14,10 +14,11 @@ import type { Caller } from "../../identity/caller.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { allows, findDenying } from "../../access/evaluation/allows.ts";
 import { type CheckRequest, subjectById } from "../../access/evaluation/check-request.ts";
-import { explainTarget } from "../../access/evaluation/explain-target.ts";
+import { type ExplainedTarget, explainTarget } from "../../access/evaluation/explain-target.ts";
+import { projectIn } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
-import type { ResolvedTarget, Suspension } from "../../access/evaluation/resolved-target.ts";
-import { parseTargetPath } from "../../access/evaluation/target-path.ts";
+import { type ResolvedTarget, type Suspension, hasPath } from "../../access/evaluation/resolved-target.ts";
+import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { notFound } from "../../errors/service-error.ts";
@@ -27,16 +28,28 @@ import { createPathLookup } from "../../database/path-lookup.ts";
 import { roleBindingPath as pathOfBinding } from "../role-bindings/message.ts";
 import { type RoleBindingRow, selectRoleBindings } from "../role-bindings/store.ts";
 import type { AccessDependencies } from "./dependencies.ts";
+import { requireKnownPermission } from "./require-known-permission.ts";
 import { findSubject, readAttributes, readSubject } from "./read-check-request.ts";
 
 const maxAnswers = 10;
 
 /** Creates the method that explains why a subject has a permission, or what is missing. */
 export function createExplainAccess(dependencies: AccessDependencies) {
-  const { database, evaluator, subjectOrgs, requireReached } = dependencies;
+  const { database, evaluator, subjectOrgs, requireReached, viewCaller } = dependencies;
   const rows = selectRoleBindings(database.reads);
   const levels = [{ alias: "role_bindings", keepsDeleted: false }];
   const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
+  /** Empty for one that was deleted meanwhile. */
+  const pathOf = async (id: string): Promise<string> => {
+    const binding = await bindings([{ by: "id", value: id }]);
+    return binding === undefined ? "" : pathOfBinding(binding);
+  };
+  const mayGetBinding = async (caller: Caller, path: string): Promise<boolean> => {
+    if (path === "") return false;
+    const { snapshot, check } = await viewCaller(caller);
+    const target = parseTargetPath(path, "role_binding_path");
+    return (await evaluator.resolveAllowed(snapshot, check, "iam.roleBindings.get", target)) !== undefined;
+  };
 
   return async (request: ExplainAccessRequest, context: HandlerContext): Promise<ExplainAccessResponse> => {
     const { permission, subjectPath, resourcePath } = request;
@@ -54,21 +67,43 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const { snapshot, now } = confirmed;
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);
+    requireProject(path, target);
+    await requireKnownPermission(dependencies, snapshot, permission, "permission");
     const check: CheckRequest = { subject, attributes, now, counted: "all", conditions: createRequestConditions() };
     const explained = await readInSteps(
       snapshot,
       () => explainSteps(snapshot, caller, check, permission, target),
       slicesOf(context),
     );
-    const { bindingId, grant, ...answer } = explained;
-    if (grant === undefined) return create(ExplainAccessResponseSchema, answer);
-    const binding = await bindings([{ by: "id", value: bindingId }]);
-    const roleBindingPath = binding === undefined ? "" : pathOfBinding(binding);
-    return create(ExplainAccessResponseSchema, { ...answer, grants: [{ roleBindingPath, ...grant }] });
+    const { ways, unmet, ...answer } = explained;
+    const grants = await Promise.all(
+      ways.map(async ({ id, ...grant }) => ({ ...grant, roleBindingPath: await pathOf(id) })),
+    );
+    const conditionalGrants = await Promise.all(
+      unmet.map(async ({ id, condition, falseParts, ...grant }) => {
+        const roleBindingPath = await pathOf(id);
+        const shown = (await mayGetBinding(caller, roleBindingPath)) ? { condition, falseParts: [...falseParts] } : {};
+        return { ...grant, roleBindingPath, ...shown };
+      }),
+    );
+    return create(ExplainAccessResponseSchema, { ...answer, grants, conditionalGrants });
   };
 }
 
-/** Returns the answer, and the grant with its binding that it shows. Its paths are those of the snapshot that explains. */
+/**
+ * Access to what is in a project that does not exist is decided on the org. To explain that would hide that the name is misspelt.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+function requireProject(path: TargetPath, target: ResolvedTarget): void {
+  const project = projectIn(path);
+  if (project === undefined || project.by === "any" || target.resource.kind === "project") return;
+  // In an org other than the subject's, access to the project is decided on the org, too. One that exists is resolved to its id.
+  if (project.by === "name" ? target.references[1]?.by === "id" : hasPath(target)) return;
+  throw notFound("project", formatReferences(patterns.Project, path.references.slice(0, 2)));
+}
+
+/** Returns the answer, with the ids of the bindings that it shows. Its paths are those of the snapshot that explains. */
 function* explainSteps(
   snapshot: OrgSnapshot,
   caller: Caller,
@@ -77,7 +112,7 @@ function* explainSteps(
   target: ResolvedTarget,
 ) {
   const { subject } = check;
-  const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
+  const limits = { maxUnmet: maxAnswers, maxRoles: maxAnswers, maxGrantors: maxAnswers };
   const explanation = yield* explainTarget(snapshot, check, permission, target, limits);
   const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller) : undefined;
   const narrowed = { ...check, narrowing };
@@ -88,12 +123,12 @@ function* explainSteps(
     (findLeftOut(narrowing, permission, target.resource) ?? (isOfImpersonator ? "impersonator" : undefined));
   const answer = { allowed, revision: snapshot.revision };
   const denying = findDenying(snapshot, narrowed, permission, target);
-  if (!explanation.allowed) return { ...answer, ...missing(snapshot, explanation), bindingId: "", grant: undefined };
+  if (!explanation.allowed) return { ...answer, ...missing(snapshot, explanation), ways: [] };
   return {
     ...answer,
     deniedBecause: allowed ? "" : explainLeftOut(leftOut) || explainSuspension(denying),
-    bindingId: explanation.binding.id,
-    grant: grantedBy(snapshot, explanation),
+    ways: [describeWay(snapshot, explanation)],
+    unmet: [],
   };
 }
 
@@ -120,12 +155,20 @@ function explainSuspension(denying: Suspension | undefined): string {
   return denying === undefined ? "" : `the ${denying.kind} is SUSPENDED`;
 }
 
-function grantedBy(snapshot: OrgSnapshot, { role, groups }: Allowed) {
-  return { rolePath: rolePathIn(snapshot, role), groupPaths: groups.map((id) => groupPathIn(snapshot, id)) };
+function describeWay(snapshot: OrgSnapshot, { role, groups, binding: { id } }: Way) {
+  return { id, rolePath: rolePathIn(snapshot, role), groupPaths: groups.map((group) => groupPathIn(snapshot, group)) };
 }
 
-function missing(snapshot: OrgSnapshot, { roles, grantors, subjectState }: Denied) {
+function missing(
+  snapshot: OrgSnapshot,
+  { roles, grantors, subjectState, unmet, falseParts }: Exclude<ExplainedTarget, Allowed>,
+) {
   return {
+    unmet: unmet.map((way, index) => ({
+      ...describeWay(snapshot, way),
+      condition: way.condition,
+      falseParts: falseParts[index] ?? [],
+    })),
     rolePaths: roles.map((role) => rolePathIn(snapshot, role)),
     granterPaths: grantors.map((id) => memberPathIn(snapshot, id)),
     deniedBecause:

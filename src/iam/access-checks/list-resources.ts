@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
   type ListResourcesRequest,
+  ListResourcesRequest_Kind,
   type ListResourcesResponse,
   ListResourcesResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
@@ -24,9 +25,10 @@ import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
 import type { AccessDependencies } from "./dependencies.ts";
+import { listContents } from "./list-contents.ts";
 import { findSubject, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 
-/** Creates the method that lists the projects of an org on which a subject has a permission. */
+/** Creates the method that lists the projects of an org, or the resources in them, on which a subject has a permission. */
 export function createListResources(dependencies: AccessDependencies) {
   const { subjectOrgs, requireReached, pageTokens } = dependencies;
   return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
@@ -54,6 +56,9 @@ export function createListResources(dependencies: AccessDependencies) {
       conditions: createRequestConditions(),
     };
     const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
+    if (request.kind === ListResourcesRequest_Kind.RESOURCE) {
+      return listContents(dependencies, request, { of: of.snapshot, within: within.snapshot, check }, context);
+    }
     const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
     // In the subject's own org, its bindings on the project count; in another org, only grants above the org.
     const accepts = (id: string): boolean => allows(of.snapshot, check, permission, resolveById(within.snapshot, id));

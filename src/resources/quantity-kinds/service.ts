@@ -19,7 +19,7 @@ export function createQuantityKindsService(
     creation: {
       kind: "in org",
       prepare: async (_transaction, _parent, kinds) =>
-        kinds.map(({ unit, step }) => ({ columns: { unit, step: String(step === 0 ? 1 : step) }, joined: {} })),
+        kinds.map(({ unit, step = 1 }) => ({ columns: { unit, step: String(step) }, joined: {} })),
     },
     revokes: "nothing",
     async beforeRemove(transaction, rows) {

@@ -13,7 +13,13 @@ import { targetOf, visibleTypesOf } from "../../access/evaluation/call.ts";
 import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
-import { invalidField, notFound } from "../../errors/service-error.ts";
+import {
+  type FieldViolation,
+  ServiceError,
+  invalidField,
+  invalidFields,
+  notFound,
+} from "../../errors/service-error.ts";
 import { readBalances } from "../../quotas/read-balances.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -148,6 +154,14 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       return answer as BatchDeleteResourcesResponse;
     },
 
+    async updateResource(request, context) {
+      try {
+        return await required(standard.updateResource)(request, context);
+      } catch (error) {
+        throw error instanceof ServiceError ? withOperations(error) : error;
+      }
+    },
+
     deleteResource(request, context) {
       const { etag } = request;
       const wanted = { verb: "delete", field: "path", ...nothingGiven };
@@ -168,6 +182,24 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     },
   };
   return completeService(ResourcesService, { ...standard, ...own });
+}
+
+/** The fields of a resource that are changed by operations. */
+const changedByOperations: ReadonlySet<string> = new Set(
+  ["quantities", "qualities", "references"].map((name) => `resource.${name}`),
+);
+
+/** Says in an error about fields that an update cannot change what can. */
+function withOperations(error: ServiceError): ServiceError {
+  const isOfOperation = ({ field, rule }: FieldViolation) => rule === "immutable" && changedByOperations.has(field);
+  if (!error.violations.some(isOfOperation)) return error;
+  const run =
+    "run an operation of the type that takes them, such as resize, with RunResource (POST .../resources/{resource}:run)";
+  return invalidFields(
+    error.violations.map((each) =>
+      isOfOperation(each) ? { ...each, description: `cannot be changed by an update; ${run}` } : each,
+    ),
+  );
 }
 
 /**

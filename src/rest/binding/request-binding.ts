@@ -30,6 +30,8 @@ interface RequestParts {
 
 /** Builds the request messages of one rule. Everything that depends only on the rule is compiled in advance. */
 export interface RequestBinding {
+  /** The field of the message that is the body; `*` for all, empty for none. */
+  readonly body: string;
   readonly takesBody: boolean;
   /** Whether the body is the bytes of a google.api.HttpBody rather than JSON. */
   readonly takesBytes: boolean;
@@ -52,6 +54,7 @@ export function compileRequestBinding(
   const queryBinding = compileQueryBinding(input, rule.body, path, options);
   const addMask = rule.httpMethod === "PATCH" ? compileMaskInference(input, rule.body) : undefined;
   return {
+    body: rule.body,
     takesBody: body.taken,
     takesBytes: body.isBytes,
     bind(parts) {

@@ -1,6 +1,7 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { RestRequest, RestResponse } from "./call-context.ts";
 import { encodeError } from "../errors/encode-error.ts";
+import { nameBodyFields } from "../errors/name-body-fields.ts";
 import { jsonType } from "./encode-response.ts";
 import { sendResponse, toNodeHeaders } from "./send-response.ts";
 import { toFailure } from "../errors/to-failure.ts";
@@ -9,26 +10,35 @@ import { toFailure } from "../errors/to-failure.ts";
  * Writes an error response for any thrown value. Never throws.
  *
  * @param header the response headers that the gate, interceptors and the method have set so far.
- * @param hadIfMatch whether the request has `If-Match`, which the method checks as its etag, so that ABORTED becomes 412.
+ * @param call what is known of the call; nothing if the request matches no rule.
  */
 export type FailureWriter = (
   request: RestRequest,
   response: RestResponse,
   thrown: unknown,
   header?: Headers,
-  hadIfMatch?: boolean,
+  call?: FailedCall,
 ) => void;
+
+interface FailedCall {
+  /** Whether the request has `If-Match`, which the method checks as its etag, so that ABORTED becomes 412. */
+  readonly hadIfMatch: boolean;
+  /** The field of the request message that is the body; `*` or empty for none. */
+  readonly body: string;
+}
+
+const noCall: FailedCall = { hadIfMatch: false, body: "" };
 
 /** The parameters are options of `createRestHandler`. */
 export function createFailureWriter(
   domain: string,
   mapError: ((error: ConnectError, request: RestRequest) => ConnectError) | undefined,
 ): FailureWriter {
-  return (request, response, thrown, header = new Headers(), hadIfMatch = false) => {
+  return (request, response, thrown, header = new Headers(), { hadIfMatch, body: bodyField } = noCall) => {
     const failure = toFailure(thrown, domain, mapError && ((each) => mapError(each, request)));
     const { error } = failure;
     const httpStatus = hadIfMatch && error.code === Code.Aborted ? 412 : failure.httpStatus;
-    const body = encodeError(error, httpStatus);
+    const body = encodeError(nameBodyFields(error, bodyField), httpStatus);
     const headers = { "content-type": jsonType };
     const all = { ...toNodeHeaders(header), ...toNodeHeaders(error.metadata), ...headers };
     try {

@@ -32,6 +32,18 @@ export interface FieldViolation {
   readonly rule?: string;
 }
 
+/**
+ * Returns violations as `google.rpc.BadRequest` has them. Their reasons are written like those of `ErrorInfo`, in capitals with
+ * underscores: `NAME_FORMAT` for the rule `name.format`.
+ */
+export function toFieldViolations(violations: readonly FieldViolation[]) {
+  return violations.map(({ field, description, rule = "" }) => ({
+    field,
+    description,
+    reason: rule.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase(),
+  }));
+}
+
 export const mostViolations = 20;
 
 /** An error of the transcoder. Its message is sent to the caller unchanged. */

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
-import { RestError, type RestErrorReason } from "./rest-error.ts";
+import { RestError, type RestErrorReason, toFieldViolations } from "./rest-error.ts";
 import { statusOf } from "./status-codes.ts";
 
 interface Failure {
@@ -64,11 +64,7 @@ function toConnectError(own: RestError, domain: string): ConnectError {
   const error = new ConnectError(own.message, reasons[own.reason].code, own.headers, undefined, own.cause ?? own);
   error.details.push({ desc: ErrorInfoSchema, value: create(ErrorInfoSchema, { reason: own.reason, domain }) });
   if (own.violations.length > 0) {
-    const fieldViolations = own.violations.map(({ field, description, rule = "" }) => ({
-      field,
-      description,
-      reason: rule,
-    }));
+    const fieldViolations = toFieldViolations(own.violations);
     error.details.push({ desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations }) });
   }
   return error;

@@ -26,7 +26,7 @@ const serviceMethod = 2;
 const ownComments: Readonly<Record<string, string>> = {
   "google.rpc.BadRequest.FieldViolation.field":
     "The field, as a path of proto names from the request on, for example `member.display_name`.",
-  "google.rpc.BadRequest.FieldViolation.reason": "The id of the rule that is broken, for example `name.format`.",
+  "google.rpc.BadRequest.FieldViolation.reason": "The rule that is broken, for example `NAME_FORMAT`.",
 };
 
 export function createCommentReader(): CommentReader {

@@ -55,7 +55,8 @@ export function* listPageOfIds(
   return pageOf(tokens, binding, size, yield* read(after?.[0], size + 1), (id) => [id]);
 }
 
-function positionOf(
+/** Returns where a page begins, and how many items it has at most. */
+export function positionOf(
   tokens: PageTokens,
   request: PageRequest,
   binding: readonly string[],

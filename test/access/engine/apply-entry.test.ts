@@ -174,6 +174,7 @@ describe("a member of a group that is nested in a group with a role", () => {
       allowed: false,
       subjectState: "SUSPENDED",
       orgState: "ACTIVE",
+      unmet: [],
       roles: [
         { kind: "custom", id: operator },
         { kind: "predefined", name: "owner" },

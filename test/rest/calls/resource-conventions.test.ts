@@ -135,7 +135,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     const { call } = await open();
     const headers = { "if-match": '"r1"' };
     const inBody = await call({ method: "PATCH", path, headers, body: '{"etag":"r2"}' });
-    expect(inBody.error.message).toBe("article.etag: must be the same as in If-Match");
+    expect(inBody.error.message).toBe("etag: must be the same as in If-Match");
     const inQuery = await call({ method: "DELETE", path: `${path}?etag=r2`, headers });
     expect(inQuery.error.message).toBe("etag: must be the same as in If-Match");
     expect((await call({ path })).headers["etag"]).toMatch(/^"r1~/);

@@ -17,12 +17,21 @@ export type Explanation = Allowed | Denied;
  * One way in which the subject has the permission: the one through the fewest groups, then with the scope nearest to the
  * resource, then with the smallest binding id.
  */
-export interface Allowed {
+export interface Allowed extends Way {
   readonly allowed: true;
+}
+
+/** How a binding reaches the subject. */
+export interface Way {
   /** The ids of the groups on the way: the subject is in the first one, each is nested in the next, and the last is bound. */
   readonly groups: readonly string[];
   readonly binding: { readonly id: string; readonly scope: ScopeIdentity };
   readonly role: RoleIdentity;
+}
+
+/** A binding with the permission whose condition does not hold. */
+export interface UnmetWay extends Way {
+  readonly condition: string;
 }
 
 export interface Denied {
@@ -30,6 +39,8 @@ export interface Denied {
   /** The state of the subject; undefined if it does not exist. A subject that is not ACTIVE has no permissions. */
   readonly subjectState: EntityState | undefined;
   readonly orgState: EntityState;
+  /** The bindings that would give the permission if their conditions held, in the order in which `Allowed` prefers them. */
+  readonly unmet: readonly UnmetWay[];
   /** The roles that have the permission and could be bound, those with the fewest permissions first. */
   readonly roles: readonly RoleIdentity[];
   /** The ids of members who can bind the first of these roles, in order. */
@@ -37,6 +48,8 @@ export interface Denied {
 }
 
 export interface ExplainOptions {
+  /** How many bindings with conditions that do not hold are named; none unless set. */
+  readonly maxUnmet?: number;
   readonly maxRoles: number;
   readonly maxGrantors: number;
   /** Returns the input of a member's conditions when it binds a role on the resource. */
@@ -50,8 +63,8 @@ export function* explainInSteps(
   options: ExplainOptions,
 ): Steps<Explanation> {
   const subject = activeSubject(snapshot, query.subject);
-  const allowed = subject === undefined ? undefined : findPath(snapshot, subject, query);
-  if (allowed !== undefined) return allowed;
+  const found = subject === undefined ? [] : findPath(snapshot, subject, query, options.maxUnmet ?? 0);
+  if ("allowed" in found) return found;
   const { now } = query;
   const resource = bindableAt(snapshot, query.resource);
   const roles = rolesWith(snapshot, query.permission, resource);
@@ -63,21 +76,32 @@ export function* explainInSteps(
     allowed: false,
     subjectState: stateOfSubject(snapshot, query),
     orgState: snapshot.org.state,
+    unmet: found,
     roles: roles.slice(0, maxRoles).map(snapshot.roles.identityOf),
     grantors: wanted === undefined ? [] : yield* listGrantorsInSteps(snapshot, wanted),
   };
 }
 
-/** Searches breadth first: the subject, then its groups, then the groups in which these are nested, and so on. */
-function findPath(snapshot: OrgSnapshot, subject: Subject, query: AccessQuery): Allowed | undefined {
+/**
+ * Searches breadth first: the subject, then its groups, then the groups in which these are nested, and so on.
+ *
+ * @returns the way that was found, or else those whose conditions do not hold, at most `maxUnmet`.
+ */
+function findPath(
+  snapshot: OrgSnapshot,
+  subject: Subject,
+  query: AccessQuery,
+  maxUnmet: number,
+): Allowed | readonly UnmetWay[] {
+  const unmet: number[] = [];
   const scopes = scopesOf(snapshot, query.resource);
   const start = subjectNumber(subject.kind, subject.record);
   /** Each subject found, with the one inside it through which it was found. */
   const inside = new Map<number, number>([[start, 0]]);
   let level = [start];
   while (level.length > 0) {
-    const binding = findOnLevel(snapshot, level, scopes, query);
-    if (binding !== 0) return describePath(snapshot, binding, inside);
+    const binding = findOnLevel(snapshot, level, scopes, query, unmet);
+    if (binding !== 0) return { allowed: true, ...describePath(snapshot, binding, inside) };
     const next: number[] = [];
     for (const from of level) {
       for (const group of groupsOf(snapshot, from, query.now)) {
@@ -90,19 +114,25 @@ function findPath(snapshot: OrgSnapshot, subject: Subject, query: AccessQuery): 
     // In the order of ids, so that the result does not depend on how the snapshot was built.
     level = next.toSorted((one, other) => snapshot.groups.compare(recordOf(one), recordOf(other)));
   }
-  return undefined;
+  return unmet.slice(0, maxUnmet).map((binding) => ({
+    ...describePath(snapshot, binding, inside),
+    condition: snapshot.bindings.conditionOf(binding),
+  }));
 }
 
+/** @param unmet receives the bindings whose conditions do not hold. */
 function findOnLevel(
   snapshot: OrgSnapshot,
   level: readonly number[],
   scopes: readonly number[],
   { permission, now, conditionContext, counted }: AccessQuery,
+  unmet: number[],
 ): number {
   const { bindings, roles } = snapshot;
   const wanted = roles.permissions.find(permission);
   for (const scope of scopes) {
     let found = 0;
+    const failed: number[] = [];
     for (const subject of level) {
       const cell = bindings.findCell(subject, scope);
       let binding = cell === 0 ? 0 : bindings.firstOfCell(cell);
@@ -111,9 +141,11 @@ function findOnLevel(
         if (found !== 0 && bindings.compare(binding, found) > 0) continue;
         if (!isCounted(snapshot, counted, binding)) continue;
         if (bindings.conditionHolds(binding, conditionContext)) found = binding;
+        else failed.push(binding);
       }
     }
     if (found !== 0) return found;
+    unmet.push(...failed.toSorted(bindings.compare));
   }
   return 0;
 }
@@ -126,7 +158,7 @@ function* groupsOf({ groups, memberships, nestings }: OrgSnapshot, subject: numb
   }
 }
 
-function describePath(snapshot: OrgSnapshot, binding: number, inside: ReadonlyMap<number, number>): Allowed {
+function describePath(snapshot: OrgSnapshot, binding: number, inside: ReadonlyMap<number, number>): Way {
   const { bindings, groups, roles, scopes } = snapshot;
   const cell = bindings.cellOf(binding);
   const path: string[] = [];
@@ -134,7 +166,6 @@ function describePath(snapshot: OrgSnapshot, binding: number, inside: ReadonlyMa
     path.unshift(groups.idOf(recordOf(at)));
   }
   return {
-    allowed: true,
     groups: path,
     binding: { id: bindings.idOf(binding), scope: scopes.identityOf(bindings.scopeOf(cell)) },
     role: roles.identityOf(bindings.roleOf(binding)),
