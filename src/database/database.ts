@@ -86,6 +86,9 @@ const ofLookups = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off"];
 export const tablesToOrder = 5;
 export const settingsByKey = [`join_collapse_limit=${tablesToOrder}`];
 
+/** An idle connection is probed after this time, and then each second, ten times. */
+const keptAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
 /** Names may have any character. SQL_ASCII stores bytes as they come, which are those of UTF-8. */
@@ -110,9 +113,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
       types: columnTypes,
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
-      // An idle connection is probed after this time, and then each second, ten times.
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
+      ...keptAlive,
       // A pooler does not pass them on, or refuses a connection that asks for them.
       ...(prepareStatements && { options: [...timeouts, ...more].map((setting) => `-c ${setting}`).join(" ") }),
     });
@@ -198,7 +199,7 @@ async function againIfStale<Result>(run: () => Promise<Result>): Promise<Result>
  * transaction, and behind a pooler only a transaction can have settings.
  */
 export function openForMigration(connection: ConnectionSettings): Kysely<Schema> {
-  const pool = new pg.Pool({ ...connection, max: 3, application_name: "tenantry migrate" });
+  const pool = new pg.Pool({ ...connection, max: 3, ...keptAlive, application_name: "tenantry migrate" });
   // A connection that breaks fails its statement. Without listeners, the events would also end the process.
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });

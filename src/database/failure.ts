@@ -98,6 +98,11 @@ export function isStatementTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "57014";
 }
 
+/** Whether the role has no right to do what a statement does. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "42501";
+}
+
 /** Whether PgBouncer has refused a connection because of what it asks for. */
 export function isRefusedByPooler(error: unknown): error is Error {
   return error instanceof pg.DatabaseError && error.message.startsWith("unsupported startup parameter");

@@ -190,6 +190,10 @@ describe("a migration in a transaction", () => {
 describe("indexes", () => {
   const index = { name: "things_by_name", definition: "on things (name)" };
   const all = withNext({ "9000-index": { createIndexes: [index] } });
+  const waitingBuilds = `
+    select from pg_stat_activity
+    where query like '%index concurrently%things_by_name%' and wait_event_type = 'Lock'
+      and datname = current_database() and pid <> pg_backend_pid()`;
 
   test("are built while the table is written, after what is left of a failed try is dropped", async () => {
     const { db, connect } = await openThings();
@@ -201,17 +205,30 @@ describe("indexes", () => {
     await writer.query("begin; insert into things values (5, 'thing 5')");
     const migrating = migrate(db, { all });
     const other = await connect("other");
-    const waits = async (): Promise<number | null> =>
-      (
-        await other.query(
-          "select from pg_stat_activity where query like '%index concurrently%things_by_name%' and wait_event_type = 'Lock' and datname = current_database() and pid <> pg_backend_pid()",
-        )
-      ).rowCount;
+    const waits = async (): Promise<number | null> => (await other.query(waitingBuilds)).rowCount;
     await expect.poll(waits).toBe(1);
     // Nobody waits behind it.
     await other.query("insert into things values (6, 'thing 6')");
     await writer.query("commit");
     expect(await migrating).toEqual({ applied: ["9000-index"], newer: [] });
+    expect(await indexesOf(db)).toEqual({ things_by_name: true });
+  });
+
+  test("whose build is stopped are built by the next run", async () => {
+    const { db, connect } = await openThings();
+    const writer = await connect("writer");
+    await writer.query("begin; insert into things values (5, 'thing 5')");
+    const stop = new AbortController();
+    const stopped = migrate(db, { all, signal: stop.signal });
+    stopped.catch(() => {});
+    const other = await connect("other");
+    const waits = async (): Promise<number | null> => (await other.query(waitingBuilds)).rowCount;
+    await expect.poll(waits).toBe(1);
+    stop.abort(new Error("stopped by SIGTERM"));
+    await expect(stopped).rejects.toThrow("stopped by SIGTERM");
+    expect(await waits()).toBe(0);
+    await writer.query("commit");
+    expect(await migrate(db, { all })).toEqual({ applied: ["9000-index"], newer: [] });
     expect(await indexesOf(db)).toEqual({ things_by_name: true });
   });
 

@@ -123,6 +123,15 @@ test("a server without rights on the schema that has to migrate says what to do"
   await expect(start(url)).resolves.toBeDefined();
 });
 
+test("a server whose role cannot read what a migration has created says which rights it needs", async () => {
+  const { runtime, administer, migrateAs } = await createRolesDatabase();
+  await migrateAs("owner");
+  await administer(`revoke select on migrations from ${runtime}`);
+  await expect(migrateAs("runtime")).rejects.toThrow(
+    `the role ${runtime} may not read all tables: grant it select, insert, update and delete on all tables, and by default on those that the role which migrates creates`,
+  );
+});
+
 async function readPartitions(url: string): Promise<string[]> {
   const db = openForMigration({ connectionString: url });
   const { rows } = await sql<{ name: string }>`

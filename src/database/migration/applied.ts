@@ -1,6 +1,7 @@
 // Which migrations a database has. Those from before 0040-migration-runner are in the table of Kysely, which migrated the database then,
 // and which the versions of that time read when they start. Later ones are in `migrations`.
 import { type Kysely, sql } from "kysely";
+import { isDenied } from "../failure.ts";
 import type { Schema } from "../schema.ts";
 import type { Migrations } from "./migration.ts";
 
@@ -32,6 +33,12 @@ async function findTables(db: Kysely<Schema>): Promise<Tables> {
   return rows[0] ?? { kysely: false, own: false };
 }
 
+/** Returns the role whose rights the session has. */
+export async function readRole(db: Kysely<Schema>): Promise<string> {
+  const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db);
+  return rows[0]?.role ?? "";
+}
+
 /** Returns the applied migrations by their names, in no particular order; none if the database is empty. */
 export async function readApplied(db: Kysely<Schema>): Promise<ReadonlyMap<string, Applied>> {
   const { kysely, own } = await findTables(db);
@@ -41,7 +48,15 @@ export async function readApplied(db: Kysely<Schema>): Promise<ReadonlyMap<strin
     ...(own ? [sql`select name, requires from migrations`] : []),
   ];
   if (tables.length === 0) return new Map();
-  const { rows } = await sql<Applied>`${sql.join(tables, sql` union all `)}`.execute(db);
+  const { rows } = await sql<Applied>`${sql.join(tables, sql` union all `)}`
+    .execute(db)
+    .catch(async (cause: unknown) => {
+      if (!isDenied(cause) || db.isTransaction) throw cause;
+      throw new Error(
+        `the role ${await readRole(db)} may not read all tables: grant it select, insert, update and delete on all tables, and by default on those that the role which migrates creates`,
+        { cause },
+      );
+    });
   return new Map(rows.map((row) => [row.name, row]));
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import pg from "pg";
-import { isLockTimeout, isRetryable } from "../failure.ts";
-import { findNewer, readApplied, recordApplied } from "./applied.ts";
+import { isDenied, isLockTimeout, isRetryable } from "../failure.ts";
+import { findNewer, readApplied, readRole, recordApplied } from "./applied.ts";
 import { type Session, type StatementWatch, describeSession, watchStatements } from "./blockers.ts";
 import { createIndexes, dropIndexes } from "./concurrent-indexes.ts";
 import { beginFill } from "./fills.ts";
@@ -75,14 +75,11 @@ function describeBlocked({ limits }: MigrationRun, name: string, blockers: reado
 async function explain({ db }: MigrationRun, name: string, cause: unknown): Promise<Error> {
   if (!(cause instanceof pg.DatabaseError)) return cause instanceof Error ? cause : new Error(String(cause));
   const failed = `the database could not be migrated: ${name} failed, and was rolled back`;
-  if (cause.code !== insufficientPrivilege) return new Error(failed, { cause });
-  const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db);
+  if (!isDenied(cause)) return new Error(failed, { cause });
   return new Error(
-    `${failed}: the role ${rows[0]?.role} may not change the schema. Run "tenantry migrate" with the DATABASE_URL of the role that owns the tables, then start again`,
+    `${failed}: the role ${await readRole(db)} may not change the schema. Run "tenantry migrate" with the DATABASE_URL of the role that owns the tables, then start again`,
     { cause },
   );
 }
 
 const stopped = "stopped during a migration, which was rolled back; the next start begins with it";
-
-const insufficientPrivilege = "42501";

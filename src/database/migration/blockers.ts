@@ -1,6 +1,7 @@
 // Who holds up a migration, for the operator who has to decide what to do about it. The statements of others are not told: they may hold
 // secrets.
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import { repeat } from "../../timers/repeat.ts";
 import type { Schema } from "../schema.ts";
 import type { MigrationRun } from "./migration-run.ts";
 
@@ -31,6 +32,8 @@ export function describeSession({ pid, application, user, state, seconds }: Sess
   return `pid ${pid} (${known.filter((each) => each !== null).join(", ")})`;
 }
 
+const cancelEveryMs = 100;
+
 /** Looks after statements that may wait. */
 export interface StatementWatch {
   /** Ends the watch. Returns the sessions that blocked the statements when it looked last; none if they did not wait. */
@@ -48,32 +51,27 @@ interface WatchOptions {
 export function watchStatements({ db, signal }: MigrationRun, options: WatchOptions): StatementWatch {
   const { waiting, everyMs, onBlocked } = options;
   let blockers: readonly Session[] = [];
-  let looking: Promise<void> = Promise.resolve();
-  let isLooking = false;
-
   const look = async (): Promise<void> => {
-    isLooking = true;
-    const found = await readBlockers(db, waiting).catch(() => []);
-    isLooking = false;
+    const found = await readBlockers(db, waiting);
     if (found.length === 0) return;
     blockers = found;
     onBlocked?.(found);
   };
-  const timer = setInterval(() => {
-    if (!isLooking) looking = look();
-  }, everyMs);
+  // What fails is left to the next look.
+  const onError = (): void => {};
+  let looks = repeat(look, { intervalMs: everyMs, onError });
   const cancel = (): void => {
-    // Where it does not succeed, the statements end by themselves.
-    looking = cancelStatements(db, waiting).catch(() => {});
+    void looks.close();
+    // Until they have ended: it may come between two of them.
+    looks = repeat(() => cancelStatements(db, waiting), { intervalMs: cancelEveryMs, onError });
   };
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
 
   return {
     async stop() {
-      clearInterval(timer);
       signal.removeEventListener("abort", cancel);
-      await looking;
+      await looks.close();
       return blockers;
     },
   };
