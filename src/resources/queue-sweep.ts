@@ -21,5 +21,5 @@ export async function queueSweep(db: WriteTransaction, orgId: string, scopeId: s
  * the next statement.
  */
 export function wakeSweeps(db: WriteTransaction, orgId: string): void {
-  void db.sendWithNext(sql`update sweeps set next_time = now() where org_id = ${orgId}`.compile(db));
+  db.sendWithNext(sql`update sweeps set next_time = now() where org_id = ${orgId}`.compile(db));
 }

@@ -144,12 +144,12 @@ async function insertTogether<Table extends ResourceTable, Row extends ResourceR
 
 /** Runs statements in a savepoint. If a constraint is violated, rolls back to the savepoint and returns undefined. */
 async function orUndone<Result>(db: WriteTransaction, run: () => Promise<Result>): Promise<Result | undefined> {
-  void db.sendWithNext(sql`savepoint undone`.compile(db));
+  db.sendWithNext(sql`savepoint undone`.compile(db));
   try {
     const result = await run();
     // The transaction has locked the row of the org, and will update it. An update in the savepoint would have an id of its own, and
     // PostgreSQL a list of both ids to read with the row.
-    void db.sendWithNext(sql`release savepoint undone`.compile(db));
+    db.sendWithNext(sql`release savepoint undone`.compile(db));
     return result;
   } catch (error) {
     if (violatedConstraint(error) === undefined) throw error;
