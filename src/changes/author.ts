@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "../database/schema.ts";
-import type { WriteTransaction } from "../database/write-transaction.ts";
+import type { Later, WriteTransaction } from "../database/write-transaction.ts";
 import type { LogHead } from "./revision.ts";
 
 /** The author of a change, and the call that makes it. */
@@ -69,7 +69,7 @@ export interface ConfirmAuthor {
    * Reads the credential of the call together with the next statement, if the call is about another org than the author's: a write there
    * reads it in any case. To be called when the lock of the org was sent.
    */
-  readonly readWithNext?: (db: WriteTransaction) => Promise<FoundAuthor> | undefined;
+  readonly readWithNext?: (db: WriteTransaction) => Later<FoundAuthor> | undefined;
 }
 
 /** Where a change comes from, for the change log. Each part is null if it is not known or was not sent. */

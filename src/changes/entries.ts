@@ -93,12 +93,12 @@ export function appendEntries(
 ): void {
   const ofMany = entries.length < many ? undefined : insertOfMany(entries, ofHead);
   if (ofMany !== undefined) {
-    void db.sendWithNext(sql`with ${headOf(revision, time, orgId, readHead)} ${ofMany}`.compile(db));
+    db.sendWithNext(sql`with ${headOf(revision, time, orgId, readHead)} ${ofMany}`.compile(db));
     return;
   }
   const few = appendFew[entries.length - 1];
   const values = few === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
-  void db.sendWithNext((few ?? appendMany)(db, [revision, time, orgId, readHead, ...values]));
+  db.sendWithNext((few ?? appendMany)(db, [revision, time, orgId, readHead, ...values]));
 }
 
 /** Inserts entries for an org that was just created with their revision. */

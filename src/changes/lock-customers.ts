@@ -13,7 +13,7 @@ export function lockCustomersOf(db: WriteTransaction, orgs: readonly Reference[]
   if (only === undefined) return;
   const value = only.by === "any" ? null : only.value;
   const ofOne = statements[only.by];
-  void db.sendWithNext(orgs.length === 1 ? ofOne(db, [value]) : lockThoseOf(orgs.map(toCondition)).compile(db));
+  db.sendWithNext(orgs.length === 1 ? ofOne(db, [value]) : lockThoseOf(orgs.map(toCondition)).compile(db));
 }
 
 const toCondition = (org: Reference): RawBuilder<SqlBool> => matchesReference(orgLevel, org);
@@ -42,7 +42,7 @@ function lockThoseOf(named: readonly RawBuilder<SqlBool>[]): RawBuilder<unknown>
 
 /** Locks a customer, together with the next statement. PostgreSQL keeps the plan of this one, and not of one with an array of ids. */
 export function lockCustomerById(db: WriteTransaction, id: string): void {
-  void db.sendWithNext(lockStatement(db, [id]));
+  db.sendWithNext(lockStatement(db, [id]));
 }
 
 const lockStatement = createStatementTemplate(1, (db, [id]) =>

@@ -2,7 +2,7 @@ import { type CompiledQuery, type Kysely, type Selectable, type Transaction, sql
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs, Schema } from "../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
-import type { WriteTransaction } from "../database/write-transaction.ts";
+import type { Later, WriteTransaction } from "../database/write-transaction.ts";
 import type { StatementLimits } from "../database/transaction-limits.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
@@ -41,7 +41,7 @@ export async function lockOrg(
 }
 
 /** Locks an org together with the next statement. `requireLocked` takes what comes of it. */
-export function lockOrgWithNext(db: WriteTransaction, reference: Reference): Promise<readonly FoundRow[]> {
+export function lockOrgWithNext(db: WriteTransaction, reference: Reference): Later<readonly FoundRow[]> {
   return db.sendWithNext(lockStatement(db, reference));
 }
 

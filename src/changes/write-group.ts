@@ -151,7 +151,7 @@ export async function inSavepoint(group: WriteGroup, write: () => Promise<unknow
   const number = ++group.savepoints;
   // Each has its own name: a savepoint that was not set, because the transaction had failed, is never mistaken for another.
   const release = number === 1 ? "" : `release savepoint write_${number - 1}; `;
-  void db.sendWithNext(sql.raw(`${release}savepoint write_${number}`).compile(db));
+  db.sendWithNext(sql.raw(`${release}savepoint write_${number}`).compile(db));
   try {
     return { result: await write() };
   } catch (error) {

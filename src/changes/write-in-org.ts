@@ -94,8 +94,8 @@ export async function beginWrite(db: WriteTransaction, locks: WriteLocks, author
   const locking = lockWithNext(db, locks);
   const found = author.confirm.readWithNext?.(db);
   await db.sendHeld();
-  const org = requireLocked(locks.org, await locking);
-  const authorHead = await author.confirm(db, org, undefined, await found);
+  const org = requireLocked(locks.org, locking());
+  const authorHead = await author.confirm(db, org, undefined, found?.());
   if (locks.state !== "any") requireActiveOrg(org);
   const [revision, time] = [nextRevision(org.revision), formatMicroseconds(org.nextTime)];
   return createOrgTransaction({ db, org, author, authorHead, revision, time, readOnce: (_key, read) => read() });

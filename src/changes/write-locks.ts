@@ -1,4 +1,4 @@
-import type { WriteTransaction } from "../database/write-transaction.ts";
+import type { Later, WriteTransaction } from "../database/write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import { lockCustomersOf } from "./lock-customers.ts";
 import { type FoundRow, lockOrgWithNext } from "./lock-org.ts";
@@ -18,10 +18,7 @@ export interface WriteLocks {
  *
  * @throws Error when the customer would be locked after an org: another transaction may have that customer and wait for that org.
  */
-export function lockWithNext(
-  db: WriteTransaction,
-  { org, customer = false }: WriteLocks,
-): Promise<readonly FoundRow[]> {
+export function lockWithNext(db: WriteTransaction, { org, customer = false }: WriteLocks): Later<readonly FoundRow[]> {
   if (customer) lockCustomersFirst(db, [org]);
   db.hasLockedOrg = true;
   return lockOrgWithNext(db, org);

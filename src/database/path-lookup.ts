@@ -12,17 +12,14 @@ import type { Database } from "./database.ts";
 import { type PathLevel, matchesPath, matchesReference } from "./match-reference.ts";
 import type { Schema } from "./schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "./statement-template.ts";
-import { type WriteTransaction, unawaited } from "./write-transaction.ts";
+import type { Later, WriteTransaction } from "./write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
 
 export interface LookupInTransaction<Row> {
   /** Looks up several rows inside a transaction, with one statement for each shape of path. */
   readonly all: (db: Transaction<Schema>, paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>;
   /** The same together with the next statement: see `sendWithNext`. */
-  readonly allWithNext: (
-    db: WriteTransaction,
-    paths: readonly (readonly Reference[])[],
-  ) => Promise<(Row | undefined)[]>;
+  readonly allWithNext: (db: WriteTransaction, paths: readonly (readonly Reference[])[]) => Later<(Row | undefined)[]>;
 }
 
 /** Looks up the row at a path; undefined if there is none. `-` is allowed above an id, which identifies the row. */
@@ -109,14 +106,11 @@ export function createPathLookup<Row>(
   const all: PathLookup<Row>["all"] = (db, paths) =>
     findAll(paths, async (alike) => placeRows(alike, (await db.executeQuery(statementOf(db, alike))).rows));
 
-  const allWithNext: PathLookup<Row>["allWithNext"] = (db, paths) => {
-    const send = async (alike: readonly (readonly Reference[])[]) =>
-      placeRows(alike, await db.sendWithNext(statementOf(db, alike)));
-    const found = Promise.all(
-      alikeIn(paths).map(async (indexes) => [indexes, await send(pick(paths, indexes))] as const),
-    );
-    return unawaited(found.then((each) => inOrder(paths, each)));
-  };
+  const allWithNext: PathLookup<Row>["allWithNext"] = (db, paths) =>
+    findLater(paths, (alike) => {
+      const read = db.sendWithNext(statementOf(db, alike));
+      return () => placeRows(alike, read());
+    });
 
   const where: PathLookup<Row>["where"] = (condition, paths) =>
     findAll(paths, async (alike) => {
@@ -169,6 +163,16 @@ async function findAll<Row>(
   const found: (readonly [indexes: readonly number[], rows: readonly (Row | undefined)[]])[] = [];
   for (const indexes of alikeIn(paths)) found.push([indexes, await findAlike(pick(paths, indexes))]);
   return inOrder(paths, found);
+}
+
+/** The same together with the next statement. */
+function findLater<Row>(
+  paths: Paths,
+  sendAlike: (paths: Paths) => Later<(Row | undefined)[]>,
+): Later<(Row | undefined)[]> {
+  const sent = alikeIn(paths).map((indexes) => ({ indexes, rows: sendAlike(pick(paths, indexes)) }));
+  const read = () => sent.map(({ indexes, rows }) => [indexes, rows()] as const);
+  return () => inOrder(paths, read());
 }
 
 type Paths = readonly (readonly Reference[])[];

@@ -11,7 +11,7 @@ import {
   type TransactionSettings,
 } from "kysely";
 import type pg from "pg";
-import type { HoldingConnection } from "./write-transaction.ts";
+import type { HoldingConnection, Later } from "./write-transaction.ts";
 
 /** A statement. A connection that is given a name prepares it; a name must always have the same text. */
 export interface Statement {
@@ -32,9 +32,10 @@ interface PoolForKysely {
   readonly settings: string;
 }
 
-/** A statement that is sent with the next one, with what gets its rows. */
+/** A statement that is sent with the next one. */
 interface HeldStatement extends Statement {
-  readonly rows?: PromiseWithResolvers<object[]>;
+  /** What its rows are, once it has run. */
+  rows: Later<object[]>;
 }
 
 interface PooledConnection extends HoldingConnection {
@@ -86,10 +87,10 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     [held, isBegun] = [[], true];
     try {
       const results = await sending;
-      for (const [index, { rows }] of before.entries()) rows?.resolve(results[index]?.rows ?? []);
+      for (const [index, statement] of before.entries()) statement.rows = () => results[index]?.rows ?? [];
       return results.at(-1);
     } catch (error) {
-      for (const { rows } of before) rows?.reject(error);
+      for (const statement of before) statement.rows = () => raise(error);
       throw error;
     }
   };
@@ -103,17 +104,19 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     streamQuery: () => {
       throw new Error("rows are not streamed");
     },
-    hold: (statement, rows) => held.push({ ...toStatement(statement), rows }),
+    hold(statement) {
+      const one: HeldStatement = { ...toStatement(statement), rows: () => raise(new Error(tooEarly)) };
+      held.push(one);
+      return () => one.rows();
+    },
     async sendHeld() {
       if (held.length > 0) await run();
     },
     rollBackAtEnd: () => void (isRolledBackAtEnd = true),
-    begin({ isolationLevel, accessMode }) {
-      isRolledBackAtEnd = false;
-      const level = isolationLevel === undefined ? "" : ` isolation level ${isolationLevel}`;
+    begin(modes) {
       // In one message, so that the settings cost no time of their own.
-      held = [{ text: `begin${level}${accessMode === undefined ? "" : ` ${accessMode}`}${settings}`, values: [] }];
-      isBegun = false;
+      held = [{ text: beginningWith(modes) + settings, values: [], rows: () => [] }];
+      [isBegun, isRolledBackAtEnd] = [false, false];
     },
     async commit() {
       if (!isBegun && held.length === 1) return;
@@ -122,7 +125,7 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
       if (result?.command === "ROLLBACK") throw new AbortedTransactionError();
     },
     async rollback() {
-      for (const { rows } of held) rows?.reject(new Error("the transaction was rolled back"));
+      for (const statement of held) statement.rows = () => raise(new Error("the transaction was rolled back"));
       held = [];
       if (!isBegun) return;
       try {
@@ -133,6 +136,17 @@ function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.
     },
     release: () => client.release(!isUsable),
   };
+}
+
+function beginningWith({ isolationLevel, accessMode }: TransactionSettings): string {
+  const level = isolationLevel === undefined ? "" : ` isolation level ${isolationLevel}`;
+  return `begin${level}${accessMode === undefined ? "" : ` ${accessMode}`}`;
+}
+
+const tooEarly = "the rows of a statement that is sent with the next one were read before that one has run";
+
+function raise(error: unknown): never {
+  throw error;
 }
 
 /** Sends the first statements of a transaction together, or its beginning alone if another one may write. */

@@ -76,7 +76,7 @@ export function limitToDeadline(
   const within = shortenedLimits(limits, remainingMs) ?? (isSet ? limits : undefined);
   if (within === undefined) return;
   const { statementMs, lockMs } = within;
-  void db.sendWithNext(limitStatement(db, [`${statementMs}ms`, `${lockMs}ms`]));
+  db.sendWithNext(limitStatement(db, [`${statementMs}ms`, `${lockMs}ms`]));
 }
 
 const limitStatement = createStatementTemplate(2, (db, [statementMs, lockMs]) =>

@@ -6,39 +6,32 @@ import type { Schema } from "./schema.ts";
 
 /** A connection that can hold a statement until the next one is sent. */
 export interface HoldingConnection extends DatabaseConnection {
-  readonly hold: (statement: CompiledQuery, rows: PromiseWithResolvers<object[]>) => void;
+  readonly hold: (statement: CompiledQuery) => Later<readonly object[]>;
   /** Sends what is held, if there is anything. */
   readonly sendHeld: () => Promise<void>;
   /** Has the transaction rolled back where it would be committed. What is held is sent before, and may fail it. */
   readonly rollBackAtEnd: () => void;
 }
 
+/**
+ * Returns what a statement that is sent with the next one has read.
+ *
+ * @throws Error before that one has run; that of the statement if it has failed, or if the transaction was rolled back.
+ */
+export type Later<Value> = () => Value;
+
 /** How a transaction ends that does not fail. One that is rolled back has only tried what it would write. */
 export type End = "commit" | "rollback";
 
 export interface WriteTransaction extends Transaction<Schema> {
-  /**
-   * Sends a statement together with the next one, or with the end of the transaction. If it fails, so does the next one, with its error.
-   *
-   * @returns the rows, once the next statement has run: to await them before that would wait for ever. Nobody needs to await them, also
-   *   if the statement fails. Rejects when the transaction is rolled back before.
-   */
-  readonly sendWithNext: <Row>(statement: CompiledQuery<Row>) => Promise<readonly Row[]>;
+  /** Sends a statement together with the next one, or with the end of the transaction. If it fails, so does the next one, with its error. */
+  readonly sendWithNext: <Row>(statement: CompiledQuery<Row>) => Later<readonly Row[]>;
   /** Sends, together, what was to be sent with the next statement, if there is anything. Rejects with the error of the first that fails. */
   readonly sendHeld: () => Promise<void>;
   /** Whether it has locked an org, after which it locks no customer (`src/changes/write-locks.ts`). */
   hasLockedOrg: boolean;
   /** Notes what is told to the subscribers of commits if the transaction is committed. */
   readonly noteWritten: (written: Committed) => void;
-}
-
-/**
- * Lets what is made of the rows of a statement that is sent with the next one reject while nobody awaits it: if the statement fails, so
- * does the next one.
- */
-export function unawaited<Result>(result: Promise<Result>): Promise<Result> {
-  result.catch(() => {});
-  return result;
 }
 
 /** Runs a transaction, commits it, and tells what it has written. If `run` rejects, it is rolled back. By default, it is committed. */
@@ -53,11 +46,7 @@ export async function transact<Result>(
       .getExecutor()
       .provideConnection(async (own) => own as HoldingConnection);
     if (end === "rollback") rollBackAtEnd();
-    const sendWithNext = (statement: CompiledQuery): Promise<never> => {
-      const rows = Promise.withResolvers<object[]>();
-      hold(statement, rows);
-      return unawaited(rows.promise as Promise<never>);
-    };
+    const sendWithNext = hold as WriteTransaction["sendWithNext"];
     const noteWritten = (each: Committed): void => void written.push(each);
     return run(Object.assign(db, { sendWithNext, sendHeld, hasLockedOrg: false, noteWritten }));
   });

@@ -8,6 +8,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
+import type { Later } from "../database/write-transaction.ts";
 import { nowhere } from "../filters/label-index.ts";
 import { lockCustomerById } from "../changes/lock-customers.ts";
 import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
@@ -56,14 +57,14 @@ export async function reserve(
 /**
  * Reserves what a new resource needs, together with the next statement. `lockForLedger` comes before.
  *
- * @returns the limits that do not allow it, once the next statement has run; nothing is reserved then.
+ * @returns the limits that do not allow it; nothing is reserved then.
  */
 export function reserveWithNext(
   { db }: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   wanted: Amounts,
-): Promise<readonly Excess[]> {
+): Later<readonly Excess[]> {
   return db.sendWithNext(statements.reserveNew(db, valuesOf(place, resourceId, wanted)));
 }
 
@@ -72,14 +73,14 @@ export function reserveWithNext(
  * it uses of other kinds: without amounts, the resource holds again what it held before `reserve`. The amounts may exceed what was
  * reserved; the surplus must fit, too. `lockForLedger` comes before.
  *
- * @returns the limits that do not allow it, once the next statement has run; nothing is charged then.
+ * @returns the limits that do not allow it; nothing is charged then.
  */
 export function settleWithNext(
   { db }: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   given: Amounts,
-): Promise<readonly Excess[]> {
+): Later<readonly Excess[]> {
   return db.sendWithNext(statements.settle(db, valuesOf(place, resourceId, given)));
 }
 
@@ -100,7 +101,7 @@ export async function requireNoExcess(
 export async function release(transaction: LedgerTransaction, place: LedgerPlace, resourceId: string): Promise<void> {
   await lockForLedger(transaction, place);
   const { db } = transaction;
-  void db.sendWithNext(statements.release(db, valuesOf(place, resourceId, new Map())));
+  db.sendWithNext(statements.release(db, valuesOf(place, resourceId, new Map())));
 }
 
 /**

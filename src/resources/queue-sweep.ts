@@ -21,5 +21,5 @@ export async function queueSweep({ db, org, time }: OrgTransaction, scopeId: str
  * the next statement.
  */
 export function wakeSweeps({ db, org, time }: OrgTransaction): void {
-  void db.sendWithNext(sql`update sweeps set next_time = ${time} where org_id = ${org.id}`.compile(db));
+  db.sendWithNext(sql`update sweeps set next_time = ${time} where org_id = ${org.id}`.compile(db));
 }

@@ -1,5 +1,5 @@
 import type { OrgTransaction } from "../changes/write-in-org.ts";
-import { unawaited } from "../database/write-transaction.ts";
+import type { Later } from "../database/write-transaction.ts";
 import type { LookupInTransaction } from "../database/path-lookup.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { AnyPath, Reference } from "../paths/parse-path.ts";
@@ -16,7 +16,7 @@ export function lookUpInOrg<Row>(
   pattern: PathPattern,
   parse: (text: string) => AnyPath,
   texts: readonly string[],
-): Promise<ReadonlyMap<string, Row>> {
+): Later<ReadonlyMap<string, Row>> {
   const paths = new Map<string, readonly Reference[]>();
   for (const text of new Set(texts)) {
     const path = readPath(parse, text);
@@ -24,15 +24,16 @@ export function lookUpInOrg<Row>(
     if (path === undefined || last === undefined || !isSamePattern(path.pattern, pattern)) continue;
     paths.set(text, [orgReference(transaction), last]);
   }
-  const byText = (rows: readonly (Row | undefined)[]): Map<string, Row> => {
-    const found = new Map<string, Row>();
-    for (const [index, text] of [...paths.keys()].entries()) {
-      const row = rows[index];
-      if (row !== undefined) found.set(text, row);
-    }
-    return found;
+  const rows = lookup.allWithNext(transaction.db, [...paths.values()]);
+  return () => {
+    const found = rows();
+    return new Map(
+      [...paths.keys()].flatMap((text, index) => {
+        const row = found[index];
+        return row === undefined ? [] : [[text, row] as const];
+      }),
+    );
   };
-  return unawaited(lookup.allWithNext(transaction.db, [...paths.values()]).then(byText));
 }
 
 function readPath(parse: (text: string) => AnyPath, text: string): AnyPath | undefined {

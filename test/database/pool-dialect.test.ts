@@ -29,7 +29,7 @@ const writes = new Kysely<Schema>({
 
 const run = (held: readonly string[], next?: string): Promise<unknown> =>
   transact({ writes, commits: { tell: () => {} } }, async (db) => {
-    for (const text of held) void db.sendWithNext(sql.raw(text).compile(db));
+    for (const text of held) db.sendWithNext(sql.raw(text).compile(db));
     if (next !== undefined) await sql.raw(next).execute(db);
   });
 

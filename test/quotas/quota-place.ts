@@ -121,7 +121,7 @@ export function ledgerOn(database: Database) {
           await lockForLedger(transaction, place);
           const excesses = settleWithNext(transaction, place, id, exact(amounts));
           await sql`select`.execute(transaction.db);
-          await requireNoExcess(transaction, place, await excesses);
+          await requireNoExcess(transaction, place, excesses());
         }),
       ),
     release: (place: LedgerPlace, id: string) =>

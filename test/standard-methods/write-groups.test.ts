@@ -174,7 +174,7 @@ describe("writes that wait for the lock of an org", () => {
   test("are told their own errors, also if a statement fails that is sent with the next one", async () => {
     const failLate: Write = async (transaction) => {
       await addLogged(transaction, "late");
-      void transaction.db.sendWithNext(sql`insert into members (org_id) values (${org.id})`.compile(transaction.db));
+      transaction.db.sendWithNext(sql`insert into members (org_id) values (${org.id})`.compile(transaction.db));
     };
     const results = await runBehind([add("a"), failLate, add("b")]);
     expect(revisionsOf(results)).toEqual([2, "23502", 3]);

@@ -28,5 +28,5 @@ export function lockCustomer(db: WriteTransaction, reference: Reference): Promis
 export function lockCustomers(db: WriteTransaction, ids: ReadonlySet<string>): void {
   if (ids.size === 0) return;
   const statement = sql`select id from customers where id = any (${[...ids]}::uuid[]) order by id for no key update`;
-  void db.sendWithNext(statement.compile(db));
+  db.sendWithNext(statement.compile(db));
 }

@@ -2,6 +2,7 @@ import type { GroupMemberSchema } from "../../../gen/iam/v1alpha/group_member_pb
 import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
+import type { Later } from "../../database/write-transaction.ts";
 import { ServiceError, deleted, notFound } from "../../errors/service-error.ts";
 import { groupDefinition } from "../groups/definition.ts";
 import type { GroupRow } from "../groups/store.ts";
@@ -42,7 +43,7 @@ export function createMembershipRules({ readers, escalation }: ResourceDependenc
         const memberPaths = messages.map(({ memberPath }) => memberPath);
         const findingMembers = lookUpInOrg(transaction, members, patterns.Member, parseMemberPath, memberPaths);
         const found = await findParents(transaction, groups, parents);
-        const memberAt = await findingMembers;
+        const memberAt = findingMembers();
         const given = mapUntilFault(messages, fault, ({ memberPath }, index) => {
           const { references } = parseMemberPath(memberPath);
           requireSameOrg(transaction, required(references[0]), memberPathField);
@@ -76,7 +77,7 @@ export function createMembershipRules({ readers, escalation }: ResourceDependenc
         });
         await fault.rejectIfAny();
         await transaction.db.sendHeld();
-        await removeExpired(transaction, await findingExpired);
+        await removeExpired(transaction, findingExpired());
         return drafts;
       },
     },
@@ -125,7 +126,7 @@ const parseMemberPath = (text: string) => parseAnyPath([patterns.Member], text, 
 function findExpired(
   { db, org }: OrgTransaction,
   memberships: readonly { readonly group: GroupRow; readonly member: MemberRow }[],
-): Promise<readonly MembershipRow[]> {
+): Later<readonly MembershipRow[]> {
   const groupIds = memberships.map(({ group }) => group.id);
   const memberIds = memberships.map(({ member }) => member.id);
   const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.expire_time <= ${org.lockTime}

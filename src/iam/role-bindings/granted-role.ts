@@ -6,6 +6,7 @@ import { parseAnyPath } from "../../paths/parse-path.ts";
 import { requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
 import type { LookupInTransaction } from "../../database/path-lookup.ts";
+import type { Later } from "../../database/write-transaction.ts";
 import type { RoleRow } from "../roles/store.ts";
 import { lookUpInOrg } from "../../standard-methods/look-up-in-org.ts";
 import type { RoleBindingRow } from "./store.ts";
@@ -23,20 +24,20 @@ export interface BoundRole {
 
 /**
  * Finds the roles that new bindings name, together with the next statement: predefined roles or, for a binding on an org or
- * project, roles of the org. Returns a function for each that returns the role, or throws.
+ * project, roles of the org. A function for each returns the role, or throws.
  *
  * @throws ServiceError (the functions) PATH_INVALID, FIELD_INVALID or RESOURCE_NOT_FOUND.
  */
-export async function findGrantedRoles(
+export function findGrantedRoles(
   transaction: OrgTransaction,
   roles: LookupInTransaction<RoleRow>,
   predefinedRoles: readonly PredefinedRole[],
   { kind }: Scope,
   texts: readonly string[],
-): Promise<(() => BoundRole)[]> {
+): Later<(() => BoundRole)[]> {
   const isInOrg = kind === "org" || kind === "project";
-  const found = await lookUpInOrg(transaction, roles, patterns.Role, parseRolePath, isInOrg ? texts : []);
-  return texts.map((text) => () => {
+  const finding = lookUpInOrg(transaction, roles, patterns.Role, parseRolePath, isInOrg ? texts : []);
+  const roleOf = (text: string, row: RoleRow | undefined): BoundRole => {
     const { pattern, references } = parseRolePath(text);
     const [first, role] = [required(references[0]), required(references.at(-1))];
     if (isSamePattern(pattern, otherPatterns.predefinedRole)) {
@@ -49,10 +50,13 @@ export async function findGrantedRoles(
       throw invalidField(field, description, "predefined_role");
     }
     requireSameOrg(transaction, first, field);
-    const row = found.get(text);
     if (row === undefined) throw notFound("role", formatReferences(patterns.Role, references));
     return { columns: { predefined_role: null, role_id: row.id }, joined: { role_name: row.name } };
-  });
+  };
+  return () => {
+    const found = finding();
+    return texts.map((text) => () => roleOf(text, found.get(text)));
+  };
 }
 
 const parseRolePath = (text: string) => parseAnyPath([patterns.Role, otherPatterns.predefinedRole], text, field);

@@ -5,7 +5,7 @@ import { checkCondition } from "../../access/conditions/compile-condition.ts";
 import type { GrantScope, GrantedRole } from "../../access/escalation/guard-types.ts";
 import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../../access/scope-kinds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { unawaited } from "../../database/write-transaction.ts";
+import type { Later } from "../../database/write-transaction.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
@@ -64,12 +64,12 @@ function createInScope(
       async prepare(transaction, parents, messages, atItem, checked) {
         const { db, org } = transaction;
         const subjectPaths = messages.map(({ subjectPath }) => subjectPath);
-        const findingSubjects = unawaited(findBoundSubjects(transaction, lookups, subjectPaths));
+        const findingSubjects = findBoundSubjects(transaction, lookups, subjectPaths);
         const rolePaths = messages.map(({ rolePath }) => rolePath);
-        const findingRoles = unawaited(findGrantedRoles(transaction, lookups.roles, predefinedRoles, scope, rolePaths));
+        const findingRoles = findGrantedRoles(transaction, lookups.roles, predefinedRoles, scope, rolePaths);
         const places = await atItem(0, () => findPlaces(transaction, parents));
         await db.sendHeld();
-        const [subjects, roles] = [await findingSubjects, await findingRoles];
+        const [subjects, roles] = [findingSubjects(), findingRoles()];
         const fault = createFirstFault(messages.length, atItem);
         const bounds = mapUntilFault(messages, fault, (message, index) => {
           const [place, subject] = [required(places[index])(), required(subjects[index])()];
@@ -84,7 +84,7 @@ function createInScope(
         await requireFewConditions(transaction, inOrg.slice(0, fault.before()), atItem);
         await fault.rejectIfAny();
         await db.sendHeld();
-        await removeExpired(transaction, await findingExpired);
+        await removeExpired(transaction, findingExpired());
         // One that expires is read again, because it may have expired meanwhile.
         return bounds.map(({ columns, joined, parent }) => ({
           columns,
@@ -160,9 +160,9 @@ function boundOf(
 function findExpired(
   { db, org }: OrgTransaction,
   bounds: readonly (NewBound & { readonly name: string })[],
-): Promise<readonly RoleBindingRow[]> {
+): Later<readonly RoleBindingRow[]> {
   const type = bounds[0]?.columns.scope_type;
-  if (type === undefined) return Promise.resolve([]);
+  if (type === undefined) return () => [];
   // The names of bindings on a customer, a service or the platform are unique across orgs.
   const inOrg = type === "ORG" || type === "PROJECT" ? sql`and role_bindings.org_id = ${org.id}` : sql``;
   const names = bounds.map(({ name }) => name);

@@ -5,6 +5,7 @@ import { customerDefinition } from "../customers/definition.ts";
 import type { Schema } from "../../database/schema.ts";
 import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
 import type { LookupInTransaction } from "../../database/path-lookup.ts";
+import type { Later } from "../../database/write-transaction.ts";
 import type { GroupRow } from "../groups/store.ts";
 import type { MemberRow } from "../members/store.ts";
 import { orgDefinition } from "../orgs/definition.ts";
@@ -32,26 +33,22 @@ export interface BoundSubject {
 }
 
 /**
- * Finds the members and groups that new bindings name, in the org of the write, together with the next statement. Returns a function for
+ * Finds the members and groups that new bindings name, in the org of the write, together with the next statement: a function for
  * each that returns the subject, or throws.
  *
  * @throws ServiceError (the functions) PATH_INVALID, FIELD_INVALID, RESOURCE_NOT_FOUND or STATE_FORBIDS.
  */
-export async function findBoundSubjects(
+export function findBoundSubjects(
   transaction: OrgTransaction,
   { members, groups }: SubjectLookups,
   texts: readonly string[],
-): Promise<(() => BoundSubject)[]> {
-  const [groupAt, memberAt] = await Promise.all([
-    lookUpInOrg(transaction, groups, patterns.Group, parseSubjectPath, texts),
-    lookUpInOrg(transaction, members, patterns.Member, parseSubjectPath, texts),
-  ]);
-  return texts.map((text) => () => {
+): Later<(() => BoundSubject)[]> {
+  const findingGroups = lookUpInOrg(transaction, groups, patterns.Group, parseSubjectPath, texts);
+  const findingMembers = lookUpInOrg(transaction, members, patterns.Member, parseSubjectPath, texts);
+  const subjectOf = (text: string, group: GroupRow | undefined, member: MemberRow | undefined): BoundSubject => {
     const { pattern, references } = parseSubjectPath(text);
     requireSameOrg(transaction, required(references[0]), field);
-    const group = groupAt.get(text);
     if (group !== undefined) return ofGroup(group);
-    const member = memberAt.get(text);
     if (member === undefined) {
       throw notFound(
         isSamePattern(pattern, patterns.Group) ? "group" : "member",
@@ -60,7 +57,11 @@ export async function findBoundSubjects(
     }
     if (member.delete_time !== null) throw deleted("member", formatReferences(pattern, references));
     return ofMember(member);
-  });
+  };
+  return () => {
+    const [groupAt, memberAt] = [findingGroups(), findingMembers()];
+    return texts.map((text) => () => subjectOf(text, groupAt.get(text), memberAt.get(text)));
+  };
 }
 
 function ofGroup({ id, name }: GroupRow): BoundSubject {

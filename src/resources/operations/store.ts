@@ -90,7 +90,7 @@ export function insertOperation(
 ): void {
   const row: Readonly<Record<string, unknown>> = { ...operation, create_time: time, update_time: time };
   const values = operationColumns.map((column) => row[column]);
-  void db.sendWithNext(insertStatement(db, values));
+  db.sendWithNext(insertStatement(db, values));
 }
 
 const insertStatement = createStatementTemplate(operationColumns.length, (db, values) => {

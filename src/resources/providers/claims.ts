@@ -4,7 +4,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { type WriteTransaction, transact } from "../../database/write-transaction.ts";
+import { type Later, type WriteTransaction, transact } from "../../database/write-transaction.ts";
 import { type OperationRow, maxAttempts } from "../operations/store.ts";
 import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";
@@ -208,9 +208,9 @@ interface LockedOperation {
 /**
  * Locks an operation for the holder of its latest claim, until the transaction ends, together with the next statement.
  *
- * @returns the operation, once the next statement has run; nothing if the claim is void.
+ * @returns the operation; nothing if the claim is void.
  */
-export function lockClaimed(db: WriteTransaction, claim: PresentedClaim): Promise<readonly LockedOperation[]> {
+export function lockClaimed(db: WriteTransaction, claim: PresentedClaim): Later<readonly LockedOperation[]> {
   const lock = sql<LockedOperation>`select attempts from operations where ${isHeld(claim)} for update`;
   return db.sendWithNext(lock.compile(db));
 }

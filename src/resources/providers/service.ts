@@ -114,7 +114,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       async (transaction) => {
         const claimed = lockClaimed(transaction.db, claim);
         const [operation] = await readByKeys(transaction.db, operationDefinition, [keyOf(claim)]);
-        const locked = { transaction, claim, operation: required(operation), ...requireClaimed(await claimed) };
+        const locked = { transaction, claim, operation: required(operation), ...requireClaimed(claimed()) };
         return toOperation(await withReadableQuotas(dependencies.authorHolds, transaction, () => write(locked)));
       },
     );

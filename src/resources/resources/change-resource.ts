@@ -95,7 +95,7 @@ export async function changeResource(
       },
     })),
   };
-  if (excesses !== undefined) await requireNoExcess(transaction, place, await excesses);
+  if (excesses !== undefined) await requireNoExcess(transaction, place, excesses());
   recordChange(transaction, infrastructureDefinition, resource, after);
   return after;
 }
@@ -129,7 +129,7 @@ export async function changeDeletion(
     [resource],
     making,
   );
-  await requireNoExcess(transaction, place, await excesses);
+  await requireNoExcess(transaction, place, excesses());
   const after = required(made.rows[0]);
   recordChange(transaction, infrastructureDefinition, resource, after);
   return after;

@@ -67,8 +67,8 @@ export async function startCreation(
   const field = "resource.references";
   const references = await readReferences(transaction, authorHolds, resource.id, create, given, field);
   const id = required(resource.operation_id);
-  await withReadableQuotas(authorHolds, transaction, async () =>
-    requireNoExcess(transaction, placeOf(transaction, resource), await excesses),
+  await withReadableQuotas(authorHolds, transaction, () =>
+    requireNoExcess(transaction, placeOf(transaction, resource), excesses()),
   );
   const creation = { id, verb: "create", isConcurrent: false, priorState: null };
   return queue(transaction, { ...creation, resource, type, wanted: resource, references }, held);

@@ -40,13 +40,13 @@ export function keepLabels(
   if (removed.length > 0) {
     const isOne = sql`(key, value, parent_id, resource_id) in (select * from ${unnest(removed)})`;
     const isRemoved = sql`org_id = ${org} and resource_type = ${type} and ${isOne}`;
-    void db.sendWithNext(sql`delete from resource_labels where ${isRemoved}`.compile(db));
+    db.sendWithNext(sql`delete from resource_labels where ${isRemoved}`.compile(db));
   }
   if (added.length > 0) {
     const insert = sql`
       insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
       select ${org}, ${type}, label.* from ${unnest(added)} as label`;
-    void db.sendWithNext(insert.compile(db));
+    db.sendWithNext(insert.compile(db));
   }
 }
 

@@ -144,12 +144,12 @@ async function insertTogether<Table extends ResourceTable, Row extends ResourceR
 
 /** Runs statements in a savepoint. If a constraint is violated, rolls back to the savepoint and returns undefined. */
 async function orUndone<Result>(db: WriteTransaction, run: () => Promise<Result>): Promise<Result | undefined> {
-  void db.sendWithNext(sql`savepoint undone`.compile(db));
+  db.sendWithNext(sql`savepoint undone`.compile(db));
   try {
     const result = await run();
     // The transaction has locked the org's row and will update it. Inside of a savepoint, the update would have a transaction id of its
     // own. PostgreSQL would then store lock and update as a multixact, which every reader of the row has to look up.
-    void db.sendWithNext(sql`release savepoint undone`.compile(db));
+    db.sendWithNext(sql`release savepoint undone`.compile(db));
     return result;
   } catch (error) {
     if (violatedConstraint(error) === undefined) throw error;

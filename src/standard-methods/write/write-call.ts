@@ -132,7 +132,7 @@ async function lockRequestId({ db, group, request: { caller, requestId } }: Writ
   const key = sql`hashtextextended(${`${caller.memberId} ${requestId}`}, 0)`;
   if (group === undefined) {
     // Before any other lock.
-    void db.sendWithNext(sql`select pg_advisory_xact_lock(${key})`.compile(db));
+    db.sendWithNext(sql`select pg_advisory_xact_lock(${key})`.compile(db));
     return;
   }
   // The group holds the lock of its org. Writes that wait for it may already have locked their request ids.
@@ -174,14 +174,14 @@ function keepAnswer(
     .insertInto("write_requests")
     .values({ org_id: caller.orgId, actor_id: caller.memberId, request_id: requestId, ...values })
     .onConflict((conflict) => conflict.columns(["org_id", "actor_id", "request_id"]).doUpdateSet(values));
-  void db.sendWithNext(insert.compile());
+  db.sendWithNext(insert.compile());
   // Each stored response removes some old ones, so that only those of about a day remain.
   const deletion = sql`
     delete from write_requests where (org_id, actor_id, request_id) in (
       select org_id, actor_id, request_id from write_requests where create_time <= ${new Date(now - keptMs)}
       order by create_time limit ${oldPerKept} for update skip locked
     )`;
-  void db.sendWithNext(deletion.compile(db));
+  db.sendWithNext(deletion.compile(db));
 }
 
 /**
