@@ -80,8 +80,9 @@ export function tablesNotLed(text: string, ofOrgs: ReadonlySet<string>): readonl
         join(nodeOf(scope, operand), other);
       }
     } else if (word === "using" && tokens[index + 1] === "(" && tokens[index + 2] === "org_id") {
-      const [first, ...others] = [...scope.tables.values()];
-      for (const other of others) join(first, other);
+      // The other side may be what the statement has computed.
+      const [first, ...others] = scope.tables.values();
+      for (const other of others.length === 0 ? [value] : others) join(first, other);
     }
   }
   return [...new Set(nodes.filter((node) => !rootOf(node).isLed).map(({ table = "" }) => table))];

@@ -31,6 +31,8 @@ test.each<[string, readonly string[]]>([
     "select * from unnest($1::uuid[]) as given (org_id) cross join lateral (select * from members where org_id = given.org_id) as m",
     [],
   ],
+  ["select * from members join unnest($1::uuid[], $2::uuid[]) as wanted (org_id, id) using (org_id, id)", []],
+  ["select * from members join groups using (org_id, id) where groups.org_id = $1", []],
   // In each select of its own.
   ["select * from members where org_id = $1 union all select * from members where id = $2", ["members"]],
   ["select (select count(*) from groups where groups.org_id = members.org_id) from members where org_id = $1", []],
