@@ -8,10 +8,10 @@ export interface NotLed {
   readonly reason: string;
 }
 
-const inOrgs = [
-  ...["projects", "members", "groups", "group_members", "subgroups", "roles", "api_keys", "clients", "identities"],
-  ...["identity_providers", "resources", "project_quotas", "operations", "quota_requests", "sessions"],
-];
+const inOrgs = (
+  "projects members groups group_members subgroups roles api_keys clients identities identity_providers " +
+  "resources project_quotas operations quota_requests sessions"
+).split(" ");
 
 const anyOrg = "A path may have `-` in place of the org, and an id below it (AIP-159).";
 const actors = { tables: ["orgs", "members"], reason: "The names of members who acted may be of other orgs." };
