@@ -1,5 +1,5 @@
 // Checks docs/models/snapshots.pml with the model checker Spin: the protocol has no counterexample, and each weakening of it has
-// one. Run with `npm run model`; `-- --stories` also prints the counterexamples. Takes about 20 seconds and less than 1 GB of memory.
+// one. Run with `npm run model`; `-- --stories` also prints the counterexamples. Takes about 40 seconds and less than 1 GB of memory.
 import { execFile } from "node:child_process";
 import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";

@@ -2,10 +2,8 @@
 export interface RecordedStatement {
   /** As `identityOf` returns it. */
   readonly identity: string;
-  /** A hash of its normalised text. */
+  /** Its normalised text. */
   readonly text: string;
-  /** The beginning of its text. */
-  readonly excerpt: string;
 }
 
 /** What a file of tests sent. */
@@ -52,7 +50,7 @@ export function compareStatements(
     .filter(([identity, all]) => !identities.has(identity) && !all.some(({ text }) => texts.has(text)))
     .map(([identity, all]) => ({
       identity,
-      excerpt: all[0]?.excerpt ?? "",
+      excerpt: all[0]?.text.slice(0, 200) ?? "",
       files: [...new Set(all.map(({ file }) => file))].toSorted(),
     }))
     .toSorted((one, other) => (one.identity < other.identity ? -1 : 1));

@@ -81,7 +81,7 @@ export function entriesOf(
 
 /**
  * Appends entries to the change log of an org with the next statement, and makes the last revision its head, if its head is still the one
- * that was read under the lock. If it is not, the lock was lost, and the transaction fails with an error that `isHeadMoved` recognises.
+ * that was read under the lock. If it is not, the lock was lost, and the transaction fails with an error that `isRetryable` recognises.
  *
  * @param readHead the revision that was read under the lock.
  */

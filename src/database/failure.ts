@@ -61,7 +61,7 @@ export function isRetryable(error: unknown): boolean {
  * Whether a write was refused because the head of its org's change log is no longer the one that it has read under the lock: the lock
  * did not hold. Its entries have no org then, which their table forbids with not_null_violation.
  */
-export function isHeadMoved(error: unknown): boolean {
+function isHeadMoved(error: unknown): boolean {
   return violatedConstraint(error) === "changes.org_id";
 }
 

@@ -1,5 +1,4 @@
 // Records which statements the code in src/ sends, in the processes of the tests. scripts/statements-on-15.ts compares two runs.
-import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,12 +41,7 @@ function watchStatements(): void {
 function recordOf(text: string, name: string | undefined): RecordedStatement | undefined {
   const identity = identityOf({ frames: readFrames(), name, text });
   if (identity === undefined) return undefined;
-  const normalised = normaliseText(text);
-  return {
-    identity,
-    text: createHash("sha256").update(normalised).digest("base64url").slice(0, 16),
-    excerpt: normalised.slice(0, 200),
-  };
+  return { identity, text: normaliseText(text) };
 }
 
 /** Returns the functions of this project that lead here, the nearest one first. */

@@ -22,7 +22,7 @@ export const roleBindingColumns = [
 ] as const;
 
 /** An expired binding counts as removed, also one that has expired while a write waited for its lock. */
-export const isInForce = sql<SqlBool>`(role_bindings.expire_time is null or role_bindings.expire_time > statement_timestamp())`;
+const isInForce = sql<SqlBool>`(role_bindings.expire_time is null or role_bindings.expire_time > statement_timestamp())`;
 
 /**
  * Selects all unexpired role bindings, of all scopes, with the columns that their paths and those of their subjects and roles

@@ -141,8 +141,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async claimOperations({ maxOperations, claimDuration, wait, typePaths, verbs, routingKeys }, context) {
       const serviceId = await serviceIdOf(context);
       const claimable = { serviceId, typeIds: await typeIdsOf(serviceId, typePaths), verbs, routingKeys };
-      const count = maxOperations || 1;
-      const seconds = secondsOf(claimDuration);
+      const [count, seconds] = [maxOperations || 1, secondsOf(claimDuration)];
       const claim = (hasWaited: boolean): Promise<Claimed[]> => {
         const confirm = () => (hasWaited ? confirmOf(context)(database.reads, undefined) : Promise.resolve());
         return claimOperations(claimable, { count, seconds, queued: queuedAs(context), confirm });

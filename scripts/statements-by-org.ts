@@ -1,0 +1,55 @@
+// Fails if the tests send a statement that touches a table of orgs to which no org leads, and scripts/statements/not-led.ts does not list.
+//   RECORD_STATEMENTS=on-18 npm test
+//   node scripts/statements-by-org.ts on-18
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { tablesNotLed } from "./statements/led-by-org.ts";
+import { type NotLed, notLed } from "./statements/not-led.ts";
+import { readRecords } from "./statements/read-records.ts";
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error("the argument is the folder of a run");
+
+const schema = readFileSync(join(import.meta.dirname, "../src/database/schema.sql"), "utf8");
+/** The catalog of services is in the org `system`, and of no org. */
+const ofNoOrg = new Set(["services", "resource_types", "quantity_kinds", "quality_kinds"]);
+const ofOrgs = new Set(
+  [...schema.matchAll(/^create table (\w+) \(([^;]*);/gm)]
+    .filter(([, , columns = ""]) => /^ {2}org_id /m.test(columns))
+    .map(([, table = ""]) => table)
+    .filter((table) => !ofNoOrg.has(table)),
+);
+
+const sent = new Map(
+  readRecords(folder).flatMap(({ statements }) =>
+    statements.map(({ identity, text }) => [`${identity} ${text}`, { identity, text }]),
+  ),
+);
+const found = [...sent.values()].flatMap((statement) =>
+  tablesNotLed(statement.text, ofOrgs).map((table) => ({ ...statement, table })),
+);
+const covers = ({ start = "", end = "", tables }: NotLed, { identity, table }: (typeof found)[number]): boolean =>
+  identity.startsWith(start) && identity.endsWith(end) && (tables?.includes(table) ?? true);
+const unlisted = Map.groupBy(
+  found.filter((each) => !notLed.some((entry) => covers(entry, each))),
+  ({ identity }) => identity,
+);
+const unused = notLed.filter((entry) => !found.some((each) => covers(entry, each)));
+
+for (const [identity, all] of [...unlisted].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+  const tables = [...new Set(all.map(({ table }) => table))].join(", ");
+  console.error(`${identity}\n  no org leads to ${tables}\n  ${all[0]?.text.slice(0, 400)}`);
+}
+for (const { start, end } of unused)
+  console.error(`scripts/statements/not-led.ts has an entry that is not needed: ${start ?? end}`);
+if (unlisted.size > 0) {
+  console.error(
+    `No org leads these ${unlisted.size} statements to tables of orgs. Add a condition on org_id, or what they begin with, and a ` +
+      "reason, to scripts/statements/not-led.ts.",
+  );
+}
+if (unlisted.size > 0 || unused.length > 0) process.exitCode = 1;
+else {
+  const [all, listed] = [[...sent.values()], found].map((some) => new Set(some.map(({ identity }) => identity)).size);
+  console.log(`An org leads each of ${all} statements to each table of orgs, but for the ${listed} that are listed.`);
+}

@@ -1,0 +1,95 @@
+/** Statements that touch tables of orgs to which no org leads. */
+export interface NotLed {
+  /** How their identities begin, or end if they are sent with a statement of another function. */
+  readonly start?: string;
+  readonly end?: string;
+  /** The tables; all if it is left out. */
+  readonly tables?: readonly string[];
+  readonly reason: string;
+}
+
+const inOrgs = (
+  "projects members groups group_members subgroups roles api_keys clients identities identity_providers " +
+  "resources project_quotas operations quota_requests sessions"
+).split(" ");
+
+const anyOrg = "A path may have `-` in place of the org, and an id below it (AIP-159).";
+const actors = { tables: ["orgs", "members"], reason: "The names of members who acted may be of other orgs." };
+const clients = { tables: ["clients"], reason: "The client of a session may be of another org." };
+const bindings = "Role bindings on the platform, a customer or a service are of several orgs.";
+const job = "A job searches all orgs, and checks what it has found in its org.";
+const secret = "A secret is looked up by its own id or prefix: the caller's org is what it tells.";
+const old = "Each new row removes some that have ended, of all orgs.";
+const customer = { tables: ["orgs"], reason: "The orgs of a customer." };
+
+const reads = [
+  "src/standard-methods/read/row-reader.ts",
+  "src/standard-methods/batch/batch-methods.ts get",
+  "src/standard-methods/standard-service.ts read",
+];
+
+/** An entry that is no longer needed fails. */
+export const notLed: readonly NotLed[] = [
+  ...inOrgs.map((name) => ({ start: `lookup ${name}`, reason: anyOrg })),
+  { start: "src/standard-methods/read/read-in-time.ts readInTime", reason: "Lists over `-` are of all orgs." },
+  { start: "src/standard-methods/read/row-reader.ts findInPlace: select orgs, projects, resources", reason: anyOrg },
+  { start: "lookup role_bindings", reason: bindings },
+  { end: ": select role_bindings, orgs, customers, services, projects, members, groups, roles", reason: bindings },
+  { end: ": select orgs, members, sessions", ...clients },
+  { end: ": select orgs, quota_requests, projects, members", ...actors },
+  { end: ": select orgs, projects, operations, resources, resource_types, services, members", ...actors },
+  { start: "src/access/escalation/store.ts heldConditionally", reason: bindings },
+  ...reads.map((start) => ({
+    start,
+    tables: ["orgs", "members", "clients"],
+    reason: `${actors.reason} ${clients.reason}`,
+  })),
+  { start: "src/iam/sessions/store.ts expireSessionsOfClients", reason: "The sessions of a client are of all orgs." },
+  {
+    start: "src/iam/identity-providers/service.ts removeIdentities",
+    reason: "Those of a provider of the installation are of all orgs.",
+  },
+  { start: "lookup customer_quotas", ...customer },
+  { start: "src/quotas/read-level.ts findLevel: select customers", ...customer },
+  { start: "src/iam/orgs/store.ts", ...customer },
+  { start: "src/quotas/kinds.ts countQuotasOfKind", reason: "A kind that any quota has is not deleted." },
+  {
+    start: "src/standard-methods/write/require-unused.ts findUser",
+    reason: "What resources use any more is not deleted.",
+  },
+  {
+    start: "src/resources/providers/claims.ts readDue",
+    reason: "A provider carries out the operations of all orgs; each is claimed in its org.",
+  },
+  {
+    start: "src/resources/providers/find-by-id.ts findOperation",
+    reason: "The path of a claim may have changed since; its id has not.",
+  },
+  { start: "src/resources/resources/store.ts findResourceOf", reason: "A provider reports a resource by its id." },
+  { start: "src/resources/providers/find-by-id.ts findResource", reason: "A provider reports a resource by its id." },
+  { start: "src/identity/caller-lookup.ts", reason: secret },
+  { start: "src/iam/tokens/refresh-token.ts lockSession", reason: secret },
+  { start: "src/iam/tokens/revoke-token.ts", reason: secret },
+  { start: "src/iam/clients/registered-client.ts", reason: secret },
+  { start: "src/iam/authorization-codes/store.ts readCode", reason: secret },
+  { start: "src/iam/sign-in/sign-in-links.ts deleteLink", reason: secret },
+  { start: "src/iam/sign-in/store.ts readSignedIn", reason: secret },
+  {
+    start: "src/iam/sign-in/store.ts deleteBrowserSession",
+    reason: "A browser may be signed in as members of several orgs.",
+  },
+  { start: "src/iam/sign-in/choice-store.ts readChoices", reason: "A person chooses among members of several orgs." },
+  { start: "src/iam/sign-in/provider-store.ts", reason: "A provider is named by its id in what it sends back." },
+  { start: "src/iam/authorization-codes/store.ts deleteOldCodes", reason: old },
+  { start: "src/iam/sign-in/store.ts deleteExpired", reason: old },
+  { start: "src/identity/tokens/signing-key-store.ts forgetEndedTokens", reason: old },
+  { end: ": delete write_requests", reason: old },
+  { start: "src/jobs/operations-job.ts find", reason: job },
+  { start: "src/jobs/purge/", reason: job },
+  { start: "src/resources/sweeps/store.ts findDueSweeps", reason: job },
+  { start: "src/resources/sweeps/store.ts queuePurges", reason: job },
+  {
+    start: "src/standard-methods/rows/rebuild-counts-and-labels.ts",
+    reason: "Compares all rows, for the operator and tests.",
+  },
+];
