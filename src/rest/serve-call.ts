@@ -181,11 +181,7 @@ export function createCallServer(
       preconditions,
       lifetime,
       context,
-      fail: (thrown) =>
-        fail(request, response, thrown, context.responseHeader, {
-          hadIfMatch: preconditions?.ifMatch !== undefined,
-          body: route.binding.body,
-        }),
+      fail: (thrown) => fail(request, response, thrown, context.responseHeader, { preconditions, route }),
     };
     if (requestGate === undefined) run(call);
     else runBehindGate(call, requestGate);

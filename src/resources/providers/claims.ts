@@ -4,7 +4,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { type WriteTransaction, transact } from "../../database/write-transaction.ts";
+import { type Later, type WriteTransaction, transact } from "../../database/write-transaction.ts";
 import { type OperationRow, maxAttempts } from "../operations/store.ts";
 import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";

@@ -154,14 +154,6 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       return answer as BatchDeleteResourcesResponse;
     },
 
-    async updateResource(request, context) {
-      try {
-        return await required(standard.updateResource)(request, context);
-      } catch (error) {
-        throw error instanceof ServiceError ? withOperations(error) : error;
-      }
-    },
-
     deleteResource(request, context) {
       const { etag } = request;
       const wanted = { verb: "delete", field: "path", ...nothingGiven };
@@ -181,7 +173,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       return change(ResourcesService.method.runResource, request, context, etag, running(wanted));
     },
   };
-  return completeService(ResourcesService, { ...standard, ...own });
+  return completeService(ResourcesService, { ...namingOperations(standard), ...own });
 }
 
 /** The fields of a resource that are changed by operations. */
@@ -189,7 +181,23 @@ const changedByOperations: ReadonlySet<string> = new Set(
   ["quantities", "qualities", "references"].map((name) => `resource.${name}`),
 );
 
-/** Says in an error about fields that an update cannot change what can. */
+/** Returns the handlers with an update whose errors say what changes the fields that it cannot change. */
+function namingOperations(
+  standard: Partial<ServiceImpl<typeof ResourcesService>>,
+): Partial<ServiceImpl<typeof ResourcesService>> {
+  const update = required(standard.updateResource);
+  return {
+    ...standard,
+    async updateResource(request, context) {
+      try {
+        return await update(request, context);
+      } catch (error) {
+        throw error instanceof ServiceError ? withOperations(error) : error;
+      }
+    },
+  };
+}
+
 function withOperations(error: ServiceError): ServiceError {
   const isOfOperation = ({ field, rule }: FieldViolation) => rule === "immutable" && changedByOperations.has(field);
   if (!error.violations.some(isOfOperation)) return error;

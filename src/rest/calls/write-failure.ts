@@ -1,6 +1,8 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { RestRequest, RestResponse } from "./call-context.ts";
 import { encodeError } from "../errors/encode-error.ts";
+import type { RequestBinding } from "../binding/request-binding.ts";
+import type { Preconditions } from "./preconditions.ts";
 import { nameBodyFields } from "../errors/name-body-fields.ts";
 import { jsonType } from "./encode-response.ts";
 import { sendResponse, toNodeHeaders } from "./send-response.ts";
@@ -21,24 +23,23 @@ export type FailureWriter = (
 ) => void;
 
 interface FailedCall {
-  /** Whether the request has `If-Match`, which the method checks as its etag, so that ABORTED becomes 412. */
-  readonly hadIfMatch: boolean;
-  /** The field of the request message that is the body; `*` or empty for none. */
-  readonly body: string;
+  /** With `If-Match`, which the method checks as its etag, ABORTED becomes 412. */
+  readonly preconditions: Pick<Preconditions, "ifMatch"> | undefined;
+  /** What the body is determines how its fields are called. */
+  readonly route: { readonly binding: Pick<RequestBinding, "body"> };
 }
-
-const noCall: FailedCall = { hadIfMatch: false, body: "" };
 
 /** The parameters are options of `createRestHandler`. */
 export function createFailureWriter(
   domain: string,
   mapError: ((error: ConnectError, request: RestRequest) => ConnectError) | undefined,
 ): FailureWriter {
-  return (request, response, thrown, header = new Headers(), { hadIfMatch, body: bodyField } = noCall) => {
+  return (request, response, thrown, header = new Headers(), call) => {
     const failure = toFailure(thrown, domain, mapError && ((each) => mapError(each, request)));
     const { error } = failure;
+    const hadIfMatch = call?.preconditions?.ifMatch !== undefined;
     const httpStatus = hadIfMatch && error.code === Code.Aborted ? 412 : failure.httpStatus;
-    const body = encodeError(nameBodyFields(error, bodyField), httpStatus);
+    const body = encodeError(nameBodyFields(error, call?.route.binding.body ?? ""), httpStatus);
     const headers = { "content-type": jsonType };
     const all = { ...toNodeHeaders(header), ...toNodeHeaders(error.metadata), ...headers };
     try {

@@ -97,19 +97,23 @@ function readAny(
     throw new Error("cannot decode google.protobuf.Any from JSON: it is not an object");
   }
   if (Object.keys(json).length === 0) return create(AnySchema);
-  const { desc, content } = openAny(json, registry);
-  return anyPack(desc, readerOf(desc)(content));
+  const { desc, url, content } = openAny(json, registry);
+  return { ...anyPack(desc, readerOf(desc)(content)), typeUrl: url };
 }
 
-/** Returns the type and the JSON of the message in a google.protobuf.Any. @throws RefusedValue if the type is missing or not known. */
+/**
+ * Returns the type and the JSON of the message in a google.protobuf.Any. The name of the type follows the last slash of its URL.
+ *
+ * @throws RefusedValue if the type is missing or not known.
+ */
 export function openAny(
   json: JsonObject,
   registry: JsonReadOptions["registry"],
-): { readonly desc: DescMessage; readonly content: JsonValue } {
+): { readonly desc: DescMessage; readonly url: string; readonly content: JsonValue } {
   const url = json["@type"];
-  const name = typeof url === "string" ? url.slice(url.lastIndexOf("/") + 1) : "";
+  const name = typeof url === "string" && url.includes("/") ? url.slice(url.lastIndexOf("/") + 1) : "";
   const desc = name === "" ? undefined : registry?.getMessage(name);
-  if (desc === undefined) {
+  if (desc === undefined || typeof url !== "string") {
     const got = typeof url === "string" ? `the unknown type ${quote(url)}` : "no such text";
     throw new RefusedValue(
       `must have the "@type" of a message of this service, type.googleapis.com/<name>, got ${got}`,
@@ -122,9 +126,13 @@ export function openAny(
         `must have "@type" and "value" alone, because ${desc.typeName} has a JSON form of its own`,
       );
     }
-    return { desc, content: json["value"] };
+    return { desc, url, content: json["value"] };
+  }
+  // Other implementations write it like a message with a form of its own.
+  if (desc.typeName === "google.protobuf.Empty" && Object.keys(json).length === 2 && json["value"] !== undefined) {
+    return { desc, url, content: json["value"] };
   }
   const content: JsonObject = {};
   for (const key of Object.keys(json)) if (key !== "@type") setOwn(content, key, json[key]);
-  return { desc, content };
+  return { desc, url, content };
 }

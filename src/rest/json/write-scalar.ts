@@ -33,10 +33,13 @@ export function compileScalarWriter(type: ScalarType, where: string): ValueWrite
   }
 }
 
-/** Compiles the writer of an enum. Undeclared values are written as numbers; NullValue is written as null. */
+/**
+ * Compiles the writer of an enum. Of several names of a value, the first one is written. Undeclared values are written as numbers;
+ * NullValue is written as null.
+ */
 export function compileEnumWriter(desc: DescEnum): ValueWriter {
   const isNull = desc.typeName === "google.protobuf.NullValue";
-  const names = new Map(desc.values.map((value) => [value.number, value.jsonName]));
+  const names = new Map(desc.values.toReversed().map((value) => [value.number, value.jsonName]));
   return (value) => {
     if (typeof value !== "number") throw new Error(`cannot encode ${desc.toString()} to JSON: got ${typeof value}`);
     return isNull ? null : (names.get(value) ?? value);

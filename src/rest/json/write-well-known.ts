@@ -77,6 +77,9 @@ function compileAnyWriter(
 ): ValueWriter {
   return (value) => {
     const any = value as Any;
+    if (any.typeUrl === "" && any.value.length > 0) {
+      throw new Error("cannot encode google.protobuf.Any to JSON: it has a value and no type");
+    }
     const message = registry && anyUnpack(any, registry);
     const desc = message && registry.getMessage(message.$typeName);
     if (desc === undefined) return writeAsReference(any);

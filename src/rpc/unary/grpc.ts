@@ -11,6 +11,8 @@ import type { Protocol, UnaryExchange } from "./protocol.ts";
 import { findDecompressor } from "./request-coding.ts";
 
 /** A byte of flags, and the length of the message in four bytes. */
+/** Lists the codings of messages that the server reads. */
+const acceptingHeader = "grpc-accept-encoding";
 const prefixBytes = 5;
 const compressedFlag = 1;
 
@@ -47,7 +49,7 @@ function createProtocol(name: "grpc" | "grpc-web", finish: Finish): Protocol {
     },
 
     read(request, limits, onRead) {
-      const decompress = findDecompressor(request.headers["grpc-encoding"], "grpc-accept-encoding");
+      const decompress = findDecompressor(request.headers["grpc-encoding"], acceptingHeader);
       if (decompress instanceof ConnectError) {
         onRead(decompress);
         return;
@@ -80,6 +82,9 @@ function createProtocol(name: "grpc" | "grpc-web", finish: Finish): Protocol {
     sendError(exchange, error) {
       const headers = toNodeHeaders(exchange.context.responseHeader);
       headers["content-type"] = exchange.contentType;
+      // A header of the response, where the status has an unknown compression. The trailers have only the status.
+      const accepting = error.metadata.get(acceptingHeader);
+      if (accepting !== null) headers[acceptingHeader] = accepting;
       // gRPC-Web has its trailers in the body.
       const sent = name === "grpc" ? limitTrailers(error) : error;
       const trailer = setTrailerStatus(exchange.context.responseTrailer, sent);

@@ -1,10 +1,20 @@
 // What the JSON of requests and responses does not change silently: numbers, bytes, text, field masks and types.
-import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { AnySchema, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import {
+  create,
+  createRegistry,
+  type DescEnum,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { AnySchema, EmptySchema, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { compileMessageDecoder } from "../../../src/rest/binding/decode-message.ts";
 import { RestError } from "../../../src/rest/errors/rest-error.ts";
 import { parseJson } from "../../../src/rest/json/parse-json.ts";
+import { openAny } from "../../../src/rest/json/read-well-known.ts";
+import { compileEnumWriter } from "../../../src/rest/json/write-scalar.ts";
 import { createJsonWriters } from "../../../src/rest/json/write-json.ts";
 import * as library from "../gen/rest/test/v1/library_pb.ts";
 import { OddFieldsSchema } from "../gen/rest/test/v1/odd_fields_pb.ts";
@@ -213,8 +223,15 @@ test("knows the types of the service and of what it imports in an Any", async ()
   expect([status, JSON.parse(text)]).toEqual([200, message]);
 });
 
+test("keeps the URL of the type of an Any", async () => {
+  const { post } = await listenEcho(library.MaskedSchema);
+  const message = { anytype: { "@type": "example.com/types/rest.test.v1.Book", title: "a" } };
+  expect(JSON.parse((await post(JSON.stringify(message))).text)).toEqual(message);
+});
+
 test.each([
   [{ "@type": "type.googleapis.com/none.Such" }, "anytype", 'got the unknown type "type.googleapis.com/none.Such"'],
+  [{ "@type": "rest.test.v1.Book" }, "anytype", 'got the unknown type "rest.test.v1.Book"'],
   [{ name: "a" }, "anytype", "got no such text"],
   [{ "@type": 7 }, "anytype", "got no such text"],
   [{ "@type": "a/google.protobuf.Timestamp" }, "anytype", 'must have "@type" and "value" alone'],
@@ -248,9 +265,29 @@ test.each<[what: string, desc: DescMessage, answer: Message, log: string]>([
     create(library.MaskedSchema, { anytype: create(AnySchema, { typeUrl: "a/none.Such" }) }),
     '"a/none.Such" is not in the type registry',
   ],
+  [
+    "an Any with a value of no type",
+    library.MaskedSchema,
+    create(library.MaskedSchema, { anytype: create(AnySchema, { value: Uint8Array.of(8, 1) }) }),
+    "it has a value and no type",
+  ],
 ])("answers INTERNAL and logs why for %s", async (_what, desc, answer, log) => {
   const { post, logged } = await listenEcho(desc, () => answer);
   const { status, error } = await post("{}");
   expect([status, error.status, error.message]).toEqual([500, "INTERNAL", "internal error"]);
   expect(logged).toEqual([expect.objectContaining({ message: expect.stringContaining(log) as string })]);
+});
+
+test("reads an Empty in an Any without and with a value", () => {
+  const registry = createRegistry(EmptySchema);
+  for (const json of [{}, { value: {} }]) {
+    const { desc, content } = openAny({ "@type": "a/google.protobuf.Empty", ...json }, registry);
+    expect([desc.typeName, content]).toEqual(["google.protobuf.Empty", {}]);
+  }
+});
+
+test("writes the first of several names of an enum value", () => {
+  const values = ["ONE", "EINS"].map((jsonName) => ({ number: 1, jsonName }));
+  const writeEnum = compileEnumWriter({ typeName: "test.Count", values } as unknown as DescEnum);
+  expect([writeEnum(1), writeEnum(2)]).toEqual(["ONE", 2]);
 });

@@ -257,6 +257,15 @@ describe.each(forms)("%s", (type, read, isFramed) => {
   });
 });
 
+test.each(forms.filter(([, , isFramed]) => isFramed))(
+  "%s lists the codings that it reads with an unknown one",
+  async (type, read) => {
+    const headers = { "content-type": type, "grpc-encoding": "lzma" };
+    const { headers: seen } = await send2(urls[0], headers, frame(read("one")));
+    expect(seen["grpc-accept-encoding"]).toBe("gzip,br");
+  },
+);
+
 describe("a request over gRPC", () => {
   const headers = { "content-type": "application/grpc", "x-sent": "sent" };
   const book = frame(proto("one"));
