@@ -43,7 +43,7 @@ export interface AuthorHead extends LogHead {
 
 /** What the database has of the credential of a call, and of the author's org; nothing if the credential is no longer valid. */
 export type FoundAuthor = readonly (Pick<AuthorHead, "revision" | "now"> & {
-  /** When the credential ends, as it was read now; null if that is not known better than from the call. */
+  /** When the key ends, or what has rotated the key of the token ends the token; null for never. */
   readonly end_time: Date | null;
 })[];
 

@@ -36,14 +36,17 @@ export async function refreshCaller(
     return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
   const [row] = found ?? (await db.executeQuery(selectCaller(db, caller))).rows;
-  const ends = [caller.token?.expireTime, row?.end_time?.getTime()].map((time = Infinity) => time);
-  if (row === undefined || Math.min(...ends) <= row.now) throw invalid();
+  if (row === undefined) throw invalid();
+  // That of a key may have changed since the call was authenticated.
+  if (Math.min(caller.token?.expireTime ?? Infinity, row.end_time?.getTime() ?? Infinity) <= row.now) throw invalid();
   own?.confirmed?.add(credential);
   return { ...caller, orgHead: { revision: row.revision, readAt }, time: row.now };
 }
 
-/** Returns the statement that reads the credential of a call, and the org of its caller. It has no rows if the credential is not valid,
- * whatever the time. */
+/**
+ * Returns the statement that reads the credential of a call, when it ends, and the org of its caller. It has no rows if the credential
+ * was deleted or revoked.
+ */
 export function selectCaller(db: Kysely<Schema>, caller: Caller): CompiledQuery<Found> {
   return caller.token === undefined ? selectKey(db, caller) : selectToken(db, caller.token);
 }

@@ -24,8 +24,8 @@ export interface SignedInRow {
 }
 
 /**
- * Whether a browser is signed in as a member, until its sign-in or its session expires (`isUnexpired`). What ends a session in the API ends it here: its deletion, another `token_gen`, and the
- * suspension or deletion of the member.
+ * Whether a browser is signed in as a member, until its sign-in or its session expires (`isUnexpired`). What ends a session in the API
+ * ends it here: its deletion, another `token_gen`, and the suspension or deletion of the member.
  */
 export const isSignedIn = sql<boolean>`${isActiveMember} and sessions.token_gen is not distinct from members.token_gen`;
 
