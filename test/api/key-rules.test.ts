@@ -102,43 +102,6 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   });
 });
 
-test("the scopes of API keys and clients must name permissions of this service; a client keeps those that it has", async () => {
-  const description = { code: "InvalidArgument", message: expect.stringContaining("there is no iam.member.get") };
-  const scopes = ["iam.orgs.get", "iam.member.get"];
-  const apiKey = { name: uniqueName("key"), scopes };
-  const created = place.api.apiKeys.createApiKey({ parentPath: viewer.path, apiKey });
-  expect(await failureOf(created)).toMatchObject({ ...description, fields: ["api_key.scopes"] });
-  const client = { name: uniqueName("app"), redirectUris: ["https://app.example.com/"], scopes };
-  const registered = place.api.clients.createClient({ parentPath: org, client });
-  expect(await failureOf(registered)).toMatchObject({ ...description, fields: ["client.scopes"] });
-  const other = await place.api.clients.createClient({ parentPath: org, client: { ...client, scopes: [] } });
-  const sql = await openSqlClient(place.servers[0].databaseUrl);
-  await sql.query("update clients set scopes = $1 where id = $2", [scopes, other.id]);
-  await sql.close();
-  const kept = { path: other.path, updateMask: { paths: ["display_name"] } };
-  await place.api.clients.updateClient({ ...kept, client: { displayName: "Another", redirectUris: [] } });
-});
-
-describe("a refresh token that is sent again soon", () => {
-  const refreshFrom = (address: string, token: unknown) =>
-    sendForm(place.servers[0], "token", { grant_type: "refresh_token", refresh_token: String(token) }, from(address));
-
-  test.each([
-    ["192.0.2.7", "192.0.2.8", false],
-    ["192.0.2.7", "::ffff:192.0.2.7", true],
-    // A client may have any address of its network.
-    ["2001:db8::1", "2001:db8::2", true],
-    ["2001:db8::1", "2001:db8:0:1::1", false],
-  ])("from %s, and then from %s: gets the same successor: %s", async (first, second, isSame) => {
-    const form = { grant_type: "client_credentials", client_secret: viewer.key, scope: "offline_access" };
-    const { body } = await sendForm(place.servers[0], "token", form);
-    const next = await refreshFrom(first, body["refresh_token"]);
-    const again = await refreshFrom(second, body["refresh_token"]);
-    expect(again.body["refresh_token"] === next.body["refresh_token"]).toBe(isSame);
-    expect((await refreshFrom(first, next.body["refresh_token"])).status).toBe(isSame ? 200 : 400);
-  });
-});
-
 describe("allowed addresses", () => {
   const allowedAddresses = ["192.0.2.0/24", "2001:db8::/32"];
   const accepted = ["192.0.2.9", "::ffff:192.0.2.9", "::FFFF:C000:0209", "2001:0db8:0::1", "198.51.100.1, 192.0.2.9"];

@@ -5,6 +5,7 @@ import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { createAccessClient } from "../support/access-place.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { openSqlClient } from "../support/sql.ts";
 import {
   type TokenMember,
   type SharedTokenServers,
@@ -237,4 +238,21 @@ test("a project of another org, and one that does not exist, are refused alike",
     error: "invalid_request",
     error_description: `project must be a project of the caller's org, ${org}, on which it holds iam.projects.get`,
   });
+});
+
+test("the scopes of API keys and clients must name permissions of this service; a client keeps those that it has", async () => {
+  const description = { code: "InvalidArgument", message: expect.stringContaining("there is no iam.member.get") };
+  const scopes = ["iam.orgs.get", "iam.member.get"];
+  const apiKey = { name: uniqueName("key"), scopes };
+  const created = place.api.apiKeys.createApiKey({ parentPath: viewer.path, apiKey });
+  expect(await failureOf(created)).toMatchObject({ ...description, fields: ["api_key.scopes"] });
+  const client = { name: uniqueName("app"), redirectUris: ["https://app.example.com/"], scopes };
+  const registered = place.api.clients.createClient({ parentPath: org, client });
+  expect(await failureOf(registered)).toMatchObject({ ...description, fields: ["client.scopes"] });
+  const other = await place.api.clients.createClient({ parentPath: org, client: { ...client, scopes: [] } });
+  const sql = await openSqlClient(place.servers[0].databaseUrl);
+  await sql.query("update clients set scopes = $1 where id = $2", [scopes, other.id]);
+  await sql.close();
+  const kept = { path: other.path, updateMask: { paths: ["display_name"] } };
+  await place.api.clients.updateClient({ ...kept, client: { displayName: "Another", redirectUris: [] } });
 });

@@ -65,6 +65,9 @@ test("a person signs in with Chromium, makes a key that is shown once, allows a 
     });
     await page.goto(`${url}/oauth2/authorize?${request.toString()}`);
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.getByRole("button", { name: "Deny" }).click();
+    await page.waitForURL(/\/callback\?error=access_denied/);
+    await page.goto(`${url}/oauth2/authorize?${request.toString()}`);
     // There is one member, so there is nothing to choose.
     await page.getByRole("button", { name: "Allow" }).focus();
     await page.keyboard.press("Enter");

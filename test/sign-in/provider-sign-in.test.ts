@@ -203,7 +203,8 @@ describe("a person", () => {
       await passThrough(tabs[1].url, shared.redirectUri),
     ];
     const third = new URL(tabs[2].url).searchParams.get("state") ?? "";
-    const failed = await comeBack(`${shared.redirectUri}?${new URLSearchParams({ error: "x", state: third })}`, jar);
+    const refusal = new URLSearchParams({ error: "x", state: third }).toString();
+    const failed = await comeBack(`${shared.redirectUri}?${refusal}`, jar);
     const nameOf = ({ cookie }: (typeof tabs)[number]): string => cookie.split("=")[0] ?? "";
     expect(failed.cookies.map((each) => each.split("=")[0])).toEqual([nameOf(tabs[2])]);
     for (const [index, callback] of [first, second].entries()) {

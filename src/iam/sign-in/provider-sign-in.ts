@@ -101,32 +101,6 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
     throw new ServiceError("GRANT_INVALID", "there is no such identity provider");
   };
 
-  const open = (row: SignInProviderRow): OidcProvider => {
-    const { org_id: orgId, issuer: ofProvider, client_id: clientId, scopes, sealed_secret: sealed } = row;
-    const secret = sealed === null ? undefined : sealer.open("client secret", row.id, sealed);
-    if (sealed !== null && secret === undefined) {
-      const message = "the secret of the identity provider was encrypted with a key that this server does not have";
-      throw new ServiceError("GRANT_INVALID", message);
-    }
-    const authMethod = row.token_endpoint_auth_method;
-    return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), authMethod, scopes };
-  };
-
-  const openCookie = (state: string, cookie: string | undefined): Started | undefined => {
-    const opened = sealer.open("sign-in", state, Buffer.from(cookie ?? "", "base64url"));
-    return opened && (JSON.parse(opened.toString()) as Started);
-  };
-
-  const openStarted = (row: SignInProviderRow, state: string, cookie: string | undefined): Started => {
-    const started = openCookie(state, cookie);
-    // Each provider has its own redirect URI, so that none can get the code of another one.
-    if (started?.provider === row.id && started.expireTime > row.now) return started;
-    throw new ServiceError(
-      "GRANT_INVALID",
-      "this browser did not start the sign-in, started several others since, or took more than ten minutes; sign in again",
-    );
-  };
-
   return {
     async list(orgName) {
       const rows = await listSignInProviders(database.reads, systemOrgId, orgName);
@@ -135,7 +109,7 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
 
     async start(providerId, { returnPath, org }) {
       const row = await find(providerId);
-      const provider = open(row);
+      const provider = openProvider(sealer, row);
       const [state, nonce, verifier] = [randomText(), randomText(), randomText()];
       const url = await providers.authorizationUrl(provider, redirectUriOf(providerId), { state, nonce, verifier });
       const started: Started = {
@@ -151,16 +125,16 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
     },
 
     destinationOf(state, cookie) {
-      const started = openCookie(state, cookie);
+      const started = openCookie(sealer, state, cookie);
       return started && { returnPath: started.returnPath, org: started.org };
     },
 
     async finish(providerId, query, cookie) {
       const state = query.get("state") ?? "";
       const row = await find(providerId);
-      const { nonce, verifier } = openStarted(row, state, cookie);
+      const { nonce, verifier } = openStarted(sealer, row, state, cookie);
       const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
-      const subject = await providers.redeem(open(row), response, { state, nonce, verifier });
+      const subject = await providers.redeem(openProvider(sealer, row), response, { state, nonce, verifier });
       const identities = await findIdentities(database.reads, row, systemOrgId, subject);
       return { issuer: row.issuer, subject, providerName: row.display_name, org: orgNameOf(row), identities };
     },
@@ -169,3 +143,33 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
 
 /** 256 random bits. */
 const randomText = (): string => randomBytes(32).toString("base64url");
+
+type Opener = Pick<Sealer, "open">;
+
+/** @throws ServiceError GRANT_INVALID */
+function openProvider(sealer: Opener, row: SignInProviderRow): OidcProvider {
+  const { org_id: orgId, issuer: ofProvider, client_id: clientId, scopes, sealed_secret: sealed } = row;
+  const secret = sealed === null ? undefined : sealer.open("client secret", row.id, sealed);
+  if (sealed !== null && secret === undefined) {
+    const message = "the secret of the identity provider was encrypted with a key that this server does not have";
+    throw new ServiceError("GRANT_INVALID", message);
+  }
+  const authMethod = row.token_endpoint_auth_method;
+  return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), authMethod, scopes };
+}
+
+function openCookie(sealer: Opener, state: string, cookie: string | undefined): Started | undefined {
+  const opened = sealer.open("sign-in", state, Buffer.from(cookie ?? "", "base64url"));
+  return opened && (JSON.parse(opened.toString()) as Started);
+}
+
+/** Returns a sign-in that the browser of a cookie has begun at a provider, and that has not taken too long. @throws ServiceError GRANT_INVALID */
+function openStarted(sealer: Opener, row: SignInProviderRow, state: string, cookie: string | undefined): Started {
+  const started = openCookie(sealer, state, cookie);
+  // Each provider has its own redirect URI, so that none can get the code of another one.
+  if (started?.provider === row.id && started.expireTime > row.now) return started;
+  throw new ServiceError(
+    "GRANT_INVALID",
+    "this browser did not start the sign-in, started several others since, or took more than ten minutes; sign in again",
+  );
+}

@@ -25,7 +25,16 @@ import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { clearCookie, readCookie, setCookie, setStartCookie, startCookie } from "./cookie.ts";
 import { keysPage, missingPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
-import { atHome, choicePath, home, readDestination, readOrgName, readReturnPath, signInPath } from "./return-path.ts";
+import {
+  type Destination,
+  atHome,
+  choicePath,
+  home,
+  readDestination,
+  readOrgName,
+  readReturnPath,
+  signInPath,
+} from "./return-path.ts";
 import { createSignInForm, failOnPage, sayOnPage } from "./sign-in-form.ts";
 import { createSignInSteps } from "./sign-in-steps.ts";
 
@@ -65,13 +74,12 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       const state = query.get("state") ?? "";
       const cookie = readCookie(request, startCookie(state));
       const destination = providerSignIn.destinationOf(state, cookie) ?? { ...atHome, org: lastOrg(request) };
-      const { headers, ...answer } = await sayOnPage(providerSignIn, destination, async () => {
+      const outcome = await sayOnPage(providerSignIn, destination, async () => {
         const person = await providerSignIn.finish(providerId, query, cookie);
         if (person.identities.length > 0) return enter(request, person, destination);
         return { ...page(unlinkedPage(person, destination)), status: 403 };
       });
-      const cookies = [headers["Set-Cookie"] ?? [], clearCookie(startCookie(state))].flat();
-      return { ...answer, headers: { ...headers, "Set-Cookie": cookies } };
+      return withCookie(outcome, clearCookie(startCookie(state)));
     },
     fail: failOnPage,
   });
@@ -101,9 +109,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     "/sign-in": {
       methods: ["GET"],
       async answer(request) {
-        const { returnPath, org: asked } = readDestination(readQuery(request));
-        const org = asked ?? lastOrg(request);
-        return page(signInPage({ destination: { returnPath, org }, providers: await providerSignIn.list(org) }));
+        const destination = readWanted(request);
+        return page(signInPage({ destination, providers: await providerSignIn.list(destination.org) }));
       },
       fail: failOnPage,
     },
@@ -175,14 +182,14 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     const path = requestPathOf(request.url ?? "");
     const [, providerId] = callbackPattern.exec(path) ?? [];
     if (providerId !== undefined) return answer(callback(providerId), request, response);
-    const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
-    if (endpoint !== undefined) return answer(endpoint, request, response);
-    return pagePattern.test(path) ? answer(missing(path), request, response) : undefined;
+    const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : missingAt(path);
+    return endpoint && answer(endpoint, request, response);
   };
 }
 
-/** A path at which there is no page. */
-function missing(path: string): Endpoint {
+/** Returns the endpoint for a path at which people would look for a page; undefined for others. */
+function missingAt(path: string): Endpoint | undefined {
+  if (!pagePattern.test(path)) return undefined;
   return {
     methods: ["GET", "POST"],
     async answer() {
@@ -190,6 +197,17 @@ function missing(path: string): Endpoint {
     },
     fail: failOnPage,
   };
+}
+
+/** Returns an answer that also sets a cookie. */
+function withCookie({ headers, ...answer }: Answer, cookie: string): Answer {
+  return { ...answer, headers: { ...headers, "Set-Cookie": [headers["Set-Cookie"] ?? [], cookie].flat() } };
+}
+
+/** Returns where the sign-in page of a request leads. Without an org, the providers of the last one are offered. */
+function readWanted(request: HttpRequest): Destination {
+  const asked = readDestination(readQuery(request));
+  return { ...asked, org: asked.org ?? lastOrg(request) };
 }
 
 /** Returns the org at whose identity provider the browser last signed in; undefined for none. */

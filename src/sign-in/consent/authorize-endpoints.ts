@@ -39,12 +39,8 @@ interface AuthorizeDependencies {
   readonly count: OAuthDependencies["count"];
 }
 
-export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): Readonly<Record<string, Endpoint>> {
-  const { database, issuer, systemOrgId, knownPermissions, findSession, findChoices, count } = dependencies;
-
-  const findReplyTo = (query: URLSearchParams): Promise<ReplyTo> =>
-    readReplyTo((id) => findRegisteredClient(database.reads, id), query);
-
+/** Creates what depends on which members a client serves: those of its org, or of all orgs. */
+function createWays(systemOrgId: string) {
   const servedBy = <Member extends { readonly orgId: string }>(
     client: RegisteredClient,
     members: readonly Member[],
@@ -63,6 +59,17 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
     if (query.has("prompt") || query.has("max_age")) next.set(askedParameter, String(Math.ceil(client.now)));
     return redirect(signInPath(wayTo(client, next)));
   };
+
+  return { servedBy, wayTo, askToSignIn };
+}
+
+export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): Readonly<Record<string, Endpoint>> {
+  const { database, issuer, systemOrgId, knownPermissions, findSession, findChoices, count } = dependencies;
+
+  const findReplyTo = (query: URLSearchParams): Promise<ReplyTo> =>
+    readReplyTo((id) => findRegisteredClient(database.reads, id), query);
+
+  const { servedBy, wayTo, askToSignIn } = createWays(systemOrgId);
 
   /** Answers a request that no page may be shown for. So it can send a browser on before anybody signs in. */
   const answerSilently = async (request: HttpRequest, replyTo: ReplyTo, query: URLSearchParams): Promise<never> => {
@@ -83,8 +90,7 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
     const here = wayTo(client, query);
     if (members.length === 0) {
       if (choices.length > 0) return redirect(choicePath(here));
-      if (session === undefined) return askToSignIn(client, query);
-      return { ...page(problemPage(explainUnserved(client), here)), status: 403 };
+      return session === undefined ? askToSignIn(client, query) : notServed(client, here);
     }
     // Whatever is wrong with its request, a client learns it only of a person that it serves (RFC 9700, 4.11.2).
     const authorization = readAuthorization(replyTo, query, knownPermissions);
@@ -107,12 +113,9 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
     if (mustSignIn(authorization, session)) return askToSignIn(client, query);
     const path = requiredParameter(form, "member");
     const member = servedBy(client, session.members).find((each) => each.path === path);
-    if (member === undefined) {
-      return { ...page(problemPage("you are no longer signed in as this member", wayTo(client, query))), status: 400 };
-    }
+    if (member === undefined) return notSignedIn(wayTo(client, query));
     await count(member, false);
-    const { redirectUri, codeChallenge, scopes, isOffline } = authorization;
-    const code = await issueCode(database, { client, member, redirectUri, codeChallenge, scopes, isOffline });
+    const code = await issueCode(database, { ...authorization, member });
     return redirect(formatReply(replyTo, issuer(), { code }));
   };
 
@@ -131,8 +134,13 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
   };
 }
 
-function explainUnserved(client: RegisteredClient): string {
-  return `${client.display_name} serves the members of ${client.org_display_name}, and you are signed in as none of them`;
+function notSignedIn(here: Destination): Answer {
+  return { ...page(problemPage("you are no longer signed in as this member", here)), status: 400 };
+}
+
+function notServed(client: RegisteredClient, here: Destination): Answer {
+  const message = `${client.display_name} serves the members of ${client.org_display_name}, and you are signed in as none of them`;
+  return { ...page(problemPage(message, here)), status: 403 };
 }
 
 /** Returns an endpoint that shows errors on a page, or brings them to the client if it can be trusted with them. */

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { impersonatorOf } from "../../access/tokens/impersonation.ts";
 import type { Author, Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
+import { required } from "../../errors/required.ts";
 import type { Authenticate } from "../../identity/authenticate.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { formatScopes } from "../../identity/tokens/scopes.ts";
@@ -141,14 +142,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
 
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [oauthPaths.token](request, form, clientAddress) {
-      // Nobody gets more than it asked for.
-      const misnamed = findApiName(form);
-      if (misnamed !== undefined) throw new OAuthError("invalid_request", misnamed);
-      const type = requiredParameter(form, "grant_type");
-      const grant = Object.hasOwn(grants, type) ? grants[type] : undefined;
-      if (grant !== undefined) return grant(request, form, clientAddress);
-      const known = Object.keys(grants).join(", ");
-      throw new OAuthError("unsupported_grant_type", `the grant_type must be one of ${known}`);
+      return required(grants[readGrantType(form, Object.keys(grants))])(request, form, clientAddress);
     },
 
     async [oauthPaths.introspect](request, form) {
@@ -213,6 +207,15 @@ function describeIssued({ text, token, refreshToken }: IssuedTokens) {
     expires_in: (token.expireTime - token.issueTime) / 1_000,
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),
   };
+}
+
+/** @throws OAuthError also for names of the API, so that nobody gets more than it asked for. */
+function readGrantType(form: Form, known: readonly string[]): string {
+  const misnamed = findApiName(form);
+  if (misnamed !== undefined) throw new OAuthError("invalid_request", misnamed);
+  const type = requiredParameter(form, "grant_type");
+  if (known.includes(type)) return type;
+  throw new OAuthError("unsupported_grant_type", `the grant_type must be one of ${known.join(", ")}`);
 }
 
 /** Returns what a request asks of its access token, and whether it asks for a session. @throws OAuthError */
