@@ -16,7 +16,7 @@ export interface ContainedResource {
 }
 
 /** Which resources to read. */
-export interface ContentsQuery {
+interface ContentsQuery {
   readonly orgId: string;
   /** The first two parts of a permission: `compute.instances`. Undefined for all types. */
   readonly type: string | undefined;

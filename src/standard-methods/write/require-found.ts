@@ -8,7 +8,7 @@ import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import type { ServedResource } from "../rules.ts";
 
 /** The etag of any resource that exists: over REST, `If-Match: *` (RFC 9110, 13.1.1). */
-export const anyEtag = "*";
+const anyEtag = "*";
 
 /**
  * Checks that a row exists and, if the caller sent an etag, that it is unchanged.

@@ -30,7 +30,7 @@ export interface Way {
 }
 
 /** A binding with the permission whose condition does not hold. */
-export interface UnmetWay extends Way {
+interface UnmetWay extends Way {
   readonly condition: string;
 }
 
