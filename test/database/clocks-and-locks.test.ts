@@ -16,6 +16,8 @@ interface Rule {
 const isHidden = "hides what has ended from Get and List; a write that replaces or counts it uses the time of its lock";
 const ofPartitions = "finds whole months, and locks nothing that a write decides by";
 
+const ofMigrations = "says when something happened, and decides nothing";
+
 const rules: readonly Rule[] = [
   {
     title: "calls the clock of the database",
@@ -23,7 +25,10 @@ const rules: readonly Rule[] = [
     exceptions: {
       "src/database/clock.ts": [2, "reads the clock"],
       "src/changes/lock-org.ts": [1, "reads the clock with the lock"],
-      "src/changes/partitions.ts": [3, ofPartitions],
+      "src/database/partitions.ts": [4, ofPartitions],
+      "src/database/migration/applied.ts": [1, ofMigrations],
+      "src/database/migration/blockers.ts": [1, ofMigrations],
+      "src/database/migration/fills.ts": [2, ofMigrations],
       "src/jobs/statistics-job.ts": [1, "asks whether the transaction itself has analysed a table"],
       "src/access/snapshots/advance-snapshot.ts": [1, "leaves out old partitions of the log"],
       "src/access/evaluation/limited-grants.ts": [2, "decides about a read, and leaves out old partitions of the log"],
@@ -38,7 +43,8 @@ const rules: readonly Rule[] = [
     pattern: /pg_(?:try_)?advisory/,
     exceptions: {
       "src/database/embedded/owner-lock.ts": [1, "tells whose the embedded server is, which is one process"],
-      "src/changes/partitions.ts": [2, "is about the tables of one server, not about rows"],
+      "src/database/partitions.ts": [2, "is about the tables of one server, not about rows"],
+      "src/database/migration/migration-lock.ts": [1, "is about the tables of one server, not about rows"],
       "src/standard-methods/write/write-call.ts": [2, "is about a request id without a row; a group only tries it"],
     },
   },

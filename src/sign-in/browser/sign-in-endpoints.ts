@@ -200,7 +200,7 @@ function missingAt(path: string): Endpoint | undefined {
 }
 
 /** Returns an answer that also sets a cookie. */
-function withCookie({ headers, ...answer }: Answer, cookie: string): Answer {
+function withCookie({ headers, ...answer }: BrowserResponse, cookie: string): BrowserResponse {
   return { ...answer, headers: { ...headers, "Set-Cookie": [headers["Set-Cookie"] ?? [], cookie].flat() } };
 }
 

@@ -134,11 +134,11 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
   };
 }
 
-function notSignedIn(here: Destination): Answer {
+function notSignedIn(here: Destination): BrowserResponse {
   return { ...page(problemPage("you are no longer signed in as this member", here)), status: 400 };
 }
 
-function notServed(client: RegisteredClient, here: Destination): Answer {
+function notServed(client: RegisteredClient, here: Destination): BrowserResponse {
   const message = `${client.display_name} serves the members of ${client.org_display_name}, and you are signed in as none of them`;
   return { ...page(problemPage(message, here)), status: 403 };
 }
