@@ -4,17 +4,12 @@
 import pg from "pg";
 import { parseTimestamp } from "./parse-timestamp.ts";
 
-const timestampType: number = pg.types.builtins.TIMESTAMPTZ;
-const jsonTypes: ReadonlySet<number> = new Set([pg.types.builtins.JSON, pg.types.builtins.JSONB]);
-
 /** The types of columns: as those of pg, but with the right keys in JSON, and faster for times. */
-export const columnTypes: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: "text" | "binary"): unknown => {
-    if (format === "binary") return pg.types.getTypeParser(oid, format);
-    if (oid === timestampType) return parseTimestamp;
-    return jsonTypes.has(oid) ? parseStoredJson : pg.types.getTypeParser(oid, format);
-  }) as typeof pg.types.getTypeParser,
-};
+export const columnTypes = new pg.TypeOverrides();
+const { builtins } = pg.types;
+columnTypes.setTypeParser(builtins.TIMESTAMPTZ, parseTimestamp);
+columnTypes.setTypeParser(builtins.JSON, parseStoredJson);
+columnTypes.setTypeParser(builtins.JSONB, parseStoredJson);
 
 /** Begins each key that stands for another. Keys that begin with it are replaced themselves. */
 const mark = "\ue000";

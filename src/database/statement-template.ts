@@ -28,12 +28,11 @@ export function createStatementTemplate<Row>(
   let compiled: CompiledQuery<Row> | undefined;
   return (db, values) => {
     compiled ??= build(db, placeholders);
-    const filled = compiled.parameters.map((value) => (value instanceof Placeholder ? values[value.index] : value));
-    if (filled.some(isExpression)) throw new Error("a value of a statement is an expression");
+    const filled = compiled.parameters.map((parameter) => {
+      const value = parameter instanceof Placeholder ? values[parameter.index] : parameter;
+      if (typeof value !== "object" || value === null || !("toOperationNode" in value)) return value;
+      throw new Error("a value of a statement is an expression");
+    });
     return CompiledQuery.raw(compiled.sql, filled);
   };
-}
-
-function isExpression(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "toOperationNode" in value;
 }

@@ -20,12 +20,12 @@ export function shareLedgerWrite(write: WriteRequest): WriteRequest {
  *
  * @throws ServiceError RESOURCE_NOT_FOUND, PERMISSION_DENIED or TOKEN_INVALID
  */
-export function runLedgerWrite(
+export function runLedgerWrite<Answer extends Message>(
   runner: WriteRunner,
   orgId: string,
   request: WriteRequest,
-  write: (transaction: OrgTransaction) => Promise<Message>,
-): Promise<Message> {
+  write: (transaction: OrgTransaction) => Promise<Answer>,
+): Promise<Answer> {
   const org = { by: "id", value: orgId } as const;
   const locks: GroupLocks = { ...ledgerLocks(org), state: "any" };
   return runWrite(runner, { ...request, org, shared: locks }, (call) => runOpen(call, locks, write));

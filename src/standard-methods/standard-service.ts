@@ -1,7 +1,6 @@
 // The standard methods (AIP-131 to 135, 158, 164, 216, 231 to 235). This file and the folders beside it implement them once for
 // all resources. The definition of a resource describes it; its rules hold the behaviour that only it has.
 import { type DescMessage, type DescService, type Message, type MessageShape, create } from "@bufbuild/protobuf";
-import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   patternOf as calledPattern,
@@ -26,13 +25,13 @@ import {
   type ResourceTable,
   endOf,
 } from "./definition/definition.ts";
-import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
+import { type AddHandler, type Handler, fieldOfType, readWriteRequest, resourceField } from "./method-handler.ts";
 import type { Transition } from "./definition/lifecycle.ts";
 import { createRevalidatingOrgs } from "./read/revalidating-orgs.ts";
 import { responseKey } from "./read/response-key.ts";
 import type { FreshResponse, ReadResponse } from "./read/revalidated-responses.ts";
 import { markReused } from "./read/reused-response.ts";
-import { type ListRequest, createListMethod } from "./read/list.ts";
+import { createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
 import { required } from "../errors/required.ts";
 import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
@@ -111,9 +110,7 @@ export function createStandardHandlers<
   rules: ResourceRules<Table, Row, Desc>,
 ): Partial<ServiceImpl<Service>> {
   const [place] = definition.places;
-  return placedHandlers(service, dependencies, definition, { place, rules }) as unknown as Partial<
-    ServiceImpl<Service>
-  >;
+  return createPlacedHandlers(service, dependencies, definition, [{ place, rules }]);
 }
 
 /**
@@ -138,9 +135,10 @@ export function createPlacedHandlers<
   for (const localName of Object.keys(placed[0]?.handlers ?? {})) {
     handlers[localName] = (request, context) => {
       const called = calledPattern(context);
-      const at = placed.find(
-        ({ pattern }) => isSamePattern(called, pattern) || isSamePattern(called, pattern.slice(0, -1)),
-      );
+      const at =
+        placed.length === 1
+          ? placed[0]
+          : placed.find(({ pattern }) => isSamePattern(called, pattern) || isSamePattern(called, pattern.slice(0, -1)));
       return required(at?.handlers[localName])(request, context);
     };
   }
@@ -182,7 +180,6 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const reader = dependencies.readers.readerOf(definition, place);
   const served: ServedResource<Table, Row, Desc> = { definition, place, rules, reader, dependencies };
   const { schema, label } = definition;
-  const stored = definition.withoutSecrets as Parameters<typeof runWrite>[3];
   const nouns = methodNouns(definition.type);
   const { pattern } = place;
   const parentPattern = pattern.slice(0, -1);
@@ -241,7 +238,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const read = async (): Promise<FreshResponse<Message>> => {
         const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
         const { rows, endsAt, ...rest } = await dependencies.listQueue.run(call, () =>
-          list(parent, request as Fields & ListRequest, shown, context.timeoutMs),
+          list(parent, request, shown, context.timeoutMs),
         );
         // A page of 1,000 is long to convert and to write.
         await slicesOf(context).next();
@@ -253,7 +250,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
         );
         return { message: create(output, { [items.localName]: messages, ...rest }), isReused: true, endsAt };
       };
-      const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
+      const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request;
       // The purge removes deleted resources without a revision.
       const isSame = shown.rows === undefined && rules.show === undefined && !showDeleted;
       const orgs = isSame ? revalidatingOrgs(parent) : undefined;
@@ -267,9 +264,9 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   add("Create", "one", (method) => {
     if (rules.creation.kind === "with another")
       throw new Error(`${method.name}: the rules have no creation of a ${label.one} on its own`);
-    const { localName } = fieldOfType(method.input, schema, "message");
+    const field = resourceField(method.input, schema);
     return async (request, context) => {
-      const message = required(request[localName]) as MessageShape<Desc>;
+      const message = field.read(request);
       const write = shareIf(isShared, readWriteRequest(method, request, context));
       const parent = parentOf(context);
       const checked = await checkNew(served, [message], write.slices);
@@ -280,23 +277,22 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
           const [row] = await createAll(served, call, { parents: [parent], messages: [message], checked });
           return definition.toMessage(required(row));
         },
-        stored,
+        definition.withoutSecrets,
       );
     };
   });
 
   add("Update", "one", (method) => {
-    const { localName, name } = fieldOfType(method.input, schema, "message");
+    const { name, read } = resourceField(method.input, schema);
     return async (request, context) => {
-      const patch = required(request[localName]) as MessageShape<Desc> & { readonly etag?: string };
-      const update = { patch, mask: request["updateMask"] as FieldMask | undefined, field: name };
+      const update = { patch: read(request), mask: request.updateMask, field: name };
       const path = targetOf(context, pattern);
       const write = shareIf(isShared, readWriteRequest(method, request, context));
       return runWrite(
         dependencies,
         write,
         async (call) => definition.toMessage(await updateOne(served, call, path, update)),
-        stored,
+        definition.withoutSecrets,
       );
     };
   });
@@ -305,7 +301,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const path = targetOf(context, pattern);
     const write = readWriteRequest(method, request, context);
     return runWrite(dependencies, write, async (call) => {
-      const row = await deleteOne(served, call, path, String(request["etag"]));
+      const row = await deleteOne(served, call, path, request.etag);
       return row === null ? create(method.output) : definition.toMessage(row);
     });
   });
@@ -315,7 +311,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const path = targetOf(context, pattern);
       const write = readWriteRequest(method, request, context);
       return runWrite(dependencies, write, async (call) =>
-        definition.toMessage(await changeState(served, call, path, String(request["etag"]), transition)),
+        definition.toMessage(await changeState(served, call, path, request.etag, transition)),
       );
     });
   }

@@ -18,7 +18,7 @@ export function createConfirmApiKey(served: ServedApiKeys) {
   return async (request: ConfirmApiKeyRequest, context: HandlerContext): Promise<ApiKey> => {
     const path = targetOf(context, patterns.ApiKey);
     const write = readWriteRequest(ApiKeysService.method.confirmApiKey, request, context);
-    const answer = await runWrite(dependencies, write, (call) =>
+    return runWrite(dependencies, write, (call) =>
       runOpen(call, { org: path[0] }, async (transaction) => {
         const found = await reader.find(transaction.db, path);
         const row = await requireFound(served, transaction, found, path, request.etag);
@@ -27,7 +27,6 @@ export function createConfirmApiKey(served: ServedApiKeys) {
         return toApiKey(row.grants_until === null ? row : await countAll(served, transaction, row));
       }),
     );
-    return answer as ApiKey;
   };
 }
 

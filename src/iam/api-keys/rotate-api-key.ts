@@ -43,7 +43,7 @@ export function createRotateApiKey(served: ServedApiKeys) {
     const path = targetOf(context, patterns.ApiKey);
     const write = readWriteRequest(ApiKeysService.method.rotateApiKey, request, context);
     const caller = callerOf(context);
-    const answer = await runWrite(
+    return runWrite(
       dependencies,
       write,
       (call) =>
@@ -65,9 +65,8 @@ export function createRotateApiKey(served: ServedApiKeys) {
             });
           },
         }),
-      apiKeyDefinition.withoutSecrets as Parameters<typeof runWrite>[3],
+      apiKeyDefinition.withoutSecrets,
     );
-    return answer as ApiKey;
   };
 }
 

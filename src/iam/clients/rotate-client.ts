@@ -28,7 +28,7 @@ export function createRotateClient(served: ServedResource<"clients", IssuedClien
   return async (request: RotateClientRequest, context: HandlerContext): Promise<Client> => {
     const path = targetOf(context, patterns.Client);
     const write = readWriteRequest(ClientsService.method.rotateClient, request, context);
-    const answer = await runWrite(
+    return runWrite(
       dependencies,
       write,
       (call) =>
@@ -51,9 +51,8 @@ export function createRotateClient(served: ServedResource<"clients", IssuedClien
           recordChange(transaction, definition, row, after);
           return toClient({ ...after, secret });
         }),
-      clientDefinition.withoutSecrets as Parameters<typeof runWrite>[3],
+      clientDefinition.withoutSecrets,
     );
-    return answer as Client;
   };
 }
 

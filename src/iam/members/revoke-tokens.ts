@@ -29,7 +29,7 @@ export function createRevokeTokens(served: ServedMembers) {
   return async (request: RevokeTokensRequest, context: HandlerContext): Promise<Member> => {
     const path = targetOf(context, patterns.Member);
     const write = readWriteRequest(MembersService.method.revokeTokens, request, context);
-    const answer = await runWrite(dependencies, write, (call) =>
+    return runWrite(dependencies, write, (call) =>
       runOpen(call, { org: path[0] }, async (transaction) => {
         const found = await reader.find(transaction.db, path);
         return toMember(
@@ -37,7 +37,6 @@ export function createRevokeTokens(served: ServedMembers) {
         );
       }),
     );
-    return answer as Member;
   };
 }
 

@@ -1,4 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type QuotaRequest, QuotaRequestsService } from "../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
@@ -25,18 +25,17 @@ export function createQuotaRequestsService(
 
   const answer = async (
     method: DescMethod,
-    request: Parameters<typeof decide>[3],
+    request: Parameters<typeof decide>[3] & Message,
     context: HandlerContext,
     decision: Decision,
   ): Promise<QuotaRequest> => {
     const path = targetOf(context, patterns.QuotaRequest);
     const write = readWriteRequest(method, request, context);
-    const decided = await runWrite(dependencies, write, (call) =>
+    return runWrite(dependencies, write, (call) =>
       runOpen(call, { org: path[0] }, async (transaction) =>
         toQuotaRequest(await decide(served, transaction, path, request, decision)),
       ),
     );
-    return decided as QuotaRequest;
   };
 
   return completeService(QuotaRequestsService, {

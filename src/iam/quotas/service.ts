@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Quota, QuotasService } from "../../../gen/iam/v1alpha/quota_pb.ts";
+import { QuotasService } from "../../../gen/iam/v1alpha/quota_pb.ts";
 import { patternOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
 import { required } from "../../errors/required.ts";
 import { isSamePattern } from "../../paths/patterns.ts";
@@ -31,10 +31,9 @@ export function createQuotasService(dependencies: ResourceDependencies): Service
       const path = targetOf(context, level.pattern);
       const write = readWriteRequest(QuotasService.method.updateQuota, request, context);
       const update = { patch: required(request.quota), mask: request.updateMask };
-      const answer = runWrite(dependencies, write, async (call) =>
+      return runWrite(dependencies, write, async (call) =>
         toQuota(await updateQuota(dependencies, call, level, path, update), counting),
       );
-      return answer as Promise<Quota>;
     },
   };
 }

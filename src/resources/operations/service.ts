@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import { type Operation, OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
+import { OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import type { Holds } from "../../access/evaluation/author-holds.ts";
 import { callerOf, confirmOf, holderOf, slicesOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
 import { notFound } from "../../errors/service-error.ts";
@@ -86,7 +86,7 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
           const row = await cancelOpenOperation(transaction, dependencies, found);
           return showOperation(await authorHolds.now(transaction), row);
         }),
-      ) as Promise<Operation>;
+      );
     },
   };
   return completeService(OperationsService, { ...standard, ...own });

@@ -9,7 +9,7 @@ import {
   ProviderService,
   RenewOperationResponseSchema,
 } from "../../../gen/resources/v1alpha/provider_pb.ts";
-import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import { Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { callerOf, confirmOf, targetOf } from "../../access/evaluation/call.ts";
 import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
@@ -107,7 +107,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     write: (locked: LockedClaim) => Promise<OperationRow>,
   ): Promise<Operation> => {
     const claim = await readClaim(request, context);
-    const result = await runLedgerWrite(
+    return runLedgerWrite(
       dependencies,
       claim.orgId,
       readWriteRequest(method, request, context),
@@ -118,7 +118,6 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
         return toOperation(await withReadableQuotas(dependencies.authorHolds, transaction, () => write(locked)));
       },
     );
-    return result as Operation;
   };
 
   const toClaims = async (claimed: readonly Claimed[]): Promise<Claim[]> => {
@@ -183,7 +182,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       if (outputs !== undefined) requireStorable(outputs, "outputs");
       const found = await findResource(database, resources, await serviceIdOf(context), request.resourcePath);
       const method = ProviderService.method.reportResource;
-      const result = await runLedgerWrite(
+      return runLedgerWrite(
         dependencies,
         found.org_id,
         readWriteRequest(method, request, context),
@@ -195,7 +194,6 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
           return infrastructureDefinition.toMessage(after);
         },
       );
-      return result as Resource;
     },
 
     failOperation(request, context) {

@@ -1,10 +1,8 @@
-import { type DescMethod, create as createMessage } from "@bufbuild/protobuf";
+import { type DescMethod, type Message, create as createMessage } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { Operation } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import {
-  type BatchCreateResourcesResponse,
   BatchCreateResourcesResponseSchema,
-  type BatchDeleteResourcesResponse,
   BatchDeleteResourcesResponseSchema,
   type Resource,
   ResourcesService,
@@ -92,10 +90,10 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     (transaction, row) =>
       startChange(transaction, dependencies, row, wanted);
 
-  const change = async (method: DescMethod, request: object, context: HandlerContext, etag: string, start: Start) => {
+  const change = async (method: DescMethod, request: Message, context: HandlerContext, etag: string, start: Start) => {
     const path = targetOf(context, patterns.Resource);
     const write = shareLedgerWrite(readWriteRequest(method, request, context));
-    const answer = await runWrite(dependencies, write, async (call) => {
+    return runWrite(dependencies, write, async (call) => {
       const [operation] = await startAll(call, path, async (transaction) => {
         const row = await requireFound(served, transaction, await reader.find(call.db, path), path, etag);
         requireOfTypes(visibleTypesOf(context), row);
@@ -104,7 +102,6 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       });
       return required(operation);
     });
-    return answer as Operation;
   };
 
   const own: Partial<ServiceImpl<typeof ResourcesService>> = {
@@ -113,11 +110,10 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const write = shareLedgerWrite(readWriteRequest(ResourcesService.method.createResource, request, context));
       const resource = required(request.resource);
       const checked = await checkNew(served, [resource], write.slices);
-      const answer = await runWrite(dependencies, write, async (call) => {
+      return runWrite(dependencies, write, async (call) => {
         const [operation] = await create(call, parent, [resource], checked, alone);
         return required(operation);
       });
-      return answer as Operation;
     },
 
     async batchCreateResources(request, context) {
@@ -126,19 +122,18 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const write = readWriteRequest(ResourcesService.method.batchCreateResources, request, context);
       const messages = requests.map(({ resource }) => required(resource));
       const checked = await checkNew(served, messages, write.slices);
-      const answer = await runWrite(dependencies, write, async (call) => {
+      return runWrite(dependencies, write, async (call) => {
         await checkRequests(served, parent, requests);
         const operations = await create(call, parent, messages, checked, atItemOf("requests"));
         return createMessage(BatchCreateResourcesResponseSchema, { operations });
       });
-      return answer as BatchCreateResourcesResponse;
     },
 
     async batchDeleteResources(request, context) {
       const parent = targetOf(context, patterns.Project);
       const types = visibleTypesOf(context);
       const write = readWriteRequest(ResourcesService.method.batchDeleteResources, request, context);
-      const answer = await runWrite(dependencies, write, async (call) => {
+      return runWrite(dependencies, write, async (call) => {
         const paths = await readBatchPaths(served, parent, unlimited, request.paths, "nowhere");
         const operations = await startAll(call, parent, async (transaction) => {
           const found = await findAll(served, call.db, paths, false);
@@ -151,7 +146,6 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
         });
         return createMessage(BatchDeleteResourcesResponseSchema, { operations });
       });
-      return answer as BatchDeleteResourcesResponse;
     },
 
     deleteResource(request, context) {

@@ -1,11 +1,10 @@
 // Handlers of BatchGet, BatchCreate and BatchDelete (AIP-231, 233, 235).
-import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { itemParentsOf, visibleOf } from "../../access/evaluation/call.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { BatchItem, BatchMethods } from "./batch-methods.ts";
-import { type AddHandler, type Fields, fieldOfType, readWriteRequest } from "../method-handler.ts";
-import { required } from "../../errors/required.ts";
+import { type AddHandler, readWriteRequest, resourceField } from "../method-handler.ts";
 
 export function addBatchHandlers<Desc extends DescMessage>(
   add: AddHandler,
@@ -14,27 +13,24 @@ export function addBatchHandlers<Desc extends DescMessage>(
   parentOf: (context: HandlerContext) => readonly Reference[],
 ): void {
   add("BatchGet", "many", ({ output }) => (request, context) => {
-    return methods.get(parentOf(context), visibleOf(context), request["paths"] as string[], output);
+    return methods.get(parentOf(context), visibleOf(context), request.paths, output);
   });
 
   add("BatchCreate", "many", (method) => {
-    const localName = fieldOfType(itemType(method), schema, "message").localName;
+    const field = resourceField(itemType(method), schema);
     return (request, context) => {
       const parents = itemParentsOf(context);
-      const items = (request["requests"] as Fields[]).map((item, index): BatchItem<Desc> => ({
-        parentPath: (item["parentPath"] ?? "") as string,
-        parent: parents?.[index],
-        requestId: item["requestId"] as string,
-        validateOnly: item["validateOnly"] === true,
-        message: required(item[localName]) as MessageShape<Desc>,
-      }));
+      const items = request.requests.map((item, index): BatchItem<Desc> => {
+        const { parentPath = "", requestId, validateOnly } = item;
+        return { parentPath, parent: parents?.[index], requestId, validateOnly, message: field.read(item) };
+      });
       return methods.create(parentOf(context), items, readWriteRequest(method, request, context));
     };
   });
 
   add("BatchDelete", "many", (method) => (request, context) => {
     const write = readWriteRequest(method, request, context);
-    return methods.delete(parentOf(context), request["paths"] as string[], write);
+    return methods.delete(parentOf(context), request.paths, write);
   });
 }
 

@@ -36,7 +36,7 @@ import { type Plan, writeRows } from "./write-rows.ts";
 
 /** An Update request. */
 export interface Update<Desc extends DescMessage> {
-  readonly patch: MessageShape<Desc> & { readonly etag?: string };
+  readonly patch: MessageShape<Desc>;
   readonly mask: FieldMask | undefined;
   /** The request field that holds the patch. */
   readonly field: string;
@@ -50,7 +50,7 @@ export async function updateOne<Table extends ResourceTable, Row extends Resourc
   { patch, mask, field }: Update<Desc>,
 ): Promise<Row> {
   const { definition, reader, rules } = served;
-  const etag = patch.etag ?? "";
+  const etag = "etag" in patch ? String(patch.etag) : "";
   const mayBeMissing = call.request.allowMissing && etag === "";
   const isNew = mayBeMissing && (await reader.find(call.db, path)) === undefined;
   const locks = await locksOf(rules.scope, call.db, path, isNew ? patch : undefined);

@@ -49,8 +49,6 @@ export interface WriteCall {
   readonly written: Written[];
 }
 
-type Write = (call: WriteCall) => Promise<Message>;
-
 /** The dependencies of `runWrite`. */
 export interface WriteRunner {
   readonly database: Database;
@@ -81,12 +79,12 @@ class RequestIdInUse extends Error {}
  * @param stored returns the part of a response that is stored for repeated requests, without secrets.
  * @throws ServiceError FIELD_INVALID when the request id was used with a different request.
  */
-export async function runWrite(
+export async function runWrite<Answer extends Message>(
   { database, writeQueue, writeGroups, previewQueue, previewAccess }: WriteRunner,
   request: WriteRequest,
-  write: Write,
-  stored: (answer: Message) => Message = (answer) => answer,
-): Promise<Message> {
+  write: (call: WriteCall) => Promise<Answer>,
+  stored: (answer: Answer) => Message = (answer) => answer,
+): Promise<Answer> {
   const { caller, org, shared, signal, remainingMs } = request;
   const queued = { orgId: caller.orgId, target: org && queueTargetOf(org), signal };
   if (shared !== undefined && !request.validateOnly) {
@@ -105,7 +103,7 @@ export async function runWrite(
   if (!request.validateOnly) return transact((call) => writeOnce(call, write, stored));
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
   if (field === undefined) return transact(write, "rollback");
-  const writeAndTell = async (call: WriteCall, tell: TellPreview): Promise<Message | undefined> => {
+  const writeAndTell = async (call: WriteCall, tell: TellPreview): Promise<Answer | undefined> => {
     const answer = await write(call);
     const preview = await tell(call.written);
     return preview && Object.assign(answer, { [field.localName]: preview });
@@ -116,12 +114,17 @@ export async function runWrite(
 }
 
 /** @throws RequestIdInUse in a group. */
-async function writeOnce(call: WriteCall, write: Write, stored: (answer: Message) => Message): Promise<Message> {
+async function writeOnce<Answer extends Message>(
+  call: WriteCall,
+  write: (call: WriteCall) => Promise<Answer>,
+  stored: (answer: Answer) => Message,
+): Promise<Answer> {
   const { request } = call;
   if (request.requestId === "") return write(call);
   await lockRequestId(call);
   const { before, now } = await findAnswer(call);
-  if (before !== undefined) return before;
+  // The fingerprint has the method.
+  if (before !== undefined) return before as Answer;
   const answer = await write(call);
   keepAnswer(call, stored(answer), now);
   return answer;
