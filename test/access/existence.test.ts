@@ -153,7 +153,17 @@ function ofAllParents(request: Request, path: string): Request {
 const isPaged = ({ input }: DescMethodUnary): boolean => input.fields.some(({ name }) => name === "page_token");
 
 /** What differs between two answers to the same request. */
-const volatile = new Set(["id", "createTime", "updateTime", "deleteTime", "purgeTime", "secret", "prefix", "etag"]);
+const volatile = new Set([
+  "id",
+  "createTime",
+  "updateTime",
+  "nextAttemptTime",
+  "deleteTime",
+  "purgeTime",
+  "secret",
+  "prefix",
+  "etag",
+]);
 
 /** An answer or a failure as text, without what was given, and without what is new with each call. */
 async function answerTo(transport: Transport, method: DescMethodUnary, variant: Variant): Promise<string> {

@@ -48,7 +48,7 @@ export async function createItem(place: Workplace): Promise<Item> {
 export function comparable(answer: Item, verb: Verb): object {
   const { etag: _etag, accessPreview: _preview, ...rest } = answer as Item & { accessPreview?: unknown };
   const isOperation = answer.$typeName === OperationSchema.typeName;
-  const times = new Set(["createTime", "updateTime", "deleteTime", "purgeTime"]);
+  const times = new Set(["createTime", "updateTime", "deleteTime", "purgeTime", "nextAttemptTime"]);
   // Both must have one, or neither.
   const shown = Object.entries(rest).map(([key, value]) => [key, times.has(key) ? typeof value : value]);
   const { id, secret, prefix, ...fields } = Object.fromEntries(shown) as Record<string, unknown>;

@@ -106,14 +106,17 @@ async function expireTime(): Promise<string | undefined> {
   return time && timestampDate(time).toISOString();
 }
 
+/** The name of the field as it is sent: over REST, the body is the membership. */
+const fieldOver = (protocol: string): string => (protocol === "REST" ? "expire_time" : "group_member.expire_time");
+
 describe("a time that does not exist is refused", () => {
   test.each(cross(unreal))("over %s: %s, %s", async (_protocol, _what, text, lane) => {
     const failure = await failureOf(lane.update(JSON.stringify({ expireTime: text })));
     expect(failure).toMatchObject({
       code: "InvalidArgument",
       reason: "FIELD_INVALID",
-      fields: ["group_member.expire_time"],
-      message: `group_member.expire_time: must be a time such as 2026-01-31T12:00:00Z, got "${text}"`,
+      fields: [fieldOver(lane.protocol)],
+      message: `${fieldOver(lane.protocol)}: must be a time such as 2026-01-31T12:00:00Z, got "${text}"`,
     });
   });
 
@@ -124,7 +127,7 @@ describe("a time that does not exist is refused", () => {
       '\n{ "etag": "", "expireTime" :\t"2127-02-30T00:00:00Z" }',
     ]) {
       const { fields } = await failureOf(lane.update(json));
-      expect(fields).toEqual(["group_member.expire_time"]);
+      expect(fields).toEqual([fieldOver(lane.protocol)]);
     }
   });
 
