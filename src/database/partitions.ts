@@ -82,6 +82,10 @@ interface Month {
   readonly end: string;
 }
 
+/**
+ * Finds the months without a partition. It reads the catalog as of the statement: `to_regclass` may still answer, after a wait for the
+ * advisory lock, from what this connection knew before the one that had the lock committed.
+ */
 async function findMissing(db: Kysely<Schema>): Promise<Month[]> {
   const { rows } = await sql<Month>`
     select name, start, "end" from (
@@ -90,7 +94,10 @@ async function findMissing(db: Kysely<Schema>): Promise<Month[]> {
         to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00' as "end"
       from ${months}
     ) as named
-    where to_regclass(name) is null`.execute(db);
+    where not exists (
+      select from pg_class where relname = named.name and relnamespace = current_schema()::regnamespace
+    )
+    order by name`.execute(db);
   return rows;
 }
 

@@ -1,6 +1,7 @@
 // A field that a resource has, and its Update does not write, would be accepted and ignored.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeAll, describe, expect, test } from "vitest";
+import { IdentityProvider_TokenEndpointAuthMethod } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { isImmutable, isOutputOnly } from "../../src/validation/field-behavior.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -21,7 +22,10 @@ const timeIn = (year: number) => timestampFromDate(new Date(Date.UTC(year, 0, 1)
 const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
   Org: { apiKeyPolicy: { maxLifetime: { seconds: 7_200n, nanos: 0 }, scopesRequired: true } },
   Client: { redirectUris: ["https://app.example.com/signed-in"], scopes: ["iam.orgs.get"] },
-  IdentityProvider: { scopes: ["profile"] },
+  IdentityProvider: {
+    scopes: ["profile"],
+    tokenEndpointAuthMethod: IdentityProvider_TokenEndpointAuthMethod.CLIENT_SECRET_POST,
+  },
   Role: { labels: { tier: "gold" } },
   RoleBinding: {
     startTime: timeIn(2100),
