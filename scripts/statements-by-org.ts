@@ -30,8 +30,11 @@ const found = [...sent.values()].flatMap((statement) =>
 );
 const covers = ({ start = "", end = "", tables }: NotLed, { identity, table }: (typeof found)[number]): boolean =>
   identity.startsWith(start) && identity.endsWith(end) && (tables?.includes(table) ?? true);
+const isListed = (each: (typeof found)[number]): boolean => notLed.some((entry) => covers(entry, each));
+// A statement that has waited for a connection may have no function, or another one, so that its text says which one it is.
+const listedTexts = new Set(found.filter(isListed).map(({ text, table }) => `${table} ${text}`));
 const unlisted = Map.groupBy(
-  found.filter((each) => !notLed.some((entry) => covers(entry, each))),
+  found.filter(({ text, table }) => !listedTexts.has(`${table} ${text}`)),
   ({ identity }) => identity,
 );
 const unused = notLed.filter((entry) => !found.some((each) => covers(entry, each)));
@@ -41,14 +44,14 @@ for (const [identity, all] of [...unlisted].toSorted(([one], [other]) => (one < 
   console.error(`${identity}\n  no org leads to ${tables}\n  ${all[0]?.text.slice(0, 400)}`);
 }
 for (const { start, end } of unused)
-  console.error(`scripts/statements/not-led.ts has an entry that is not needed: ${start ?? end}`);
+  console.log(`scripts/statements/not-led.ts has an entry that this run did not need: ${start ?? end}`);
 if (unlisted.size > 0) {
   console.error(
     `No org leads these ${unlisted.size} statements to tables of orgs. Add a condition on org_id, or what they begin with, and a ` +
       "reason, to scripts/statements/not-led.ts.",
   );
 }
-if (unlisted.size > 0 || unused.length > 0) process.exitCode = 1;
+if (unlisted.size > 0) process.exitCode = 1;
 else {
   const [all, listed] = [[...sent.values()], found].map((some) => new Set(some.map(({ identity }) => identity)).size);
   console.log(`An org leads each of ${all} statements to each table of orgs, but for the ${listed} that are listed.`);
