@@ -39,6 +39,7 @@ export const filesOn15: readonly string[] = [
   "test/resources/counted-kinds.test.ts",
   "test/resources/life.test.ts",
   "test/resources/model.test.ts",
+  "test/resources/permissions.test.ts",
   "test/resources/providers.test.ts",
   "test/resources/routing.test.ts",
   "test/resources/sweeps.test.ts",
