@@ -4,6 +4,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { Schema } from "./schema.ts";
+import { tableExists } from "./table-exists.ts";
 
 /** How many months ahead there are partitions. A write fails if the one for its time is missing. */
 const monthsAhead = 24;
@@ -49,7 +50,7 @@ export async function readLogState(db: Kysely<Schema>, retentionDays: number): P
       (select pg_has_role(relowner, 'usage') from pg_class where oid = 'changes'::regclass)
         and has_schema_privilege(current_schema(), 'create') as "isOwner",
       (select count(*)::integer - 1 from ${months}
-        where to_regclass('changes_' || to_char(month, 'YYYY_MM')) is not null) as "monthsLeft",
+        where ${tableExists(sql`'changes_' || to_char(month, 'YYYY_MM')`)}) as "monthsLeft",
       (select count(*)::integer from ${expiredPartitions(retentionDays)}) as expired`.execute(db);
   return rows[0] ?? { isOwner: false, monthsLeft: 0, expired: 0 };
 }
@@ -82,10 +83,6 @@ interface Month {
   readonly end: string;
 }
 
-/**
- * Finds the months without a partition. It reads the catalog as of the statement: `to_regclass` may still answer, after a wait for the
- * advisory lock, from what this connection knew before the one that had the lock committed.
- */
 async function findMissing(db: Kysely<Schema>): Promise<Month[]> {
   const { rows } = await sql<Month>`
     select name, start, "end" from (
@@ -94,9 +91,7 @@ async function findMissing(db: Kysely<Schema>): Promise<Month[]> {
         to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00' as "end"
       from ${months}
     ) as named
-    where not exists (
-      select from pg_class where relname = named.name and relnamespace = current_schema()::regnamespace
-    )
+    where not ${tableExists(sql`named.name`)}
     order by name`.execute(db);
   return rows;
 }

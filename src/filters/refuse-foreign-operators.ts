@@ -29,7 +29,7 @@ export function refuseForeignOperators(filter: FilterNode, fields: FilterFields)
     const word = wordOf(term);
     if (term === "comparison" || word === undefined) continue;
     const [before, after] = [terms[index - 1], terms[index + 1]];
-    const instead = Object.hasOwn(operators, word.toLowerCase()) ? operators[word.toLowerCase()] : undefined;
+    const instead = insteadOf(word);
     if (instead !== undefined && (symbols.has(word) || before === "comparison" || after === "comparison")) {
       refuseOperator(term, word, instead);
     }
@@ -47,6 +47,11 @@ export function refuseForeignOperators(filter: FilterNode, fields: FilterFields)
 
 function refuseOperator({ column }: Value, word: string, instead: string): never {
   throw errorAt("filter", column, `${word} is no operator; write ${instead}, or quote ${word} to use it as a word`);
+}
+
+function insteadOf(word: string): string | undefined {
+  const name = word.toLowerCase();
+  return Object.hasOwn(operators, name) ? operators[name] : undefined;
 }
 
 function wordOf(term: Term | undefined): string | undefined {
@@ -75,7 +80,7 @@ function refuseBetweenValues(argument: Argument): void {
   if (argument.kind !== "composite") return;
   for (const term of termsOf(argument.node)) {
     const word = wordOf(term);
-    const instead = word === undefined ? undefined : operators[word.toLowerCase()];
+    const instead = word === undefined ? undefined : insteadOf(word);
     if (term !== "comparison" && word !== undefined && instead !== undefined) refuseOperator(term, word, instead);
   }
 }

@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 export interface CallRecord {
   /** The address of the client. */
   address?: string;
-  /** The method that is called: `iam.v1alpha.Members/GetMember`. */
+  /** The method that is called: `iam.v1alpha.MembersService/GetMember`. */
   rpc?: string;
   /**
    * The code of its error, by its name and the HTTP status that stands for it; undefined for a call that did not fail. Over gRPC and

@@ -236,6 +236,27 @@ describe("the partitions of the change log", () => {
     expect((await names(database)).slice(1)).toEqual(ahead);
   });
 
+  test("are not created again by a server that has waited for the one that creates them", async () => {
+    const database = await openTestDatabase();
+    const [, first = "", ...others] = await names(database);
+    for (const name of [first, ...others])
+      await statement`drop table ${statement.table(name)}`.execute(database.writes);
+    const countWaiting = async (): Promise<number> => {
+      const waiting = statement`
+        select from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
+      return (await waiting.execute(database.reads)).rows.length;
+    };
+    const creating = await database.reads.transaction().execute(async (holder) => {
+      await statement`select pg_advisory_xact_lock(6410297355)`.execute(holder);
+      const created = createPartitions(database.writes);
+      await expect.poll(countWaiting).toBe(1);
+      await statement`create table ${statement.table(first)} (like changes including all)`.execute(holder);
+      return { created };
+    });
+    expect(await creating.created).toEqual(others);
+  });
+
   test("are dropped when all their entries are older than the retention", async () => {
     const database = await openTestDatabase();
     const before = await names(database);

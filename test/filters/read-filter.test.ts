@@ -107,6 +107,8 @@ describe("rejects a filter that does not match the fields, with the column and w
     "name:and",
     'name = ("and" OR b)',
     "made in china",
+    "name = (a OR constructor)",
+    "constructor type = USER",
   ])("but not words: %s", (filter) => {
     expect(readFilter(filter, thingFields)).toBeDefined();
   });

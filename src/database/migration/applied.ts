@@ -3,6 +3,7 @@
 import { type Kysely, sql } from "kysely";
 import { isDenied } from "../failure.ts";
 import type { Schema } from "../schema.ts";
+import { tableExists } from "../table-exists.ts";
 import type { Migrations } from "./migration.ts";
 
 /** A migration that has been applied. */
@@ -27,9 +28,7 @@ interface Tables {
 
 async function findTables(db: Kysely<Schema>): Promise<Tables> {
   const { rows } = await sql<Tables>`
-    select to_regclass('kysely_migration') is not null as kysely, to_regclass('migrations') is not null as own`.execute(
-    db,
-  );
+    select ${tableExists(sql`'kysely_migration'`)} as kysely, ${tableExists(sql`'migrations'`)} as own`.execute(db);
   return rows[0] ?? { kysely: false, own: false };
 }
 
