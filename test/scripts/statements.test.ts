@@ -12,6 +12,11 @@ describe("the identity of a statement", () => {
   test.each([
     ["the function that builds it, and what it does", [sending, "src/iam/a.ts findA", "src/b.ts"], undefined],
     ["the same if connections keep it", [sending, "src/iam/a.ts findA"], "statement_12"],
+    [
+      "the same if a test replaced the client's method",
+      ["test/support/w.ts query", sending, "src/iam/a.ts findA"],
+      undefined,
+    ],
   ])("is %s", (_what, frames, name) => {
     expect(identityOf({ frames, name, text })).toBe("src/iam/a.ts findA: update orgs");
   });
@@ -33,6 +38,7 @@ describe("the identity of a statement", () => {
   test.each([
     ["a test through the pool of the service", [sending, "test/a.test.ts", "src/b.ts"]],
     ["nothing of this project", []],
+    ["what tests share", ["test/support/w.ts query"]],
   ])("is none if it comes from %s", (_what, frames) => {
     expect(identityOf({ frames, name: undefined, text })).toBeUndefined();
   });

@@ -49,7 +49,7 @@ function readFrames(): readonly string[] {
   return callSites().flatMap((site) => {
     const name = site.getFileName() ?? "";
     const file = relative(root, name.startsWith("file:") ? fileURLToPath(name) : name);
-    if (file === "" || /^\.\.|node_modules|^node:|^test\/support\/record-statements\.ts/.test(file)) return [];
+    if (file === "" || /^\.\.|node_modules|^node:/.test(file)) return [];
     const functionName = site.getFunctionName();
     return [functionName === null ? file : `${file} ${functionName}`];
   });
