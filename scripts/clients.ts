@@ -21,14 +21,31 @@ async function runRecipe(name: string, directory: string, env: Record<string, st
   const folder = join(directory, name);
   cpSync(join(examples, name), folder, { recursive: true });
   if (sharesPackages.has(name)) symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  await runProgram(`the recipe ${name}`, ["sh", "run.sh"], folder, env);
+  if (name === "grpcurl") await runPages(join(folder, "bin/grpcurl"));
+}
+
+/** Runs the commands of the pages that show grpcurl, with the one that its recipe has built. */
+async function runPages(grpcurl: string): Promise<void> {
+  const pages = ["test/docs/pages.test.ts", "--testNamePattern", "commands of (the README|docs/grpc-and-connect)"];
+  await runProgram("the pages with grpcurl", ["npx", "vitest", "run", ...pages], root, { GRPCURL: grpcurl });
+}
+
+/** Runs a program, and prints its output in one piece. */
+async function runProgram(
+  what: string,
+  [program = "", ...args]: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<void> {
   const before = performance.now();
-  const child = spawn("sh", ["run.sh"], { cwd: folder, env: { ...process.env, ...env } });
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => output.push(data));
   const [code] = (await once(child, "close")) as [number | null];
   process.stdout.write(Buffer.concat(output));
-  if (code !== 0) throw new Error(`the recipe ${name} ended with ${code}`);
-  console.log(`${name}: ${Math.round((performance.now() - before) / 1_000)} s`);
+  if (code !== 0) throw new Error(`${what} ended with ${code}`);
+  console.log(`${what}: ${Math.round((performance.now() - before) / 1_000)} s`);
 }
 
 await withService(async ({ url, key, directory, start }) => {

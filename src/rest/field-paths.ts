@@ -73,6 +73,24 @@ export function readMask(text: string, names: "JSON" | "any" = "any"): string[] 
   );
 }
 
+/**
+ * Writes the paths of a field mask as `readMask` reads them, with the names of JSON.
+ *
+ * @throws Error that names a path that would be read as another one, or as several: JSON has no name for `a__b`, for instance.
+ */
+export function writeMask(paths: readonly string[]): string {
+  return paths.map(writeMaskPath).join(",");
+}
+
+function writeMaskPath(path: string): string {
+  const segments = splitMaskPath(path) ?? [];
+  const text = formatPath(segments, (name) => name.replaceAll(/_[a-z]/g, (part) => part.charAt(1).toUpperCase()));
+  if (text === "" || readMask(text, "JSON")?.[0] !== path) {
+    throw new Error(`the path ${JSON.stringify(path)} of a google.protobuf.FieldMask has no form in JSON`);
+  }
+  return text;
+}
+
 const isName = ({ name, isQuoted }: PathSegment): boolean => !isQuoted && fieldName.test(name);
 
 function isMaskPath([first, ...rest]: FieldPath): boolean {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Message, Registry } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
 import type { RestRequest, RestResponse } from "./calls/call-context.ts";
@@ -84,8 +85,11 @@ export interface RestHandlerOptions {
    * empty text, what could follow the beginning of the path is named.
    */
   readonly hintFor?: (path: string) => string;
-  /** Handles requests for paths that no rule matches. Defaults to a NOT_FOUND response. */
-  readonly fallback?: (request: RestRequest, response: RestResponse) => void;
+  /**
+   * Handles requests for paths that no rule matches: a listener for the "request" event of node:http. With a server of node:http2, it
+   * gets the request and response of Node's compatibility API, which lack what only HTTP/1.1 has. Defaults to a NOT_FOUND response.
+   */
+  readonly fallback?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 /**
@@ -136,7 +140,7 @@ export function createRestHandler(
     if (found.route !== undefined) serve(request, response, found, query, values ?? options.contextValues?.(request));
     else if (found.allow.length > 0) answerWithAllowed(request, response, found.allow, trie.offer(path).verbs);
     else if (isSlashTooMany(method, path)) redirect(request, response, path.slice(0, -1), query);
-    else if (fallback !== undefined) fallback(request, response);
+    else if (fallback !== undefined) fallback(request as IncomingMessage, response as ServerResponse);
     else throw new RestError("ROUTE_NOT_FOUND", `nothing is served at ${quote(path)}${hintFor(path) || offerAt(path)}`);
   }
 

@@ -2,10 +2,11 @@
 // bytes of every JSON message to text with a `textDecoder`, and pass the text to protobuf-es. The decoder in this file reads the text as
 // REST does, throws the error that REST would send, and returns text that protobuf-es cannot misread. Connect's types do not declare
 // the option `textDecoder` for routers; the tests over all protocols show that it works.
-import type { DescMessage, DescMethod, Registry } from "@bufbuild/protobuf";
+import { create, type DescMessage, type DescMethod, type Registry, toJson } from "@bufbuild/protobuf";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type ConnectRouter, createServiceImplSpec, type MethodImpl } from "@connectrpc/connect";
 import { compileMessageDecoder } from "./binding/decode-message.ts";
-import { RestError } from "./errors/rest-error.ts";
+import { quote, RestError } from "./errors/rest-error.ts";
 import { toFailure } from "./errors/to-failure.ts";
 import { decodeUtf8, parseJson } from "./json/parse-json.ts";
 import { createJsonWriters } from "./json/write-json.ts";
@@ -44,7 +45,7 @@ export function withStrictJson(router: ConnectRouter, options: StrictJsonOptions
 function createStrictDecoder(input: DescMessage, { jsonOptions, maxJsonDepth, errorDomain }: StrictJsonOptions) {
   const { ignoreUnknownFields, registry } = jsonOptions;
   const decodeMessage = compileMessageDecoder(input, ignoreUnknownFields, "", registry);
-  const writers = createJsonWriters({ alwaysEmitImplicit: false, useProtoFieldName: false, registry });
+  const writers = createJsonWriters({ alwaysEmitImplicit: false, useProtoFieldName: false, registry, writePaths });
   let write: ReturnType<typeof writers.message> | undefined;
   return {
     decode(bytes: Uint8Array = new Uint8Array()): string {
@@ -57,4 +58,16 @@ function createStrictDecoder(input: DescMessage, { jsonOptions, maxJsonDepth, er
       }
     },
   };
+}
+
+/**
+ * Writes the paths of a field mask as protobuf-es reads them.
+ *
+ * @throws Error for a key of a map that it would change: it takes each comma for the end of a path, and each capital for an underscore.
+ */
+function writePaths(paths: readonly string[]): string {
+  const odd = paths.find((path) => path.includes(","));
+  if (odd !== undefined)
+    throw new Error(`in JSON over this protocol, a path of a field mask has no comma, got ${quote(odd)}`);
+  return toJson(FieldMaskSchema, create(FieldMaskSchema, { paths: [...paths] }));
 }

@@ -17,7 +17,7 @@ import { isReused } from "../standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "../validation/find-oversized.ts";
 import { errorDomain } from "./to-connect-error.ts";
 import { isCalledWithGet } from "./unary/connect-get.ts";
-import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
+import { refuseOtherVerbs, refuseOtherVersions, refuseUnknownMethod } from "./unary/refuse-call.ts";
 import { createUnaryHandler } from "./unary/unary-handler.ts";
 
 export interface RpcHandlerOptions {
@@ -100,7 +100,9 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
     const verbs = readable.has(path) ? ["GET", "POST"] : ["POST"];
     const isRefused =
       served.has(path) &&
-      (refuseOtherVerbs(verbs, request, response) || refuseMethodsBut(verbs, request, response, path));
+      (refuseOtherVerbs(verbs, request, response) ||
+        refuseMethodsBut(verbs, request, response, path) ||
+        refuseOtherVersions(request, response));
     return isRefused ? undefined : unary(request, response, values);
   };
 }

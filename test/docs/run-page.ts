@@ -1,6 +1,7 @@
 // Runs the commands of a page as a newcomer would: in one shell, in their order, with the organisation and the provider that the README
 // names.
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -52,17 +53,20 @@ export async function runPage(page: string): Promise<string[]> {
   const script = [
     // Each answer is in a line of its own.
     'curl() { command curl --silent --show-error "$@" && echo; }',
-    "grpcurl() { true; }",
+    // `npm run clients` names the one that it has built.
+    'grpcurl() { [ -z "${GRPCURL-}" ] || "$GRPCURL" "$@"; }',
     // Starts the provider, the only thing that a page starts with npm besides the service.
     'npm() { "$NODE" "$PROVIDER" > provider.log & trap "kill $!" EXIT; until grep -q "provides storage" provider.log; do sleep 0.1; done; }',
     ...commandsOf(page).flatMap(({ text }) => [`echo "${mark}"`, text]),
   ].join("\n");
-  const shell = spawn("bash", ["-eu", "-c", script.replaceAll("http://localhost:8080", server.url)], {
+  const address = new URL(server.url).host;
+  const shell = spawn("bash", ["-eu", "-c", script.replaceAll("localhost:8080", address)], {
     cwd: directory,
     env: {
       ...env,
       PATH: process.env["PATH"],
       NODE: process.execPath,
+      GRPCURL: process.env["GRPCURL"],
       PROVIDER: join(root, "examples/provider/main.ts"),
     },
     stdio: ["ignore", "pipe", "inherit"],
@@ -70,6 +74,7 @@ export async function runPage(page: string): Promise<string[]> {
   });
   let output = "";
   for await (const text of shell.stdout.setEncoding("utf8")) output += text as string;
+  expect({ code: shell.exitCode ?? (await once(shell, "exit"))[0], output }).toEqual({ code: 0, output });
   return output.split(`${mark}\n`).slice(1);
 }
 

@@ -1,45 +1,62 @@
-// Tests the package as npm would publish it: packed and unpacked in a node_modules that contains only its dependencies.
+// Tests the package as npm would publish it: packed, and installed into a new project. Needs the registry of npm.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { globSync } from "node:fs";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createApi, uniqueName } from "../support/api.ts";
+import { sharedServer } from "../support/shared-server.ts";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "../..");
 const compilerOptions = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
+
+/** What the examples import, in the version that a new project gets, and the types that authors of a Node server have installed. */
+const others = ["@connectrpc/connect@2", "@connectrpc/connect-node@2", "@types/node@24"];
+
+/** Neither the embedded PostgreSQL nor a Node, and nothing that packages run. */
+const installed = ["--omit=optional", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
 let project: string;
 
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "tenantry-package-"));
-  const modules = join(project, "node_modules");
-  await mkdir(join(modules, "tenantry"), { recursive: true });
-  await writeFile(join(project, "package.json"), '{ "type": "module" }');
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: root });
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf("["))) as [{ filename: string }];
-  await run("tar", ["xzf", join(project, packed.filename), "-C", join(modules, "tenantry"), "--strip-components=1"]);
-  const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
-    dependencies: Record<string, string>;
-  };
-  // Authors of a Node server in TypeScript have these types installed.
-  for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
-    await mkdir(dirname(join(modules, name)), { recursive: true });
-    await symlink(join(root, "node_modules", name), join(modules, name));
-  }
+  await writeFile(join(project, "package.json"), '{ "private": true, "type": "module" }');
+  const packages = [await pack(root), await packNewerProtobuf()];
+  await run("npm", ["install", ...installed, ...packages, ...others], { cwd: project });
 });
+
+/** Packs a folder, and returns the path of the package in the project. */
+async function pack(folder: string): Promise<string> {
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: folder });
+  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf("["))) as [{ filename: string }];
+  return `./${filename}`;
+}
+
+/** Packs @bufbuild/protobuf as if it were newer than the one for which the code was generated. */
+async function packNewerProtobuf(): Promise<string> {
+  const folder = join(project, "newer");
+  await cp(join(root, "node_modules/@bufbuild/protobuf"), folder, { recursive: true });
+  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as { version: string };
+  const version = manifest.version.replace(/\d+$/, "999");
+  await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, version }));
+  return pack(folder);
+}
 
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 test("serves any Connect service over REST, from tenantry/rest", async () => {
-  const library = join(root, "test/rest/gen/rest/test/v1/library_pb.ts");
+  // The code that is generated for the service is a part of the project.
+  for (const folder of ["gen/google", "test/rest/gen"])
+    await cp(join(root, folder), join(project, folder), { recursive: true });
   await writeFile(
     join(project, "serve.mjs"),
     `import http from "node:http";
      import { createRestHandler } from "tenantry/rest";
      import { describeOpenApi } from "tenantry/rest/openapi";
-     import { LibraryService } from ${JSON.stringify(library)};
+     import { LibraryService } from "./test/rest/gen/rest/test/v1/library_pb.ts";
      if (typeof describeOpenApi !== "function") throw new Error("no OpenAPI");
      const routes = (router) => router.service(LibraryService, { getBook: ({ name }) => ({ name }) });
      const server = http.createServer(createRestHandler({ routes })).listen(0, "127.0.0.1", async () => {
@@ -52,20 +69,58 @@ test("serves any Connect service over REST, from tenantry/rest", async () => {
   expect(JSON.parse(stdout)).toEqual({ name: "shelves/1/books/2" });
 });
 
-test("has types for tenantry/rest, and for the first example of the README", async () => {
+test("shares the copy of @bufbuild/protobuf that the project has", () => {
+  expect(globSync("node_modules/**/@bufbuild/protobuf/package.json", { cwd: project })).toEqual([
+    "node_modules/@bufbuild/protobuf/package.json",
+  ]);
+});
+
+test("compiles and runs the first example of the README", async () => {
+  const { url, operatorKey } = await sharedServer();
   const readme = await readFile(join(root, "README.md"), "utf8");
   const example = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "";
   expect(example).toContain('from "tenantry/iam/v1alpha/member"');
-  await writeFile(join(project, "example.ts"), example);
+  const org = uniqueName("acme");
+  const api = createApi("Connect", url, operatorKey);
+  await api.orgs.createOrg({ org: { name: org } });
+  const member = { name: "alice", displayName: "Alice Liddell" };
+  await api.members.createMember({ parentPath: `orgs/${org}`, member });
+  const here = example.replace("http://localhost:8080", url).replace("orgs/acme", `orgs/${org}`);
+  await writeFile(join(project, "example.ts"), here);
+  await run(join(root, "node_modules/.bin/tsc"), [...compilerOptions, "example.ts"], { cwd: project });
+  const env = { ...process.env, TENANTRY_KEY: operatorKey };
+  const { stdout } = await run(process.execPath, ["example.ts"], { cwd: project, env });
+  expect(stdout).toBe("Alice Liddell\n");
+});
+
+test("says which Node.js it needs where that lacks what it uses", async () => {
+  const older = "data:text/javascript,delete JSON.rawJSON";
+  const importing = run(process.execPath, ["--import", older, "--eval", 'import("tenantry/rest")'], { cwd: project });
+  await expect(importing).rejects.toMatchObject({
+    stderr: expect.stringContaining(`tenantry needs Node.js 22.18 or newer; this is ${process.version}`) as string,
+  });
+});
+
+test("has types for tenantry/rest", async () => {
   await writeFile(
     join(project, "use.ts"),
-    `import { createRestHandler, type RestHandlerOptions } from "tenantry/rest";
+    `import http from "node:http";
+     import http2 from "node:http2";
+     import { connectNodeAdapter } from "@connectrpc/connect-node";
+     import { createRestHandler, type RestHandlerOptions } from "tenantry/rest";
      export const options: RestHandlerOptions = { routes: (router) => router, maxDepth: 3 };
      export const handler: (request: never, response: never) => void = createRestHandler(options);
+     http.createServer(createRestHandler(options));
+     http2.createServer(createRestHandler(options));
+     const { routes } = options;
+     createRestHandler({ routes, fallback: (request, response) => void response.writeHead(404).end(request.url) });
+     declare const application: http.RequestListener;
+     createRestHandler({ routes, fallback: application });
+     createRestHandler({ routes, fallback: connectNodeAdapter({ routes }) });
      // @ts-expect-error there is no such option
      createRestHandler({ routes: (router) => router, maxDeph: 3 });`,
   );
-  await run(join(root, "node_modules/.bin/tsc"), [...compilerOptions, "use.ts", "example.ts"], { cwd: project });
+  await run(join(root, "node_modules/.bin/tsc"), [...compilerOptions, "use.ts"], { cwd: project });
 });
 
 test("serves the example of a service that is not ours", async () => {

@@ -1,5 +1,6 @@
 // Exchanges JSON with Go's protojson, in both directions, and shows each difference that is intended.
 import {
+  create,
   createRegistry,
   type DescMessage,
   fromBinary,
@@ -7,6 +8,7 @@ import {
   type Message,
   toBinary,
 } from "@bufbuild/protobuf";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -104,6 +106,29 @@ test.each(cases)(`takes, reads and refuses ${10 * numRuns} values as protojson d
     { ...run, numRuns: 10 * numRuns },
   );
 });
+
+test.each([
+  "3.4028234663852886e38",
+  "3.4028235677973366e38",
+  "-3.4028235677973366e38",
+  "340282356779733661637539395458142568447.9",
+  "340282356779733661637539395458142568448",
+  "3.4028235677973367e38",
+  "3.4028236e38",
+])("takes %s for a float, or refuses it, as protojson does", async (text) => {
+  await expectSameReading(parameters.ParametersSchema, `{"float_value":${text}}`);
+  await expectSameReading(parameters.ParametersSchema, `{"float_value":"${text}"}`);
+});
+
+test.each(["a,b", "a..b", "a b", "", "items[0]", "a\0", "a__b", "aB", "a_1"])(
+  "writes no field mask with the path %j, as protojson does not",
+  async (path) => {
+    const message = create(OddFieldsSchema, { masks: [create(FieldMaskSchema, { paths: [path] })] });
+    expect(() => writers.message(OddFieldsSchema)(message)).toThrow("has no form in JSON");
+    const theirs = await protojson.write(OddFieldsSchema.typeName, toBinary(OddFieldsSchema, message));
+    expect(theirs.refused).toContain("FieldMask");
+  },
+);
 
 test.each(differences)("differs from protojson: $what", async ({ here, example: [desc, text] }) => {
   const [ours, theirs] = [readHere(desc, text), await protojson.read(desc.typeName, text)];

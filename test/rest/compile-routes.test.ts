@@ -1,6 +1,10 @@
-import type { DescService } from "@bufbuild/protobuf";
+import { create, type DescMethod, type DescService, setExtension } from "@bufbuild/protobuf";
+import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
+import { http } from "../../gen/google/api/annotations_pb.ts";
+import { type HttpRule, HttpRuleSchema } from "../../gen/google/api/http_pb.ts";
 import { createRestHandler } from "../../src/rest/rest-handler.ts";
+import { readHttpRules } from "../../src/rest/routing/http-rules.ts";
 import * as library from "./gen/rest/test/v1/library_pb.ts";
 
 const cases: [string, DescService, string][] = [
@@ -17,6 +21,24 @@ const cases: [string, DescService, string][] = [
   ["an invalid template", library.BadTemplateService, 'column 10: expected "}", got the end'],
   ["two rules for the same paths", library.ConflictService, "ConflictService/GetOneBook match the same paths"],
 ];
+
+test.each(["", "CONNECT", "A B", "GÄT", "GET,POST"])("throws for the custom HTTP method %j", (kind) => {
+  const rule = create(HttpRuleSchema, { pattern: { case: "custom", value: { kind, path: "/v1/books" } } });
+  expect(() => readHttpRules(withRule(rule))).toThrow(/custom pattern for|no request for/);
+});
+
+test.each(["*", "MOVE", "FEED", "x-feed"])("reads the custom HTTP method %s", (kind) => {
+  const rule = create(HttpRuleSchema, { pattern: { case: "custom", value: { kind, path: "/v1/books" } } });
+  expect(readHttpRules(withRule(rule))).toMatchObject([{ httpMethod: kind }]);
+});
+
+/** Returns a method with a rule that no file declares. */
+function withRule(rule: HttpRule): DescMethod {
+  const method = library.LibraryService.method.getBook;
+  const options = create(MethodOptionsSchema);
+  setExtension(options, http, rule);
+  return { ...method, toString: () => method.toString(), proto: { ...method.proto, options } };
+}
 
 test.each(cases)("throws for %s", (_case, service, message) => {
   expect(() => createRestHandler({ routes: (router) => router.service(service, {}) })).toThrow(message);

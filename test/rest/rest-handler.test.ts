@@ -208,7 +208,6 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
 
   test("serves custom HTTP methods of additional bindings", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
-    if (listen === listenHttp1) return; // Node's HTTP/1 parser and client know MOVE; only HTTP/2 accepts any method.
     const answer = await call({ method: "MOVE", path: "/v1/shelves/1/books/2", body: "{}" });
     expect(JSON.parse(answer.text)).toEqual({ path: "shelves/1/books/2" });
   });

@@ -120,6 +120,15 @@ describe("GET", () => {
     expect(await get(message)).toEqual(message);
   });
 
+  test("passes on keys of maps in a field mask, and refuses those that protobuf-es would change", async () => {
+    // The answer is written by protobuf-es, which spells keys like names.
+    expect(await get({ masks: ["displayName,labels.`a_b`"] })).toEqual({ masks: ["displayName,labels.`aB`"] });
+    for (const mask of ["labels.`a,b`", "labels.`aB`"]) {
+      const failure = await failureOf(get({ masks: [mask] }));
+      expect(failure).toMatchObject({ code: "InvalidArgument", message: expect.stringContaining(mask) as string });
+    }
+  });
+
   test.each(["{", "[]", '{"nope":1}', '{"times":"x"}'])("refuses %s", async (json) => {
     expect(await failureOf(get(json))).toMatchObject({ code: "InvalidArgument" });
   });

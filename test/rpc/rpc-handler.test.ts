@@ -110,6 +110,40 @@ describe("over Connect", () => {
     expect([response.status, await response.json()]).toEqual([404, expect.objectContaining({ code: "unimplemented" })]);
   });
 
+  test.each(["2", "", "1, 1"])("the version %j of the protocol has the status 400", async (version) => {
+    const response = await fetch(`${url}/rest.test.v1.LibraryService/GetBook`, {
+      method: "POST",
+      headers: { "connect-protocol-version": version, "content-type": "application/json" },
+      body: "{}",
+    });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      {
+        code: "invalid_argument",
+        message: `the header Connect-Protocol-Version must be 1, got ${JSON.stringify(version)}`,
+      },
+    ]);
+  });
+
+  test("another version of the protocol ends a stream with an error", async () => {
+    const headers = { "connect-protocol-version": "2", "content-type": "application/connect+json" };
+    const path = `${url}/rest.test.v1.StreamingService/CountNames`;
+    const response = await fetch(path, { method: "POST", headers, body: new Uint8Array(5) });
+    const end = Buffer.from(await response.arrayBuffer())
+      .subarray(5)
+      .toString();
+    expect([response.status, JSON.parse(end)]).toMatchObject([200, { error: { code: "invalid_argument" } }]);
+  });
+
+  test.each([{ "connect-protocol-version": "1" }, {}])("a call with the headers %j is served", async (version) => {
+    const response = await fetch(`${url}/rest.test.v1.LibraryService/GetBook`, {
+      method: "POST",
+      headers: { ...version, "content-type": "application/json" },
+      body: "{}",
+    });
+    expect(await response.json()).toEqual({ code: "not_found", message: "no such book" });
+  });
+
   test("a call that is no POST has the status 405", async () => {
     const headers = { "connect-protocol-version": "1", "content-type": "application/proto" };
     const response = await fetch(`${url}/rest.test.v1.LibraryService/GetBook`, { method: "DELETE", headers });

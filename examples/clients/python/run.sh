@@ -15,3 +15,11 @@ venv/bin/python -m grpc_tools.protoc -I protos \
 
 venv/bin/python -m compileall -q gen scenario.py
 PYTHONPATH=gen venv/bin/python scenario.py
+
+# The same code in a package, beside modules of the same names.
+mkdir -p gen/tenantry_api
+mv gen/iam gen/resources gen/tenantry_api
+find gen/tenantry_api \( -name '*.py' -o -name '*.pyi' \) -exec \
+  perl -pi -e 's/^(from|import) (?=(iam|resources)\.)/$1 tenantry_api./' {} +
+echo 'OURS = True' | tee iam.py > resources.py
+PYTHONPATH=gen venv/bin/python packaged.py

@@ -1,13 +1,17 @@
-import type { HttpRequest } from "../http-messages.ts";
+import type { IncomingMessage } from "node:http";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
+import { answerError, type PlainError } from "../plain-error.ts";
+import { badRequest, unsupportedCoding, unsupportedVersion } from "./refuse.ts";
 
 const hostCharacters = /^[\w.:[\]%-]+$/;
 
-/** Returns what is wrong with the head of a request; undefined if nothing is. */
-type HeadCheck = (request: HttpRequest) => string | undefined;
+/** Returns the error for a request with a wrong head; undefined if nothing is wrong. */
+type HeadCheck = (request: HttpRequest) => PlainError | undefined;
 
 /**
- * Creates a function that checks that a request has a valid host, which RFC 9112 (3.2) requires and code that builds URLs relies
- * on, and credentials at most once. An HTTP/1.0 request without a host, as old health probes send, gets the host `localhost`.
+ * Creates a function that checks that a request has a version and a framing that the server supports, a valid host, which RFC 9112 (3.2)
+ * requires and code that builds URLs relies on, and credentials at most once. An HTTP/1.0 request without a host, as old health probes
+ * send, gets the host `localhost`.
  */
 export function createHeadCheck(): HeadCheck {
   // Cached, because nearly all requests have the same host.
@@ -24,10 +28,30 @@ export function createHeadCheck(): HeadCheck {
   };
 
   return (request) => {
-    if (!hasHost(request)) return "The request does not name a valid host.";
-    if (isRepeated("authorization", request)) return "The request has more than one Authorization header.";
+    const problem = "stream" in request ? undefined : problemOfFraming(request);
+    if (problem !== undefined) return problem;
+    if (!hasHost(request)) return badRequest("The request does not name a valid host.");
+    if (isRepeated("authorization", request)) return badRequest("The request has more than one Authorization header.");
     return undefined;
   };
+}
+
+/** Answers a request with a wrong head, and ends its connection: what follows may be meant otherwise than it would be read. */
+export function refuseHead(response: HttpResponse, problem: PlainError): void {
+  if (!isHttp2(response)) response.shouldKeepAlive = false;
+  answerError(response, problem);
+}
+
+/**
+ * Node's parser also reads `HTTP/2.0` and `HTTP/0.9` in the request line, removes chunks and leaves other codings to the server, and takes
+ * a body in chunks from a client of HTTP/1.0, whose framing RFC 9112 (6.1) calls faulty.
+ */
+function problemOfFraming({ headers, httpVersion, httpVersionMajor }: IncomingMessage): PlainError | undefined {
+  if (httpVersionMajor !== 1) return unsupportedVersion;
+  const coding = headers["transfer-encoding"];
+  if (coding === undefined) return undefined;
+  if (httpVersion === "1.0") return badRequest("A request of HTTP/1.0 has no Transfer-Encoding.");
+  return coding.toLowerCase() === "chunked" ? undefined : unsupportedCoding;
 }
 
 /**

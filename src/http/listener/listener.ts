@@ -17,7 +17,7 @@ import { probeClient } from "./probe-client.ts";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
 import { closeInStages } from "./close-in-stages.ts";
 import { continueWhenRead } from "./expect-continue.ts";
-import { createHeadCheck } from "./check-head.ts";
+import { createHeadCheck, refuseHead } from "./check-head.ts";
 import { createEndInOrder } from "./end-in-order.ts";
 import { explainListenError } from "./listen-error.ts";
 import { isLeftOpen } from "./is-left-open.ts";
@@ -26,7 +26,6 @@ import { answerError } from "../plain-error.ts";
 import { createHttp2Servers, type RefusalOfStream } from "./http2-servers.ts";
 import { createHttp1Server, type ListenerLimits } from "./protocol-servers.ts";
 import {
-  badRequest,
   internalError,
   noProxy,
   refusalOf,
@@ -238,7 +237,7 @@ export function createListener(options: ListenerOptions): Listener {
   function serve(request: HttpRequest, response: HttpResponse): void {
     toOriginForm(request);
     const problem = problemOf(request);
-    if (problem !== undefined) return answerError(response, badRequest(problem));
+    if (problem !== undefined) return refuseHead(response, problem);
     try {
       const served = handler(request, response);
       if (served !== undefined) served.catch((error: unknown) => fail(response, error));

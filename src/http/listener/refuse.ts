@@ -9,6 +9,7 @@ const reasonPhrases: Readonly<Record<number, string>> = {
   413: "Content Too Large",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
+  505: "HTTP Version Not Supported",
 };
 
 /** Returns the response to an error of Node's HTTP/1.1 parser or timers; undefined if the client has disconnected. */
@@ -34,12 +35,18 @@ export function refusalOf(error: NodeJS.ErrnoException & { reason?: string }): P
         reason: "CHUNK_EXTENSIONS_TOO_LARGE",
         message: "The request's chunk extensions are larger than this server accepts.",
       };
+    case "HPE_INVALID_VERSION":
+      // For other reasons it has no version at all, such as `HTTP/x`.
+      return error.reason === "Invalid HTTP version" ? unsupportedVersion : malformed(error);
     case undefined:
-    default: {
-      const why = error.reason === undefined ? "" : `: ${error.reason}`;
-      return badRequest(`The request is not valid HTTP/1.1${why}.`);
-    }
+    default:
+      return malformed(error);
   }
+}
+
+function malformed({ reason }: { readonly reason?: string }): PlainError {
+  const why = reason === undefined ? "" : `: ${reason}`;
+  return badRequest(`The request is not valid HTTP/1.1${why}.`);
 }
 
 export const requestTimeout: PlainError = {
@@ -61,6 +68,23 @@ export const unknownExpectation: PlainError = {
   status: "INVALID_ARGUMENT",
   reason: "EXPECTATION_UNKNOWN",
   message: "The only expectation that this server supports is 100-continue.",
+};
+
+/** RFC 9110, 15.6.6. */
+export const unsupportedVersion: PlainError = {
+  code: 505,
+  status: "UNIMPLEMENTED",
+  reason: "HTTP_VERSION_NOT_SUPPORTED",
+  message: "This server supports the versions 1.0 and 1.1 of HTTP, and 2 on a connection that begins with its preface.",
+};
+
+/** RFC 9112, 6.1. */
+export const unsupportedCoding: PlainError = {
+  code: 501,
+  status: "UNIMPLEMENTED",
+  reason: "TRANSFER_CODING_NOT_SUPPORTED",
+  message:
+    "The only transfer coding that this server supports is chunked; Content-Encoding says how a body is compressed.",
 };
 
 export const internalError: PlainError = {

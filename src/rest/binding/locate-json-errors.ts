@@ -2,7 +2,7 @@ import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/pr
 import { describeElement, describeField, describeMapKey } from "./describe-type.ts";
 import { offerNames } from "../errors/offer-names.ts";
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
-import { fieldOfKey, hasJsonFormOfItsOwn } from "../json/json-forms.ts";
+import { fieldOfKey, hasJsonFormOfItsOwn, isNullAValue } from "../json/json-forms.ts";
 import { NumberText, parseMapKey } from "../json/number-text.ts";
 import type { JsonReaders } from "../json/read-json.ts";
 import { openAny } from "../json/read-well-known.ts";
@@ -57,10 +57,10 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
       const fieldPath = prefix + field.name;
       const other = field.oneof && oneofs.get(field.oneof.name);
       if (seen.has(field.name)) report(fieldPath, `is given twice, as ${field.name} and ${field.jsonName}`);
-      else if (other !== undefined && item !== null) report(fieldPath, `cannot be set together with ${other}`);
+      else if (other !== undefined && isSet(field, item)) report(fieldPath, `cannot be set together with ${other}`);
       else walkField(message, field, item, fieldPath);
       seen.add(field.name);
-      if (field.oneof !== undefined && item !== null) oneofs.set(field.oneof.name, field.name);
+      if (field.oneof !== undefined && isSet(field, item)) oneofs.set(field.oneof.name, field.name);
     }
   }
 
@@ -135,6 +135,10 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
 
   walkMessage(desc, json, "", "");
   return violations;
+}
+
+function isSet(field: DescField, value: JsonValue): boolean {
+  return value !== null || isNullAValue(field);
 }
 
 function isObject(value: JsonValue): value is JsonObject {

@@ -56,11 +56,27 @@ export function parseFloating(text: string, type: ScalarType.DOUBLE | ScalarType
   if (text === "NaN" || text === "Infinity" || text === "-Infinity") return Number(text);
   if (!jsonNumber.test(text)) return undefined;
   const value = Number(text);
-  if (type === ScalarType.FLOAT) return toFloat(value);
+  if (type === ScalarType.FLOAT) return toFloat(value) ?? roundToLargestFloat(text, value);
   return Number.isFinite(value) ? value : undefined;
 }
 
 const largestFloat = (2 - 2 ** -23) * 2 ** 127;
+
+/** Half a step above the largest float: the least number that rounds to infinity. It is a double, and an integer of 39 digits. */
+const beyondFloats = (2 - 2 ** -24) * 2 ** 127;
+const beyondFloatsDigits = String(BigInt(beyondFloats));
+
+/** Returns the largest float, with its sign, for a number that is below `beyondFloats` and whose double is not. */
+function roundToLargestFloat(text: string, double: number): number | undefined {
+  if (Math.abs(double) !== beyondFloats) return undefined;
+  // All numbers of this double have as many digits before the point.
+  const digits = text
+    .replace(/[eE].*/, "")
+    .replaceAll(/[-.]/g, "")
+    .replace(/^0+/, "");
+  const isBelow = digits.padEnd(beyondFloatsDigits.length, "0") < beyondFloatsDigits;
+  return isBelow ? Math.sign(double) * largestFloat : undefined;
+}
 
 /**
  * Returns a number as the value of a float, which keeps its double precision: undefined if it rounds to infinity, and the

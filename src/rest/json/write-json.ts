@@ -8,6 +8,7 @@ import {
   ScalarType,
   toJson,
 } from "@bufbuild/protobuf";
+import { writeMask } from "../field-paths.ts";
 import { absent, compileFieldGetter, type Fields } from "./field-getter.ts";
 import { findUnwrapped, isHeldAsJson } from "./json-forms.ts";
 import { setOwn } from "./set-own.ts";
@@ -21,14 +22,16 @@ interface JsonWriterOptions {
   readonly useProtoFieldName?: boolean;
   /** Resolves the types of google.protobuf.Any, and extensions. */
   readonly registry?: Registry | undefined;
+  /** Writes the paths of a google.protobuf.FieldMask, for what reads them otherwise than this service. */
+  readonly writePaths?: (paths: readonly string[]) => string;
 }
 
 type JsonWriter = (message: Message) => JsonValue;
 
 /**
  * Converts messages to JSON values. JSON.stringify produces the same text for them as for the result of
- * `toJson` of protobuf-es, but for floats, which have fewer digits, and -0, which stays -0. An Error is thrown where
- * `toJson` throws one. The writers are compiled once per type.
+ * `toJson` of protobuf-es, but for floats, which have fewer digits, -0, which stays -0, and paths of a google.protobuf.FieldMask with
+ * keys of maps. An Error is thrown where `toJson` throws one, and for a path that would not be read back. The writers are compiled once per type.
  *
  * The result must be used immediately and not be modified: it shares maps with the message. Its objects may have members
  * that are undefined, which JSON.stringify omits. All objects of one type are clones of one object, so that V8 gives them
@@ -43,13 +46,13 @@ export interface JsonWriters {
 type FieldWriter = (message: Fields, json: JsonObject) => void;
 
 export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
-  const { alwaysEmitImplicit, useProtoFieldName = true, registry } = options;
+  const { alwaysEmitImplicit, useProtoFieldName = true, registry, writePaths = writeMask } = options;
   const reference = { alwaysEmitImplicit, useProtoFieldName, ...(registry !== undefined && { registry }) };
   const writers = new Map<DescMessage, ValueWriter>();
   const nameOf = (field: DescField): string => (useProtoFieldName ? field.name : field.jsonName);
 
   function compileMessage(desc: DescMessage): ValueWriter {
-    const known = writers.get(desc) ?? compileWellKnownWriter(desc, reference, compileMessage);
+    const known = writers.get(desc) ?? compileWellKnownWriter(desc, { ...reference, writePaths }, compileMessage);
     if (known !== undefined) return known;
     const { typeName } = desc;
     const fields: FieldWriter[] = [];

@@ -67,13 +67,18 @@ function writeBytes(value: Uint8Array): string {
 
 declare global {
   interface JSON {
-    /** Returns a value that JSON.stringify writes as the given text of a primitive value (ECMAScript 2026). */
-    rawJSON(text: string): object;
+    /** Returns a value that JSON.stringify writes as the given text of a primitive value (ECMAScript 2026). Node.js 20 has none. */
+    rawJSON?(text: string): object;
   }
 }
 
 /** JSON.stringify writes the number -0 as `0`. */
-const negativeZero = JSON.rawJSON("-0") as unknown as JsonValue;
+const negativeZero = rawJson("-0");
+
+function rawJson(text: string): JsonValue {
+  if (JSON.rawJSON !== undefined) return JSON.rawJSON(text) as unknown as JsonValue;
+  throw new Error(`tenantry needs Node.js 22.18 or newer; this is ${process.version}`);
+}
 
 /** Returns the JSON of a double: NaN, Infinity and -Infinity are strings, because they are not numbers in JSON. */
 function writeDouble(value: number): JsonValue {

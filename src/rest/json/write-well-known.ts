@@ -6,13 +6,18 @@ import {
   type Message,
   toJson,
 } from "@bufbuild/protobuf";
-import { type Any, type Duration, type Timestamp, anyUnpack } from "@bufbuild/protobuf/wkt";
+import { type Any, type Duration, type FieldMask, type Timestamp, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { findWrapped, hasJsonFormOfItsOwn } from "./json-forms.ts";
 import { type ValueWriter, compileScalarWriter, writeDynamic } from "./write-scalar.ts";
 
 /** The maximum in google/protobuf/duration.proto: about 10,000 years. */
 const mostSeconds = 315_576_000_000n;
 const mostNanos = 999_999_999;
+
+export interface WellKnownWriterOptions extends Partial<JsonWriteOptions> {
+  /** Writes the paths of a google.protobuf.FieldMask. */
+  readonly writePaths: (paths: readonly string[]) => string;
+}
 
 /**
  * Compiles the writer of a message with a special JSON form. Returns undefined for other messages.
@@ -21,7 +26,7 @@ const mostNanos = 999_999_999;
  */
 export function compileWellKnownWriter(
   desc: DescMessage,
-  options: Partial<JsonWriteOptions>,
+  options: WellKnownWriterOptions,
   writerOf: (desc: DescMessage) => ValueWriter,
 ): ValueWriter | undefined {
   if (!hasJsonFormOfItsOwn(desc)) return undefined;
@@ -29,14 +34,18 @@ export function compileWellKnownWriter(
   const write =
     desc.typeName === "google.protobuf.Any"
       ? compileAnyWriter(options, writerOf, writeAsReference)
-      : compileOwnWriter(desc, writeAsReference);
+      : compileOwnWriter(desc, options, writeAsReference);
   // `toJson` rejects a message of another type.
   return (value) =>
     (value as Message | undefined)?.$typeName === desc.typeName ? write(value) : writeAsReference(value);
 }
 
 /** @param writeAsReference the writer of protobuf-es, which handles rare values and rejects values that are out of range. */
-function compileOwnWriter(desc: DescMessage, writeAsReference: ValueWriter): ValueWriter {
+function compileOwnWriter(
+  desc: DescMessage,
+  { writePaths }: WellKnownWriterOptions,
+  writeAsReference: ValueWriter,
+): ValueWriter {
   const scalar = findWrapped(desc);
   if (scalar !== undefined) {
     const write = compileScalarWriter(scalar, desc.typeName);
@@ -62,7 +71,7 @@ function compileOwnWriter(desc: DescMessage, writeAsReference: ValueWriter): Val
         return isPlain ? `${seconds}${formatFraction(nanos)}s` : writeAsReference(value);
       };
     case "google.protobuf.FieldMask":
-      return writeAsReference;
+      return (value) => writePaths((value as FieldMask).paths);
     default:
       // A Struct, Value or ListValue.
       return (value) => writeDynamic(writeAsReference(value));

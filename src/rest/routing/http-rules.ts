@@ -13,11 +13,15 @@ export interface HttpRule {
   readonly name: string;
 }
 
+/** RFC 9110, 5.6.2: what HTTP methods consist of. CONNECT has a host instead of a path. */
+const token = /^[\w!#$%&'*+.^`|~-]+$/;
+
 /**
  * Returns the rules of a method: the annotation itself, followed by its `additional_bindings`. Returns none if the method
  * has no annotation.
  *
- * @throws Error if a rule has no pattern, or if one of the `additional_bindings` has `additional_bindings` itself.
+ * @throws Error if a rule has no pattern, if one of the `additional_bindings` has `additional_bindings` itself, or if the kind of a custom
+ *   pattern is no HTTP method of a request with a path.
  */
 export function readHttpRules(method: DescMethod): HttpRule[] {
   if (!hasOption(method, http)) return [];
@@ -40,5 +44,8 @@ function readRule(method: DescMethod, { pattern, body, responseBody }: HttpRuleM
   const httpMethod = pattern.case === "custom" ? pattern.value.kind : pattern.case.toUpperCase();
   const path = pattern.case === "custom" ? pattern.value.path : pattern.value;
   if (httpMethod === "") throw new Error(`${nameOf(method)}: a custom pattern for ${path} without a kind`);
+  if (httpMethod === "CONNECT" || !token.test(httpMethod)) {
+    throw new Error(`${nameOf(method)}: no request for ${path} can have the HTTP method ${JSON.stringify(httpMethod)}`);
+  }
   return { httpMethod, path, body, responseBody, name: `${nameOf(method)} (${httpMethod} ${path})` };
 }

@@ -10,9 +10,10 @@ import { limitTrailers } from "./limit-trailers.ts";
 import type { Protocol, UnaryExchange } from "./protocol.ts";
 import { findDecompressor } from "./request-coding.ts";
 
-/** A byte of flags, and the length of the message in four bytes. */
 /** Lists the codings of messages that the server reads. */
 const acceptingHeader = "grpc-accept-encoding";
+
+/** A byte of flags, and the length of the message in four bytes. */
 const prefixBytes = 5;
 const compressedFlag = 1;
 

@@ -16,10 +16,12 @@ type SendError = (exchange: UnaryExchange, error: ConnectError, httpStatus: numb
 /** `/iam.v1alpha.OrgsService/GetOrg`; a path without a package is none of a method. */
 const rpcPath = /^\/\w+(\.\w+)+\/\w+$/;
 
+const grpcType = /^application\/grpc\b/;
+
 /** The content types of calls in all encodings, also unknown ones. The first match counts. */
 const senders: readonly (readonly [RegExp, SendError])[] = [
   [/^application\/grpc-web\b/, grpcWebProtocol.sendError],
-  [/^application\/grpc\b/, grpcProtocol.sendError],
+  [grpcType, grpcProtocol.sendError],
   [/^application\/connect\+/, sendConnectStreamError],
   [/^application\/proto\b/, sendConnectError],
 ];
@@ -42,6 +44,20 @@ export function refuseOtherVerbs(verbs: readonly string[], request: HttpRequest,
   const message = `this method is called with ${verbs.join(" or ")}, got ${quote(method)}`;
   const allow = [...verbs, "OPTIONS"].join(", ");
   return refuse(request, response, new ConnectError(message, Code.Unknown, { Allow: allow }), 405);
+}
+
+/**
+ * Answers INVALID_ARGUMENT to a call of another version of the Connect protocol. The version may be left out, as `curl` does. A call with
+ * GET has it in its URL.
+ *
+ * @returns false if the request is no such call, which is not answered.
+ */
+export function refuseOtherVersions(request: HttpRequest, response: HttpResponse): boolean {
+  const version = request.headers["connect-protocol-version"];
+  if (version === undefined || version === "1" || request.method !== "POST") return false;
+  if (grpcType.test(request.headers["content-type"] ?? "")) return false;
+  const message = `the header Connect-Protocol-Version must be 1, got ${quote(String(version))}`;
+  return refuse(request, response, new ConnectError(message, Code.InvalidArgument), 400);
 }
 
 export function refuseOneTooMany(request: HttpRequest, response: HttpResponse, message: string): void {

@@ -249,7 +249,30 @@ describe("one port", () => {
 describe("malformed and incomplete requests", () => {
   const cases: [name: string, sent: string, code: number, status: string, reason: string][] = [
     ["garbage", "\x16\x03\x01\x02\x00garbage\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
-    ["a bad request line", "GET / HTTP/9.9\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
+    ["a bad request line", "GET / HTTP/x.1\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
+    ...["0.9", "2.0", "3.0", "9.9"].map((version): (typeof cases)[number] => [
+      `HTTP/${version} in text`,
+      `GET / HTTP/${version}\r\nHost: a\r\n\r\n`,
+      505,
+      "UNIMPLEMENTED",
+      "HTTP_VERSION_NOT_SUPPORTED",
+    ]),
+    ...["gzip, chunked", "gzip\r\nTransfer-Encoding: chunked", "identity, chunked"].map(
+      (coding): (typeof cases)[number] => [
+        `the transfer coding ${coding}`,
+        `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${coding}\r\n\r\n2\r\nhi\r\n0\r\n\r\n`,
+        501,
+        "UNIMPLEMENTED",
+        "TRANSFER_CODING_NOT_SUPPORTED",
+      ],
+    ),
+    [
+      "chunks over HTTP/1.0",
+      "POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+      400,
+      "INVALID_ARGUMENT",
+      "REQUEST_MALFORMED",
+    ],
     ["a bad header", "GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
     [
       "two framings of the body",
@@ -258,14 +281,8 @@ describe("malformed and incomplete requests", () => {
       "INVALID_ARGUMENT",
       "REQUEST_MALFORMED",
     ],
-    ["no host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
-    [
-      "a malformed host",
-      "GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n",
-      400,
-      "INVALID_ARGUMENT",
-      "REQUEST_MALFORMED",
-    ],
+    ["no host", "GET / HTTP/1.1\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
+    ["a malformed host", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
     [
       "oversized headers",
       `GET / HTTP/1.1\r\nHost: a\r\nX-Big: ${"x".repeat(1_000_000)}\r\n\r\n`,
@@ -291,6 +308,24 @@ describe("malformed and incomplete requests", () => {
     expect(answer.head).toContain("Connection: close");
     expect(answer.body).toEqual(aip193(code, status, reason));
     expect(server.errors).toEqual([]);
+  });
+
+  it("does not serve what follows a request whose framing is wrong", async () => {
+    const served: (string | undefined)[] = [];
+    await using server = await startListener((request, response) => {
+      served.push(request.url);
+      answerJson(response, 200, "{}");
+    });
+    const wrong = "POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    const received = await exchange(server.port, `${wrong}GET /next HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect([received.match(/HTTP\/1\.1 \d+/g), served]).toEqual([["HTTP/1.1 400"], []]);
+  });
+
+  it("takes chunks whatever the case of their name", async () => {
+    await using server = await startListener(echo);
+    const head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n";
+    const answer = parseAnswer(await exchange(server.port, `${head}2\r\nhi\r\n0\r\n\r\n`));
+    expect(answer.body).toEqual({ version: "1.1", method: "POST", body: "hi" });
   });
 
   it.each([

@@ -108,7 +108,7 @@ export function arbitraryMessage(desc: DescMessage, options: MessageOptions): fc
         );
     }
     case "google.protobuf.FieldMask": {
-      const path = or(fc.constantFrom("a", "a_b", "a.b_c", "name"), fc.constantFrom("aB", "a__b", "a_1", 'a"'));
+      const path = or(fc.constantFrom("a", "a_b", "a.b_c", "name"), fc.constantFrom("aB", "a__b", "a_1"));
       return fc.array(path, { maxLength: 3 }).map((paths) => create(desc, { paths }));
     }
     case "google.protobuf.Any":

@@ -159,10 +159,46 @@ test.each([
     'masks[1]: must be comma-separated field paths with the names of JSON, such as name,displayName, and other keys of maps in backticks, got "a_b"',
   ],
   ['{"masks":["\\ud800"]}', expect.stringMatching(/^masks\[0\]: must be comma-separated field paths/)],
-  ['{"masks":["a,,b"]}', expect.stringMatching(/^masks\[0\]: must be comma-separated field paths/)],
+  ...["a,,b", "a..b", "a b", "a\\u0000", "items[0]", ".a", "a.", "a.*", "`a`"].map((mask): [string, string] => [
+    `{"masks":["${mask}"]}`,
+    expect.stringMatching(/^masks\[0\]: must be comma-separated field paths/) as string,
+  ]),
+  ['{"chosen_null":null,"chosen_text":"1"}', "chosen_text: cannot be set together with chosen_null"],
+  ['{"chosen_bytes":"","chosen_null":null}', "chosen_null: cannot be set together with chosen_bytes"],
+  ['{"chosen_value":null,"chosen_null":null}', "chosen_null: cannot be set together with chosen_value"],
+  ['{"chosen_null":null,"chosenNull":null}', "chosen_null: is given twice, as chosen_null and chosenNull"],
 ])("refuses %s", (json, violation) => {
   expect(violationsOf(OddFieldsSchema, json)).toEqual([violation]);
 });
+
+test("takes null for a member of a oneof that is unset, and for a value where it is one", () => {
+  const json = '{"chosen_struct":null,"chosen_null":null,"chosen_text":null}';
+  expect(read(OddFieldsSchema, json)).toMatchObject({ choice: { case: "chosenNull" } });
+});
+
+/** Half a step above the largest float, with all digits. Its shortest text is below it, and has the same double. */
+const halfStep = "340282356779733661637539395458142568448";
+
+test.each(["3.4028235677973366e38", "3.4028235677973366e+38", `${halfStep.slice(0, -1)}7.9`, "0.34028235677973366e39"])(
+  "reads %s as the largest float, to which it rounds",
+  (text) => {
+    const largest = (2 - 2 ** -23) * 2 ** 127;
+    for (const value of [text, `"${text}"`]) {
+      const message = read(ParametersSchema, `{"float_value":${value},"float_value_wrapper":${value}}`);
+      expect(message).toMatchObject({ floatValue: largest, floatValueWrapper: largest });
+    }
+    expect(read(ParametersSchema, `{"float_value":-${text}}`)).toMatchObject({ floatValue: -largest });
+  },
+);
+
+test.each([halfStep, `${halfStep}.0`, "3.40282356779733661637539395458142568449e38", "-3.4028235677973367e38"])(
+  "refuses %s as a float, because it rounds to infinity",
+  (text) => {
+    expect(violationsOf(ParametersSchema, `{"float_value":${text}}`)).toEqual([
+      expect.stringMatching(/^float_value: must be a number, /),
+    ]);
+  },
+);
 
 test("rounds numbers in a Struct, which has doubles alone", () => {
   const json = '{"structValue":{"__proto__":[9007199254740993,"9007199254740993"]},"values":[9007199254740993,1e23]}';
@@ -252,13 +288,26 @@ test.each([
   );
 });
 
+test.each([
+  [["display_name", "a.b_c", "*"], "displayName,a.bC,*"],
+  [["labels.cost-centre", "labels.a/b_c"], "labels.cost-centre,labels.a/b_c"],
+  [["labels.`a,b`", "labels.`a``b_C`.d_e"], "labels.`a,b`,labels.`a``b_C`.dE"],
+])("writes the field mask %j as it is read back", (paths, text) => {
+  const message = create(OddFieldsSchema, { masks: [create(FieldMaskSchema, { paths })] });
+  const json = write(OddFieldsSchema, message);
+  expect(JSON.parse(json)).toEqual({ masks: [text] });
+  expect(read(OddFieldsSchema, json)).toEqual(message);
+});
+
 test.each<[what: string, desc: DescMessage, answer: Message, log: string]>([
-  [
-    "a field mask that would be read as another",
-    OddFieldsSchema,
-    create(OddFieldsSchema, { masks: [create(FieldMaskSchema, { paths: ["a__b"] })] }),
-    'path name "a__b" is irreversible',
-  ],
+  ...["a__b", "aB", "a_1", "a,b", "a b", "a..b", "", "items[0]", "labels.`a"].map(
+    (path): [string, DescMessage, Message, string] => [
+      `the path ${JSON.stringify(path)}, which JSON cannot have`,
+      OddFieldsSchema,
+      create(OddFieldsSchema, { masks: [create(FieldMaskSchema, { paths: [path] })] }),
+      `the path ${JSON.stringify(path)} of a google.protobuf.FieldMask has no form in JSON`,
+    ],
+  ),
   [
     "an Any of an unknown type",
     library.MaskedSchema,

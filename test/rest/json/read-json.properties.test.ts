@@ -12,6 +12,7 @@ import {
 import fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test, vi } from "vitest";
+import { locateJsonErrors } from "../../../src/rest/binding/locate-json-errors.ts";
 import { createJsonReaders } from "../../../src/rest/json/read-json.ts";
 import * as library from "../gen/rest/test/v1/library_pb.ts";
 import { OddFieldsSchema } from "../gen/rest/test/v1/odd_fields_pb.ts";
@@ -172,3 +173,23 @@ test("reads messages nested deeper than the default limit of protobuf-es", () =>
   for (let depth = 0; depth < 500; depth++) json = { nested: json };
   expect(compare(parameters.Proto3MessageSchema, json, false)).toBe("read");
 });
+
+test.each([...descs.slice(0, 9), OddFieldsSchema].map((desc) => ({ name: desc.name, desc })))(
+  "names a field for everything that it refuses: $name",
+  ({ desc }) => {
+    const readers = createJsonReaders({ ignoreUnknownFields: false });
+    const key = fc.constantFrom(...desc.fields.flatMap((field) => [field.name, field.jsonName]));
+    const value = fc.oneof(
+      odd,
+      odd.map((json) => [json]),
+      odd.map((json) => ({ a: json })),
+    );
+    fc.assert(
+      fc.property(fc.oneof(arbitraryJson(desc, { depth: 2, broken: 10 }), fc.dictionary(key, value)), (json) => {
+        if (outcomeOf(() => readers.message(desc)(json)) !== "thrown") return;
+        expect(locateJsonErrors(desc, json, readers)).not.toEqual([]);
+      }),
+      { ...run, numRuns: run.numRuns * 3 },
+    );
+  },
+);
