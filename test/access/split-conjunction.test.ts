@@ -15,10 +15,20 @@ test.each<readonly [condition: string, parts: readonly string[]]>([
   [String.raw`subject.path == "a\"&&" && context.a`, [String.raw`subject.path == "a\"&&"`, "context.a"]],
   [String.raw`subject.path == r'\' && context.a`, [String.raw`subject.path == r'\'`, "context.a"]],
   ["subject.path == '''a' && b''' && context.a", ["subject.path == '''a' && b'''", "context.a"]],
+  [
+    String.raw`subject.path == '''a\''' && b''' && context.a`,
+    [String.raw`subject.path == '''a\''' && b'''`, "context.a"],
+  ],
+  [
+    String.raw`subject.path == r"""a\""" && subject.path == """\""" && b"""`,
+    [String.raw`subject.path == r"""a\"""`, String.raw`subject.path == """\""" && b"""`],
+  ],
+  ["context.a // && (\n && context.b", ["context.a // && (", "context.b"]],
   ['context.a in ["x", "y && z"] && context.b', ['context.a in ["x", "y && z"]', "context.b"]],
   ["context.bar && context.r", ["context.bar", "context.r"]],
 ])("%s has the parts %j", (condition, parts) => {
   expect(checkCondition(condition)).toBe(undefined);
   expect(splitConjunction(condition)).toEqual(parts);
-  for (const part of parts) expect(checkCondition(part)).toBe(undefined);
+  // A comment ends with its line.
+  for (const part of parts) expect(checkCondition(`${part}\n`)).toBe(undefined);
 });

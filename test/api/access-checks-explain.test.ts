@@ -177,6 +177,14 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       });
     });
 
+    test("is named with the comments in its condition", async () => {
+      const { alice, org, grant } = place;
+      await grant(org.path, alice, "/roles/admin", { condition: "context.mfa // not yet && often\n&& context.vpn" });
+      expect((await ofExplanation(alice, org.path, { vpn: true })).conditionalGrants).toMatchObject([
+        { falseParts: ["context.mfa // not yet && often"] },
+      ]);
+    });
+
     test("is named without the condition to callers who may not get the binding", async () => {
       const { api, alice, bob, org, web, grant } = place;
       const roleBindingPath = await grant(org.path, alice, "/roles/admin", { condition: "context.mfa" });

@@ -219,15 +219,32 @@ describe("a person", () => {
     expect(await pathsOfIdentities(path)).toHaveLength(2);
   });
 
-  test("has five sign-ins at most that have begun: the oldest is forgotten", async () => {
-    const jar = Array.from({ length: 5 }, (_, at) => `__Host-tenantry-start-${at}=x`).join("; ");
-    const body = new URLSearchParams({ provider: shared.id });
-    const headers = { ...ofPage, cookie: jar };
+  /** Begins a sign-in in a browser that has begun others. Returns the cookies that this sets. */
+  async function startAfter(started: readonly string[], returnPath = "/account") {
+    const body = new URLSearchParams({ provider: shared.id, return_to: returnPath, org: "o".repeat(63) });
+    const headers = { ...ofPage, cookie: started.join("; ") };
     const response = await fetch(`${urlOf(0)}/sign-in/start`, { method: "POST", body, headers, redirect: "manual" });
-    expect(response.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-tenantry-start-[\w-]{22}=[\w-]+; .*; Max-Age=600$/),
+    return response.headers.getSetCookie();
+  }
+
+  test("has five sign-ins at most that have begun, whose cookies outlive them: the oldest is forgotten", async () => {
+    const started = Array.from({ length: 5 }, (_, at) => `__Host-tenantry-start-${at}=x`);
+    expect(await startAfter(started)).toEqual([
+      expect.stringMatching(/^__Host-tenantry-start-[\w-]{22}=[\w-]+; .*; Max-Age=3600$/),
       expect.stringMatching(/^__Host-tenantry-start-0=; .*Max-Age=0$/),
     ]);
+  });
+
+  test("keeps the cookie of the longest request, and none with which its requests would be too long", async () => {
+    let started: string[] = [];
+    for (let tab = 1; tab <= 4; tab++) {
+      const [set = "", ...cleared] = await startAfter(started, `/${"a".repeat(2_599)}`);
+      const [pair = ""] = set.split(";");
+      expect(pair.length).toBeLessThanOrEqual(4_096);
+      const gone = cleared.map((each) => each.slice(0, each.indexOf("=")));
+      started = [...started.filter((each) => !gone.includes(each.slice(0, each.indexOf("=")))), pair];
+      expect(started).toHaveLength(Math.min(tab, 2));
+    }
   });
 });
 

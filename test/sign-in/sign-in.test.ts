@@ -328,11 +328,19 @@ describe("where the browser goes after the sign-in", () => {
     expect(readReturnPath(text)).toBe(path);
   });
 
-  test("a path of more than 4096 characters leads nowhere", () => {
-    expect([readReturnPath(`/${"a".repeat(4_095)}`)?.length, readReturnPath(`/${"a".repeat(4_096)}`)]).toEqual([
-      4_096,
+  test("a path of more than 2600 characters leads nowhere, however it is written", () => {
+    expect([readReturnPath(`/${"a".repeat(2_599)}`)?.length, readReturnPath(`/${"a".repeat(2_600)}`)]).toEqual([
+      2_600,
       undefined,
     ]);
+    // It is written with three characters.
+    expect(readReturnPath(`/?${"'".repeat(900)}`)).toBe(undefined);
+  });
+
+  test("a client whose request is too long is told so", async () => {
+    const path = `/sign-in?return_to=${encodeURIComponent(`/oauth2/authorize?state=${"a".repeat(2_600)}`)}`;
+    const response = await fetch(`${place.servers[0].url}${path}`);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("at most 2600 characters")]);
   });
 
   test("another host uses no code up", async () => {

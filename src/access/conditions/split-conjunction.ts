@@ -5,8 +5,16 @@
 // A condition with "||" or "?" outside of brackets is one part: they bind less tightly than "&&".
 
 /** What is between brackets, and what begins or ends a text or a comment. The text of CEL's grammar: strings, with prefixes. */
-const token =
-  /[rR]?[bB]?[rR]?(?:'''[^]*?'''|"""[^]*?""")|[rR][bB]?(?:'[^']*'|"[^"]*")|'(?:[^'\\]|\\[^])*'|"(?:[^"\\]|\\[^])*"|\/\/[^\n]*|&&|\|\||[?()[\]{}]|[A-Za-z0-9_]+|[^]/g;
+const token = new RegExp(
+  [
+    // Raw strings, in which a backslash escapes nothing.
+    String.raw`(?:[rR][bB]?|[bB][rR])(?:'''[^]*?'''|"""[^]*?"""|'[^']*'|"[^"]*")`,
+    String.raw`'''(?:[^\\]|\\[^])*?'''|"""(?:[^\\]|\\[^])*?"""`,
+    String.raw`'(?:[^'\\]|\\[^])*'|"(?:[^"\\]|\\[^])*"`,
+    String.raw`//[^\n]*|&&|\|\||[?()[\]{}]|[A-Za-z0-9_]+|[^]`,
+  ].join("|"),
+  "g",
+);
 
 /** Returns the conjuncts of a condition; the condition itself if it has only one. */
 export function splitConjunction(condition: string): readonly string[] {

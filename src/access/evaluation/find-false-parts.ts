@@ -16,7 +16,8 @@ export function findFalseParts(condition: string, input: ConditionInput): readon
   if (context === undefined) return [];
   const budget = input.check.conditions.startDecision();
   const isTrue = (part: string): boolean => {
-    const parsed = parseCondition(part);
+    // A part may end with a comment, whose end is a line end.
+    const parsed = parseCondition(`${part}\n`);
     budget.spend(countParts(parsed.expr), context);
     const holds = compileParsedCondition(parsed);
     try {

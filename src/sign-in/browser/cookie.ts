@@ -11,11 +11,15 @@ type CookieName = "__Host-tenantry" | "__Host-tenantry-org" | `${typeof startPre
 
 const startPrefix = "__Host-tenantry-start-";
 
-/** How many sign-ins of a browser may have begun. Their cookies are sent with each request. */
+/** How many sign-ins of a browser may have begun, and the characters of their cookies. All are sent with each request, whose head is limited. */
 const maxStarted = 5;
+const maxStartedLength = 8_192;
 
-/** The life of a sign-in that has begun, in seconds. */
-const startedSeconds = 600;
+/**
+ * The life of the cookie of a sign-in that has begun, in seconds. It is longer than that of the sign-in, so that who comes back too late can
+ * sign in again for the same request.
+ */
+const startedSeconds = 3_600;
 
 /** Returns the name of the cookie of a sign-in by its state, which only the browser and the provider know. */
 export const startCookie = (state: string): CookieName =>
@@ -42,14 +46,16 @@ export function setCookie(value: string, name: CookieName = "__Host-tenantry"): 
 
 /** Returns the headers that set the cookie of a sign-in that begins, and clear the oldest of those that the browser has too many of. */
 export function setStartCookie(request: HttpRequest, state: string, value: string): string[] {
+  const own = startCookie(state);
+  let room = maxStartedLength - own.length - value.length;
   // Browsers send the cookies first that were set first (RFC 6265, 5.4).
-  const started = pairsOf(request).flatMap(
-    (pair) => (/^__Host-tenantry-start-[\w-]+(?==)/.exec(pair) ?? []) as CookieName[],
-  );
-  const surplus = started.slice(0, Math.max(0, started.length + 1 - maxStarted));
+  const newestFirst = pairsOf(request)
+    .filter((pair) => /^__Host-tenantry-start-[\w-]+=/.test(pair))
+    .toReversed();
+  const surplus = newestFirst.filter((pair, index) => (room -= pair.length) < 0 || index >= maxStarted - 1);
   return [
-    `${setCookie(value, startCookie(state))}; Max-Age=${startedSeconds}`,
-    ...surplus.map((name) => clearCookie(name)),
+    `${setCookie(value, own)}; Max-Age=${startedSeconds}`,
+    ...surplus.map((pair) => clearCookie(pair.slice(0, pair.indexOf("=")) as CookieName)),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { OAuthError } from "../oauth/oauth-error.ts";
 
-const maxLength = 4_096;
+/** So that it fits, encrypted, into the cookie of a sign-in that has begun: browsers keep none of more than 4096 characters. */
+const maxLength = 2_600;
 
 /** Where a browser goes that was not sent by another page. */
 export const home = "/account";
@@ -16,8 +17,9 @@ export function readReturnPath(text: string): string | undefined {
   if (text.length > maxLength || !/^\/[!-~]*$/.test(text) || text.includes("\\")) return undefined;
   if (!URL.canParse(text, base)) return undefined;
   const { origin, pathname, search } = new URL(text, base);
-  // `/.//example.com` is normalised to `//example.com`, which names a host.
-  return origin === base && !pathname.startsWith("//") ? `${pathname}${search}` : undefined;
+  const path = `${pathname}${search}`;
+  // `/.//example.com` is normalised to `//example.com`, which names a host. Some characters become three.
+  return origin === base && !pathname.startsWith("//") && path.length <= maxLength ? path : undefined;
 }
 
 /**
@@ -28,7 +30,8 @@ export function readReturnPath(text: string): string | undefined {
 function requireReturnPath(text: string | null | undefined): string {
   const path = readReturnPath(text ?? home);
   if (path !== undefined) return path;
-  throw new OAuthError("invalid_request", `return_to must be a path of this service, such as ${home}`);
+  const length = `at most ${maxLength} characters; a client whose request is longer must shorten it, for example its state`;
+  throw new OAuthError("invalid_request", `return_to must be a path of this service, such as ${home}, of ${length}`);
 }
 
 /** Where a sign-in leads, and the org whose identity providers it offers besides those of the installation. */
