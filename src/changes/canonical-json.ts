@@ -7,9 +7,10 @@ export function canonicalJson(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   const row = value as Readonly<Record<string, unknown>>;
-  const parts: string[] = [];
+  let text = "";
   for (const key of Object.keys(row).toSorted()) {
-    if (row[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(row[key])}`);
+    const each = row[key];
+    if (each !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(each)}`;
   }
-  return `{${parts.join(",")}}`;
+  return `{${text}}`;
 }

@@ -3,8 +3,16 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Entry } from "../database/commits.ts";
-import { commit, committedFields, committedTexts, fieldKey, hashOf, noHash, recordOf } from "./entry-record.ts";
-import type { OfFields } from "./entry-record.ts";
+import {
+  type CommittedField,
+  commit,
+  committedTexts,
+  fieldKey,
+  hashOf,
+  noHash,
+  recordOf,
+  saltBytes,
+} from "./entry-record.ts";
 
 /** The end of a chain. */
 export interface ChainEnd {
@@ -36,11 +44,12 @@ export interface Sealed {
   readonly end: ChainEnd | undefined;
 }
 
-/** Chains entries to those before them. A thousand take some 30 ms. */
+/** Chains entries to those before them. A thousand take some 20 ms. */
 export function seal(end: ChainEnd | undefined, entries: readonly Entry[]): Sealed {
+  const nextSalt = createSalts(entries.length);
   let last = end;
   const sealed = entries.map((entry) => {
-    const each = sealOne(last, entry);
+    const each = sealOne(last, entry, nextSalt());
     last = each.end;
     return each.entry;
   });
@@ -52,6 +61,7 @@ const turnMs = 4;
 
 /** Does the same for any number of entries, in turns. */
 export async function sealInTurns(end: ChainEnd | undefined, entries: readonly Entry[]): Promise<Sealed> {
+  const nextSalt = createSalts(entries.length);
   const sealed: Entry[] = [];
   let last = end;
   let endOfTurn = performance.now() + turnMs;
@@ -60,25 +70,40 @@ export async function sealInTurns(end: ChainEnd | undefined, entries: readonly E
       await nextTurn();
       endOfTurn = performance.now() + turnMs;
     }
-    const each = sealOne(last, entry);
+    const each = sealOne(last, entry, nextSalt());
     sealed.push(each.entry);
     last = each.end;
   }
   return { entries: sealed, end: last };
 }
 
-function sealOne(end: ChainEnd | undefined, entry: Entry): { readonly entry: Entry; readonly end: ChainEnd } {
-  const salt = randomBytes(32).toString("hex");
+function sealOne(
+  end: ChainEnd | undefined,
+  entry: Entry,
+  salt: string,
+): { readonly entry: Entry; readonly end: ChainEnd } {
   const start = end?.start ?? entry.revision;
   const texts = committedTexts(entry);
-  const commitments = Object.fromEntries(
-    committedFields.map((field) => {
-      const text = texts[field];
-      return [field, text === null ? null : commit(fieldKey(salt, field), text)];
-    }),
-  ) as OfFields<string>;
-  const hash = hashOf(end?.hash ?? noHash, recordOf({ ...entry, chain_start: start }, commitments));
-  return { entry: { ...entry, chain_start: start, hash: bytes(hash), salt: bytes(salt) }, end: { start, hash } };
+  const commitTo = (field: CommittedField): string | null => {
+    const text = texts[field];
+    return text === null ? null : commit(fieldKey(salt, field), text);
+  };
+  const commitments = {
+    after: commitTo("after"),
+    before: commitTo("before"),
+    origin: commitTo("origin"),
+    resource_path: commitTo("resource_path"),
+  };
+  const sealed = { ...entry, chain_start: start };
+  const hash = hashOf(end?.hash ?? noHash, recordOf(sealed, commitments));
+  return { entry: { ...sealed, hash: bytes(hash), salt: bytes(salt) }, end: { start, hash } };
+}
+
+/** Returns the source of the salts of some entries: to ask for random bytes takes as long for many as for few. */
+function createSalts(count: number): () => string {
+  const salts = randomBytes(count * saltBytes).toString("hex");
+  let at = 0;
+  return () => salts.slice(at, (at += 2 * saltBytes));
 }
 
 /** Returns bytes as PostgreSQL reads them from text, also in JSON. */

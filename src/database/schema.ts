@@ -365,7 +365,7 @@ export interface Changes {
   chain_start: string | null;
   /** The hash over the entry and the one before it (docs/decisions/0084). */
   hash: ColumnType<Buffer | null, string | null, never>;
-  /** 32 random bytes, from which the keys of what can be erased are made; null once something is erased. */
+  /** The keys of what can be erased, 16 random bytes for each field; null once something is erased. */
   salt: ColumnType<Buffer | null, string | null, string | null>;
   /** What is left once something is erased: the keys of the other fields, and the commitments to what was there. */
   erased: JSONColumnType<ErasedFields> | null;
