@@ -6,6 +6,11 @@ export interface Change {
   /** The id of the resource; of a singleton, that of its parent; of a token that was revoked, its `jti`. */
   readonly id: string;
   readonly path: string;
+  /**
+   * The id of the resource directly below the org that this one is, or is in; of what is in no org, that of the one at the top. By it, the
+   * changes of a resource and of all below it are found.
+   */
+  readonly containerId: string;
   /** When the resource ended, if it did by itself, such as a membership that expired. */
   readonly endTime?: Date | null;
   /** The row before and after, in JSON form; null if there is none. */

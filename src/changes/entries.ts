@@ -4,6 +4,7 @@ import type { Entry } from "../database/commits.ts";
 import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
+import type { ChainEnd } from "./chain.ts";
 import type { Change } from "./change.ts";
 import { splitCommon } from "./split-common.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
@@ -13,6 +14,8 @@ export interface TimedRevision {
   readonly orgId: string;
   readonly revision: string;
   readonly time: string;
+  /** The timeline of the database, if it was read with the lock. */
+  readonly timeline?: number;
 }
 
 /** With their types. */
@@ -38,19 +41,33 @@ const columnTypes: Readonly<Record<keyof Entry, string>> = {
   end_time: "timestamptz",
   before: "jsonb",
   after: "jsonb",
+  container_id: "uuid",
+  delegate_id: "uuid",
+  delegation_id: "uuid",
+  source: "text",
+  source_id: "uuid",
+  timeline: "int",
+  chain_start: "uuid",
+  hash: "bytea",
+  salt: "bytea",
 };
 
 const columns = Object.keys(columnTypes) as (keyof Entry)[];
 
-/** The format of the entries that this version writes. Servers that do not know the column cannot write. */
-const entryFormat = 3;
+/** The format of the entries that this version writes. */
+const entryFormat = 4;
 
 /** From this number on, entries are sent as arrays, and what their rows have in common once. Write groups have fewer. */
 const many = 50;
 
-/** Returns the entries of a revision. */
+/** A revision of an org, and the end of the chain of its log. */
+export interface ChainedRevision extends TimedRevision {
+  readonly chain: ChainEnd | undefined;
+}
+
+/** Returns the entries of a revision, in no chain yet. */
 export function entriesOf(
-  { orgId, revision, time }: TimedRevision,
+  { orgId, revision, time, timeline }: TimedRevision,
   { actorOrgId, actorId, narrowing, method, origin }: Author,
   changes: readonly Change[],
 ): Entry[] {
@@ -76,6 +93,15 @@ export function entriesOf(
     end_time: change.endTime ?? null,
     before: change.before,
     after: change.after,
+    container_id: change.containerId,
+    delegate_id: null,
+    delegation_id: null,
+    source: actorId === null ? "SERVICE" : "CALL",
+    source_id: null,
+    timeline: timeline ?? null,
+    chain_start: null,
+    hash: null,
+    salt: null,
   }));
 }
 
@@ -87,28 +113,47 @@ export function entriesOf(
  */
 export function appendEntries(
   db: WriteTransaction,
-  { orgId, revision, time }: TimedRevision,
+  { orgId, revision, time, chain }: ChainedRevision,
   entries: readonly Entry[],
   readHead: string,
 ): void {
+  const head = [revision, time, ...valuesOfChain(chain), orgId, readHead] as const;
   const ofMany = entries.length < many ? undefined : insertOfMany(entries, ofHead);
   if (ofMany !== undefined) {
-    db.sendWithNext(sql`with ${headOf(revision, time, orgId, readHead)} ${ofMany}`.compile(db));
+    db.sendWithNext(sql`with ${headOf(head)} ${ofMany}`.compile(db));
     return;
   }
   const few = appendFew[entries.length - 1];
   const values = few === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
-  db.sendWithNext((few ?? appendMany)(db, [revision, time, orgId, readHead, ...values]));
+  db.sendWithNext((few ?? appendMany)(db, [...head, ...values]));
 }
 
 /** Inserts entries for an org that was just created with their revision. */
-export async function insertEntries(db: WriteTransaction, entries: readonly Entry[]): Promise<void> {
+export async function insertEntries(
+  db: WriteTransaction,
+  entries: readonly Entry[],
+  head?: Omit<ChainedRevision, "time">,
+): Promise<void> {
   const { shared, own } = splitShared(entries);
   await ((entries.length < many ? undefined : insertOfMany(entries)) ?? insertOf(selectOf(shared, own))).execute(db);
+  if (head?.chain === undefined) return;
+  const [start, hash] = valuesOfChain(head.chain);
+  db.sendWithNext(
+    sql`
+      update orgs set chain_revision = ${head.revision}, chain_start = ${start}, chain_hash = ${hash}
+      where id = ${head.orgId}`.compile(db),
+  );
+}
+
+function valuesOfChain(chain: ChainEnd | undefined): readonly [start: string | null, hash: string | null] {
+  return chain === undefined ? [null, null] : [chain.start, String.raw`\x${chain.hash}`];
 }
 
 /** The org of the head that was set; null if it was not, which no entry may have, so that the statement fails. */
 const ofHead = sql`(select id from head)`;
+
+/** The number of values of `headOf`. */
+const headValues = 6;
 
 /** Appends any number of entries. */
 const appendMany = createAppend(2, ([shared, own]) => selectOf(shared, own, ofHead));
@@ -131,16 +176,17 @@ function createAppend(
   count: number,
   rowsOf: (values: readonly unknown[]) => RawBuilder<unknown>,
 ): StatementTemplate<unknown> {
-  return createStatementTemplate(count + 4, (db, [revision, time, orgId, readHead, ...values]) =>
+  return createStatementTemplate(headValues + count, (db, values) =>
     sql`
-      with ${headOf(revision, time, orgId, readHead)}
-      ${insertOf(rowsOf(values))}`.compile(db),
+      with ${headOf(values)}
+      ${insertOf(rowsOf(values.slice(headValues)))}`.compile(db),
   );
 }
 
-function headOf(revision: unknown, time: unknown, orgId: unknown, readHead: unknown): RawBuilder<unknown> {
+function headOf([revision, time, chainStart, chainHash, orgId, readHead]: readonly unknown[]): RawBuilder<unknown> {
   return sql`head as (
-    update orgs set revision = ${revision}, revision_time = ${time}
+    update orgs set revision = ${revision}, revision_time = ${time},
+      chain_revision = ${revision}, chain_start = ${chainStart}, chain_hash = ${chainHash}
     where id = ${orgId} and revision = ${readHead} returning id
   )`;
 }

@@ -11,7 +11,17 @@ import type { Reference } from "../paths/parse-path.ts";
 import type { LockedOrg } from "./author.ts";
 import { microsecondsOf } from "./revision-time.ts";
 
-const orgColumns = ["id", "customer_id", "name", "state", "delete_time", "revision"] as const;
+const orgColumns = [
+  "id",
+  "customer_id",
+  "name",
+  "state",
+  "delete_time",
+  "revision",
+  "chain_revision",
+  "chain_start",
+  "chain_hash",
+] as const;
 
 type OrgColumns = Pick<Selectable<Orgs>, (typeof orgColumns)[number]>;
 
@@ -21,10 +31,11 @@ export type LockedOrgRow = OrgColumns &
     readonly clock: number;
     /** The earliest time of the next revision, in microseconds. */
     readonly nextTime: number;
+    readonly timeline: number;
   };
 
-/** What the statement reads. Times are in seconds. */
-export type FoundRow = OrgColumns & { readonly clock: string; readonly last_time: string };
+/** What the statement reads. Times are in seconds; the timeline begins the name of a file of the write-ahead log, in hexadecimal digits. */
+export type FoundRow = OrgColumns & { readonly clock: string; readonly last_time: string; readonly log_file: string };
 
 /**
  * Locks an org.
@@ -62,10 +73,11 @@ function lockStatement(
  */
 export function requireLocked(reference: Reference, [found]: readonly FoundRow[]): LockedOrgRow {
   if (found === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
-  const { last_time: lastTime, ...org } = found;
+  const { last_time: lastTime, log_file: logFile, ...org } = found;
   const clock = microsecondsOf(org.clock);
   const nextTime = Math.max(clock, microsecondsOf(lastTime) + 1);
-  return { ...org, lockTime: new Date(Math.floor(clock / 1000)), clock, nextTime };
+  const timeline = Number.parseInt(logFile.slice(0, 8), 16);
+  return { ...org, lockTime: new Date(Math.floor(clock / 1000)), clock, nextTime, timeline };
 }
 
 const lockStatements = createLockStatements((query) => query);
@@ -95,6 +107,7 @@ function createLockStatements(
         // The outer query gets the row when it is locked.
         .select(sql<string>`extract(epoch from clock_timestamp())::text`.as("clock"))
         .select(sql<string>`extract(epoch from revision_time)::text`.as("last_time"))
+        .select(sql<string>`pg_walfile_name(pg_current_wal_lsn())`.as("log_file"))
         .compile(),
     );
   return { id: by("id"), name: by("name"), any: by("any") };

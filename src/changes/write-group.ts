@@ -6,6 +6,7 @@ import { limitToDeadline, shortenedLimits, transactionLimits } from "../database
 import type { Entry } from "../database/commits.ts";
 import { isDatabaseUnavailable, isRetryable } from "../database/failure.ts";
 import type { Author } from "./author.ts";
+import { type ChainEnd, chainEndOf, seal } from "./chain.ts";
 import { mayChangeAccess } from "./access-change.ts";
 import { appendEntries, entriesOf } from "./entries.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
@@ -21,6 +22,8 @@ interface Written {
   /** The time of the next write in microseconds, if no time passes. */
   readonly nextTime: number;
   readonly entries: readonly Entry[];
+  /** The end of the chain with them. */
+  readonly chain: ChainEnd | undefined;
   readonly isLast: boolean;
   /** What the writes have read, by its key. A rollback to a savepoint ends locks, so it forgets what was read, too. */
   readonly reads: ReadonlyMap<string, KeptRead>;
@@ -65,7 +68,8 @@ export async function beginGroup(
   const locked = await lockOrg(db, locks.org, locks.customer === true ? undefined : limits);
   const org = { ...locked, confirmed: new Set<string>() };
   const { revision, nextTime } = locked;
-  const written = { revision, nextTime, entries: [], isLast: false, reads: new Map<string, KeptRead>() };
+  const chain = chainEndOf(locked);
+  const written = { revision, nextTime, entries: [], chain, isLast: false, reads: new Map<string, KeptRead>() };
   const lockedAt = performance.now();
   return { db, locks, org, lockedAt, calledAt: lockedAt, written, savepoints: 0, remainingMs };
 }
@@ -108,12 +112,14 @@ function createReadOnce(group: WriteGroup, calledAt: number): OrgTransaction["re
 /** Ends a write of a group. Its entries are appended with those of the others. */
 export function endInGroup(group: WriteGroup, { org, author, revision, time, changes }: OrgTransaction): void {
   if (changes.length === 0) return;
-  const entries = entriesOf({ orgId: org.id, revision, time }, author, changes);
+  const written = entriesOf({ orgId: org.id, revision, time, timeline: org.timeline }, author, changes);
+  const { entries, end } = seal(group.written.chain, written);
   group.written = {
     ...group.written,
     revision,
     nextTime: parseMicroseconds(time) + 1,
     entries: [...group.written.entries, ...entries],
+    chain: end,
     isLast: changes.some(mayChangeAccess),
   };
 }
@@ -170,9 +176,9 @@ export async function inSavepoint(group: WriteGroup, write: () => Promise<unknow
 
 /** Ends a group: appends the entries of its writes to the change log. */
 export function endGroup({ db, org, written }: WriteGroup): void {
-  const { revision, entries } = written;
+  const { revision, entries, chain } = written;
   const last = entries.at(-1);
   if (last === undefined) return;
-  appendEntries(db, { orgId: org.id, revision, time: last.time }, entries, org.revision);
+  appendEntries(db, { orgId: org.id, revision, time: last.time, chain }, entries, org.revision);
   db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
 }

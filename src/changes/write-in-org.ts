@@ -6,6 +6,7 @@ import type { Database } from "../database/database.ts";
 import { limitToDeadline, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
 import type { Author, AuthorHead } from "./author.ts";
+import { chainEndOf, sealInTurns } from "./chain.ts";
 import type { Change } from "./change.ts";
 import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
 import { type NewId, createIdSource } from "./id-source.ts";
@@ -111,11 +112,11 @@ export function createOrgTransaction(begun: Omit<OrgTransaction, "newId" | "chan
  * Ends a write in an org: appends its entries to the change log, as the org's next revision. Without entries the revision does
  * not change.
  */
-export function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): void {
+export async function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): Promise<void> {
   if (changes.length === 0) return;
-  const head = { orgId: org.id, revision, time };
-  const entries = entriesOf(head, author, changes);
-  appendEntries(db, head, entries, org.revision);
+  const head = { orgId: org.id, revision, time, timeline: org.timeline };
+  const { entries, end: chain } = await sealInTurns(chainEndOf(org), entriesOf(head, author, changes));
+  appendEntries(db, { ...head, chain }, entries, org.revision);
   db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
 }
 
@@ -128,7 +129,7 @@ export async function writeInOrg<Result>(
 ): Promise<Result> {
   const transaction = await beginWrite(db, locks, author);
   const result = await write(transaction);
-  endWrite(transaction);
+  await endWrite(transaction);
   return result;
 }
 
@@ -139,7 +140,7 @@ export async function beginLog(
   author: Author,
   changes: readonly Change[],
 ): Promise<void> {
-  const entries = entriesOf(first, author, changes);
-  await insertEntries(db, entries);
+  const { entries, end: chain } = await sealInTurns(undefined, entriesOf(first, author, changes));
+  await insertEntries(db, entries, { ...first, chain });
   db.noteWritten({ orgId: first.orgId, before: undefined, entries, lockedAt: performance.now() });
 }

@@ -2,8 +2,8 @@
 import type { Insertable } from "kysely";
 import type { Changes } from "./schema.ts";
 
-/** A row of `changes`. What PostgreSQL stores as JSON is an object here. */
-export type Entry = Omit<Insertable<Changes>, "before" | "after"> & {
+/** A row of `changes`, of which nothing is erased. What PostgreSQL stores as JSON is an object here. */
+export type Entry = Omit<Insertable<Changes>, "before" | "after" | "erased"> & {
   readonly before: object | null;
   readonly after: object | null;
 };

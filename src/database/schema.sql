@@ -94,9 +94,24 @@ create table changes (
   before jsonb,
   after jsonb,
   impersonator_id uuid,
+  chain_start uuid,
+  hash bytea,
+  salt bytea,
+  erased jsonb,
+  timeline integer,
+  delegate_id uuid,
+  delegation_id uuid,
+  source text,
+  source_id uuid,
+  container_id uuid,
   constraint changes_pkey PRIMARY KEY (org_id, revision, "position", "time"),
   constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL)))
 ) partition by RANGE ("time");
+CREATE INDEX changes_by_actor ON ONLY public.changes USING btree (org_id, actor_id, "time");
+CREATE INDEX changes_by_container ON ONLY public.changes USING btree (org_id, container_id, "time");
+CREATE INDEX changes_by_resource ON ONLY public.changes USING btree (org_id, resource_id, "time");
+CREATE INDEX changes_by_time ON ONLY public.changes USING btree (org_id, "time");
+CREATE INDEX changes_of_all ON ONLY public.changes USING btree ("time");
 
 create table clients (
   org_id uuid not null,
@@ -377,6 +392,9 @@ create table orgs (
   revision_time timestamp with time zone not null,
   api_key_max_seconds bigint,
   api_key_scopes_required boolean,
+  chain_revision uuid,
+  chain_start uuid,
+  chain_hash bytea,
   constraint orgs_pkey PRIMARY KEY (id),
   constraint orgs_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint orgs_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))),
@@ -735,6 +753,7 @@ create table sessions (
 CREATE INDEX sessions_api_key ON sessions USING btree (org_id, api_key_id) WHERE (api_key_id IS NOT NULL);
 CREATE INDEX sessions_browser ON sessions USING btree (browser_session_id) WHERE (browser_session_id IS NOT NULL);
 CREATE INDEX sessions_by_create_time ON sessions USING btree (org_id, member_id, create_time, id);
+CREATE INDEX sessions_by_expire_time ON sessions USING btree (expire_time);
 CREATE INDEX sessions_id ON sessions USING hash (id);
 CREATE INDEX sessions_identity ON sessions USING btree (org_id, identity_id) WHERE (identity_id IS NOT NULL);
 CREATE INDEX sessions_oauth_client ON sessions USING btree (client_org_id, oauth_client_id) WHERE (oauth_client_id IS NOT NULL);

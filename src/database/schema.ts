@@ -16,6 +16,12 @@ export interface Orgs extends NamedColumns, DeletableColumns {
   revision: string;
   /** The time of that revision. The times of an org's revisions ascend, also if the clock of the database is set back. */
   revision_time: ColumnType<Date, string, string>;
+  /** The revision whose last entry is the end of the chain of the log. If it is not `revision`, an older server has written since. */
+  chain_revision: string | null;
+  /** The revision from which that chain holds. */
+  chain_start: string | null;
+  /** The hash of its last entry. */
+  chain_hash: ColumnType<Buffer | null, string | null, string | null>;
   /** Whether the org was deleted together with its customer, and is undeleted with it. */
   deleted_with_customer: Generated<boolean>;
   /** How long API keys that are created in the org may live, in seconds; null for ever. */
@@ -310,6 +316,12 @@ export interface QuotaRequests extends NamedColumns {
   decide_time: ColumnType<Date | null, null, string>;
 }
 
+/** What is kept of an entry of which fields were erased, by the names of the fields, in hexadecimal digits. */
+export interface ErasedFields {
+  readonly keys: Readonly<Record<string, string>>;
+  readonly commitments: Readonly<Record<string, string>>;
+}
+
 export interface Changes {
   org_id: string;
   revision: string;
@@ -319,7 +331,7 @@ export interface Changes {
   time: ColumnType<Date, string, never>;
   /**
    * The format of the entry. 1 left counts, labels and dependent rows to triggers and cascades; 2 was without the columns for
-   * where a change came from; 3 has them.
+   * where a change came from; 3 has them; 4 has those of the chain, of the source and of the container.
    */
   format: number;
   /** The org of the member that made the change; null for the service itself. */
@@ -349,6 +361,31 @@ export interface Changes {
   before: JSONColumnType<object> | null;
   /** The row after the change; null if it was removed. */
   after: JSONColumnType<object> | null;
+  /** The revision from which the chain of the entry holds; null for an entry of an earlier format, which is in none. */
+  chain_start: string | null;
+  /** The hash over the entry and the one before it (docs/decisions/0084). */
+  hash: ColumnType<Buffer | null, string | null, never>;
+  /** The keys of what can be erased, 16 random bytes for each field; null once something is erased. */
+  salt: ColumnType<Buffer | null, string | null, string | null>;
+  /** What is left once something is erased: the keys of the other fields, and the commitments to what was there. */
+  erased: JSONColumnType<ErasedFields> | null;
+  /**
+   * The timeline of the database on which the entry was written: a promotion or a restore begins another, which may lack what came last on
+   * the one before. Null for the first revision of an org, and in earlier formats.
+   */
+  timeline: number | null;
+  /** The application that acted for the actor, and the delegation that let it. */
+  delegate_id: string | null;
+  delegation_id: string | null;
+  /** What made the change: a call of the API, or the service itself; null in earlier formats. */
+  source: "CALL" | "SERVICE" | null;
+  /** What the source did it for, if it has an id. */
+  source_id: string | null;
+  /**
+   * The resource directly below the org that the changed one is, or is in: the member of an API key. Of what is in no org, the one at the
+   * top. Null in earlier formats.
+   */
+  container_id: string | null;
 }
 
 /** The single row of installation-wide values. */

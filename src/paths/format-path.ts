@@ -35,3 +35,9 @@ export function pathName(row: { id: string; name: string; delete_time?: Date | n
 export function orgPathName(row: { org_id: string; org_name: string; org_delete_time: Date | null }): string {
   return pathName({ id: row.org_id, name: row.org_name, delete_time: row.org_delete_time });
 }
+
+/** The joined columns of an org of which only the id is known. */
+export const orgById = ({ org_id: id }: { org_id: string }) => ({ org_name: `@${id}`, org_delete_time: null });
+
+/** Returns what stands in a path for the name of something of which only the id is known. */
+export const byId = <Id extends string | null>(id: Id): Id => (id === null ? id : `@${id}`) as Id;

@@ -28,7 +28,7 @@ const openSnapshots = () =>
 function created(orgId: string, revision: string, names: readonly string[]): Entry[] {
   const changes = names.map((name) => {
     const after = { id: randomUUID(), name, state: "ACTIVE", delete_time: null };
-    return { type: "Member", id: after.id, path: "", before: null, after } as const;
+    return { type: "Member", id: after.id, path: "", containerId: after.id, before: null, after } as const;
   });
   return entriesOf({ orgId, revision, time: "2030-01-01T00:00:00.000000Z" }, sampleAuthor, changes);
 }

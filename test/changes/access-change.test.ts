@@ -16,6 +16,7 @@ const changeOf = (type: Change["type"], before: object | null, after: object | n
   type,
   id: "1",
   path: "/",
+  containerId: "1",
   before,
   after,
 });

@@ -93,7 +93,7 @@ describe("an entry", () => {
     const logged = await lines(org.id);
     expect(logged.slice(1)).toMatchObject(
       ["rpc", "rest"].map(() => ({
-        format: 3,
+        format: 4,
         actor_org_id: operator?.["system_org_id"],
         actor_id: operator?.["operator_id"],
         credential_id: operator?.["key"],

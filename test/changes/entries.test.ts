@@ -49,6 +49,7 @@ const changeOf = (index: number, change: Partial<Change>): Change => ({
   type: "Member",
   id: randomUUID(),
   path: `orgs/acme/members/${odd}-${index}`,
+  containerId: randomUUID(),
   before: null,
   after: null,
   ...change,

@@ -11,7 +11,14 @@ export async function addLogged(transaction: OrgTransaction, name: string): Prom
   return row.id;
 }
 
-export const changeOf = (id: string): Change => ({ type: "Member", id, path: "/orgs/x", before: null, after: { id } });
+export const changeOf = (id: string): Change => ({
+  type: "Member",
+  id,
+  path: "/orgs/x",
+  containerId: id,
+  before: null,
+  after: { id },
+});
 
 /** Returns the revision of an org. */
 export async function headOf(database: Database, { id }: { id: string }): Promise<string> {

@@ -93,6 +93,7 @@ describe("a write", () => {
       type: "Project",
       id: "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4c",
       path: "/orgs/acme/projects/shop",
+      containerId: "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4c",
       before: { name: "shop", labels: { a: "1" }, create_time: new Date(0) },
       after: { name: "store", description: 'quotes " and 💥' },
     };
@@ -112,7 +113,7 @@ describe("a write", () => {
         resource_id: change.id,
         resource_path: change.path,
         time: expect.any(Date),
-        format: 3,
+        format: 4,
         actor_org_id: target.id,
         credential_id: null,
         impersonator_id: null,
@@ -124,6 +125,16 @@ describe("a write", () => {
         end_time: null,
         before: { name: "shop", labels: { a: "1" }, create_time: "1970-01-01T00:00:00.000Z" },
         after: change.after,
+        container_id: change.containerId,
+        delegate_id: null,
+        delegation_id: null,
+        source: "CALL",
+        source_id: null,
+        timeline: 1,
+        chain_start: expect.any(String),
+        hash: expect.any(Buffer),
+        salt: expect.any(Buffer),
+        erased: null,
       },
     ]);
   });

@@ -234,7 +234,8 @@ describe("writes that wait for the lock of an org", () => {
 
   test("begin another transaction after one that may change access", async () => {
     const rename: Write = async (transaction) => {
-      const change = { type: "Group", id: transaction.org.id, path: "/orgs/x/groups/y" } as const;
+      const { id } = transaction.org;
+      const change = { type: "Group", id, path: "/orgs/x/groups/y", containerId: id } as const;
       transaction.record({ ...change, before: { name: "a" }, after: { name: "b" } });
     };
     const results = await runBehind([add("a"), rename, add("b"), add("c")]);

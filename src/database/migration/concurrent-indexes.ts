@@ -20,17 +20,39 @@ export function dropStatement(name: string): string {
 /** Builds those of the indexes that are not there. */
 export async function createIndexes(run: MigrationRun, indexes: readonly Index[]): Promise<void> {
   for (const index of indexes) {
-    const { name } = index;
-    const isValid = await readIsValid(run.db, name);
-    if (isValid === true) continue;
-    if (isValid === false) await dropIndexes(run, [name]);
-    try {
-      await runOutside(run, createStatement(index));
-    } catch (error) {
-      // One that is not valid slows down writes, and is unique for them.
-      if (!run.signal.aborted) await dropIndexes(run, [name]).catch(() => {});
-      throw error;
-    }
+    if (index.isPartitioned === true) await createOnPartitions(run, index);
+    else await createIndex(run, index);
+  }
+}
+
+async function createIndex(run: MigrationRun, index: Index): Promise<void> {
+  const { name } = index;
+  const isValid = await readIsValid(run.db, name);
+  if (isValid === true) return;
+  if (isValid === false) await dropIndexes(run, [name]);
+  try {
+    await runOutside(run, createStatement(index));
+  } catch (error) {
+    // One that is not valid slows down writes, and is unique for them.
+    if (!run.signal.aborted) await dropIndexes(run, [name]).catch(() => {});
+    throw error;
+  }
+}
+
+/** Builds an index on the partitions that lack it, one by one, and attaches each to the index of the table. */
+async function createOnPartitions(run: MigrationRun, { name, definition }: Index): Promise<void> {
+  const { rows } = await sql<{ table: string; partition: string }>`
+    select tables.relname as table, partitions.relname as partition
+    from pg_index join pg_class as tables on tables.oid = indrelid
+      join pg_inherits on inhparent = indrelid join pg_class as partitions on partitions.oid = inhrelid
+    where indexrelid = to_regclass(${name}) and not exists (
+      select from pg_inherits as attached join pg_index as own on own.indexrelid = attached.inhrelid
+      where attached.inhparent = to_regclass(${name}) and own.indrelid = partitions.oid)
+    order by partitions.relname desc`.execute(run.db);
+  for (const { table, partition } of rows) {
+    const own = name.replace(table, partition);
+    await createIndex(run, { name: own, definition: definition.replace(`on ${table}`, `on ${partition}`) });
+    await runOutside(run, `alter index ${name} attach partition ${own}`);
   }
 }
 

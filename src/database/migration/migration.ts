@@ -40,6 +40,8 @@ export interface Index {
   /** What follows the name in `create index`: `on members (org_id, id)`. */
   readonly definition: string;
   readonly unique?: boolean;
+  /** Set for an index that an earlier migration has declared on a table in partitions: it is built on those that lack it. */
+  readonly isPartitioned?: true;
 }
 
 /** Sets columns of the rows of a table, some at a time, in the order of a unique key of columns that are not null. */

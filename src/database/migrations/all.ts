@@ -34,6 +34,9 @@ import { acceptIdentities } from "./0036-accepted-identities.ts";
 import { boundWhatCounts } from "./0039-counted-kinds.ts";
 import { createMigrationRunner } from "./0040-migration-runner.ts";
 import { addRefreshOrigins } from "./0042-refresh-origins.ts";
+import { chainEntries } from "./0050-chained-entries.ts";
+import { addEndsOfChains } from "./0051-ends-of-chains.ts";
+import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
@@ -84,6 +87,14 @@ export const migrations: Migrations = {
   "0039-counted-kinds": { up: boundWhatCounts },
   "0040-migration-runner": { up: createMigrationRunner },
   "0042-refresh-origins": { up: addRefreshOrigins },
+  "0050-chained-entries": { up: chainEntries },
+  "0051-ends-of-chains": { up: addEndsOfChains },
+  "0052-log-indexes": { up: declareLogIndexes },
+  "0053-partition-indexes": { createIndexes: logIndexes },
+  // With it, sessions that have ended are found.
+  "0054-ends-of-sessions": {
+    createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
+  },
 };
 
 /** The names of all migrations. */

@@ -5,6 +5,7 @@ import { memberDefinition } from "../members/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { type IssuedRow, apiKeyPath, toApiKey } from "./message.ts";
 import { apiKeyColumns, selectApiKeys } from "./store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 export const apiKeyDefinition = defineResource<"api_keys", IssuedRow, typeof ApiKeySchema>({
   type: "ApiKey",
@@ -27,6 +28,9 @@ export const apiKeyDefinition = defineResource<"api_keys", IssuedRow, typeof Api
   },
   toMessage: toApiKey,
   pathOf: apiKeyPath,
+  logged: {
+    joinedById: (row) => ({ ...orgById(row), member_name: byId(row.member_id), member_delete_time: null }),
+  },
   withoutSecrets: ({ secret: _secret, ...apiKey }) => apiKey,
   fields: {
     prefix: text("api_keys.prefix"),

@@ -97,7 +97,7 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
         allowed_addresses: null,
         expire_time: new Date(expireTime),
       });
-      endWrite(transaction);
+      await endWrite(transaction);
       return { sessionId, gen, now, expireTime, scopes };
     });
     if (started === undefined) throw invalid();

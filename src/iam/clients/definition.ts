@@ -5,6 +5,7 @@ import { defineResource, levelOf, placeBelow } from "../../standard-methods/defi
 import { orgDefinition } from "../orgs/definition.ts";
 import { type IssuedClientRow, clientPath, toClient } from "./message.ts";
 import { clientColumns, selectClients } from "./store.ts";
+import { orgById } from "../../paths/format-path.ts";
 
 export const clientDefinition = defineResource<"clients", IssuedClientRow, typeof ClientSchema>({
   type: "Client",
@@ -27,6 +28,7 @@ export const clientDefinition = defineResource<"clients", IssuedClientRow, typeo
   },
   toMessage: toClient,
   pathOf: clientPath,
+  logged: { joinedById: orgById },
   withoutSecrets: ({ secret: _secret, ...client }) => client,
   fields: { confidential: scalar("boolean", sql`clients.confidential`) },
   lifecycle: undefined,

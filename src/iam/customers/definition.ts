@@ -26,6 +26,7 @@ export const customerDefinition = defineResource<"customers", CustomerRow, typeo
   },
   toMessage: toCustomer,
   pathOf: customerPath,
+  logged: { joinedById: () => ({}) },
   fields: {},
   lifecycle: { states: [], contents: "locked", deletedNames: "reserved" },
   limit: undefined,

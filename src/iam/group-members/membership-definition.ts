@@ -5,6 +5,7 @@ import { groupDefinition } from "../groups/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { membershipPath, toGroupMember } from "./message.ts";
 import { membershipColumns, selectMemberships } from "./membership-store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 /** The membership of a member in a group. Its name is the member's. */
 export const membershipDefinition = defineResource({
@@ -32,6 +33,18 @@ export const membershipDefinition = defineResource({
   },
   toMessage: toGroupMember,
   pathOf: membershipPath,
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      group_name: byId(row.group_id),
+      member_name: byId(row.member_id),
+      display_name: "",
+      type: "USER" as const,
+      state: "ACTIVE" as const,
+      member_delete_time: null,
+    }),
+    unknownFields: ["name", "displayName", "type", "state"],
+  },
   fields: {
     member_path: pathText([
       { collection: "orgs", alias: "orgs", keepsDeleted: true },

@@ -5,6 +5,7 @@ import { groupDefinition } from "../groups/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { subgroupPath, toSubgroup } from "./message.ts";
 import { selectSubgroups, subgroupColumns } from "./subgroup-store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 /** The nesting of a group in another group. Its name is that of the nested group. */
 export const subgroupDefinition = defineResource({
@@ -31,6 +32,15 @@ export const subgroupDefinition = defineResource({
   },
   toMessage: toSubgroup,
   pathOf: subgroupPath,
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      group_name: byId(row.group_id),
+      child_name: byId(row.subgroup_id),
+      child_display_name: "",
+    }),
+    unknownFields: ["name", "displayName"],
+  },
   fields: {
     group_path: pathText([
       { collection: "orgs", alias: "orgs", keepsDeleted: true },

@@ -3,6 +3,7 @@ import { orgDefinition } from "../orgs/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { groupPath, toGroup } from "./message.ts";
 import { groupColumns, selectGroups } from "./store.ts";
+import { orgById } from "../../paths/format-path.ts";
 
 export const groupDefinition = defineResource({
   type: "Group",
@@ -26,6 +27,7 @@ export const groupDefinition = defineResource({
   },
   toMessage: toGroup,
   pathOf: groupPath,
+  logged: { joinedById: orgById },
   fields: {},
   lifecycle: undefined,
   limit: {

@@ -4,6 +4,7 @@ import { defineResource, levelOf, placeBelow } from "../../standard-methods/defi
 import { memberDefinition } from "../members/definition.ts";
 import { identityPath, toIdentity } from "./message.ts";
 import { identityColumns, identityState, selectIdentities } from "./store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 export const identityDefinition = defineResource({
   type: "Identity",
@@ -28,6 +29,19 @@ export const identityDefinition = defineResource({
   },
   toMessage: toIdentity,
   pathOf: identityPath,
+  logged: {
+    // The provider may be in the org of the row or in `system`, and which one decides the state.
+    joinedById: (row) => ({
+      ...orgById(row),
+      member_name: byId(row.member_id),
+      member_delete_time: null,
+      state: "ACTIVE",
+      provider_name: byId(row.provider_id),
+      issuer: null,
+      provider_org_name: "-",
+    }),
+    unknownFields: ["state", "issuer"],
+  },
   fields: {
     subject: text("identities.subject", { searched: true }),
     state: enumerated(identityState, ["PENDING", "ACTIVE"]),

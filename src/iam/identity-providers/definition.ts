@@ -4,6 +4,7 @@ import { defineResource, levelOf, placeBelow } from "../../standard-methods/defi
 import { orgDefinition } from "../orgs/definition.ts";
 import { identityProviderPath, toIdentityProvider } from "./message.ts";
 import { identityProviderColumns, selectIdentityProviders } from "./store.ts";
+import { orgById } from "../../paths/format-path.ts";
 
 export const identityProviderDefinition = defineResource({
   type: "IdentityProvider",
@@ -26,6 +27,7 @@ export const identityProviderDefinition = defineResource({
   },
   toMessage: toIdentityProvider,
   pathOf: identityProviderPath,
+  logged: { joinedById: orgById },
   fields: {
     issuer: text("identity_providers.issuer", { searched: true }),
     client_id: text("identity_providers.client_id"),

@@ -4,6 +4,7 @@ import { orgDefinition } from "../orgs/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { memberPath, toMember } from "./message.ts";
 import { memberColumns, selectMembers } from "./store.ts";
+import { orgById } from "../../paths/format-path.ts";
 
 export const memberDefinition = defineResource({
   type: "Member",
@@ -27,6 +28,7 @@ export const memberDefinition = defineResource({
   },
   toMessage: toMember,
   pathOf: memberPath,
+  logged: { joinedById: orgById },
   fields: {
     type: enumerated("members.type", ["USER", "APPLICATION"]),
     invitation_expire_time: scalar("timestamp", "members.invitation_expire_time"),

@@ -67,7 +67,8 @@ export function createImpersonateMember(dependencies: ImpersonationDependencies)
         const now = transaction.org.lockTime.getTime();
         const { token: made, text } = await accessTokens.issue(grant, now, lifeSeconds, token?.expireTime);
         const after = { member_id: row.id, impersonator_id: memberId, expire_time: new Date(made.expireTime) };
-        const change = { type: "Token", id: made.id, path: `${memberPath(row)}/tokens/@${made.id}` } as const;
+        const tokenPath = `${memberPath(row)}/tokens/@${made.id}`;
+        const change = { type: "Token", id: made.id, path: tokenPath, containerId: row.id } as const;
         if (!validateOnly) transaction.record({ ...change, before: null, after });
         return { text, expireTime: timestampFromMs(made.expireTime) };
       }),

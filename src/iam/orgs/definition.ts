@@ -5,6 +5,7 @@ import { patterns } from "../../paths/patterns.ts";
 import { defineResource } from "../../standard-methods/definition/definition.ts";
 import { orgPath, toOrg } from "./message.ts";
 import { type OrgRow, orgColumns, selectOrgs } from "./store.ts";
+import { byId } from "../../paths/format-path.ts";
 
 export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
   type: "Org",
@@ -17,8 +18,8 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
     key: ["id"],
     id: "id",
     columns: orgColumns,
-    // The head of the change log, which changes with every write.
-    unread: ["revision", "revision_time"],
+    // The head of the change log and the end of its chain, which change with every write.
+    unread: ["revision", "revision_time", "chain_revision", "chain_start", "chain_hash"],
     select: selectOrgs,
     called: orgLevel,
     references: [{ column: "customer_id", to: "Customer", onDelete: "cascade" }],
@@ -28,6 +29,7 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
   },
   toMessage: toOrg,
   pathOf: orgPath,
+  logged: { joinedById: (row) => ({ customer_name: byId(row.customer_id), customer_delete_time: null }) },
   fields: { customer_path: pathText([{ collection: "customers", alias: "customers", keepsDeleted: true }]) },
   lifecycle: { states: ["ACTIVE", "SUSPENDED"], contents: "locked", deletedNames: "reserved" },
   limit: {

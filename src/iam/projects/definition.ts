@@ -4,6 +4,7 @@ import { orgDefinition } from "../orgs/definition.ts";
 import { defineResource, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { projectPath, toProject } from "./message.ts";
 import { projectColumns, selectProjects } from "./store.ts";
+import { orgById } from "../../paths/format-path.ts";
 
 export const projectDefinition = defineResource({
   type: "Project",
@@ -27,6 +28,7 @@ export const projectDefinition = defineResource({
   },
   toMessage: toProject,
   pathOf: projectPath,
+  logged: { joinedById: orgById },
   fields: {},
   lifecycle: { states: ["ACTIVE", "SUSPENDED"], contents: "locked", deletedNames: "reusable" },
   limit: {

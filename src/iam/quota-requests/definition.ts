@@ -7,6 +7,7 @@ import { orgDefinition } from "../orgs/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { quotaRequestPath, toQuotaRequest } from "./message.ts";
 import { quotaRequestColumns, selectQuotaRequests } from "./store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 const orgs = { collection: "orgs", alias: "orgs", keepsDeleted: true };
 const orgPath = pathText([orgs]);
@@ -49,6 +50,21 @@ export const quotaRequestDefinition = defineResource({
   },
   toMessage: toQuotaRequest,
   pathOf: quotaRequestPath,
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      project_name: byId(row.project_id),
+      project_delete_time: null,
+      actor_org_name: byId(row.actor_org_id),
+      actor_org_delete_time: null,
+      actor_name: byId(row.actor_id),
+      actor_delete_time: null,
+      decider_org_name: byId(row.decider_org_id),
+      decider_org_delete_time: null,
+      decider_name: byId(row.decider_id),
+      decider_delete_time: null,
+    }),
+  },
   fields: {
     quota_path: quotaPath,
     member_path: memberPath("actor"),

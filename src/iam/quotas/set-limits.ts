@@ -23,6 +23,7 @@ export async function setLimits(
     type: "Quota",
     id: after.id,
     path: singletonPath("Quota", after.path),
+    containerId: after.id,
     before: { limits: limitsOf(before) },
     after: { limits: limitsOf(after) },
   });

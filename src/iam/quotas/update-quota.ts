@@ -48,7 +48,7 @@ export async function updateQuota(
     await requireMayRaise(dependencies.authorHolds, transaction, before, changed);
   }
   const after = await setLimits(transaction, before, changed);
-  closeWrite(call, transaction);
+  await closeWrite(call, transaction);
   return after;
 }
 

@@ -6,6 +6,7 @@ import { defineResource, levelOf } from "../../standard-methods/definition/defin
 import { roleBindingPath, toRoleBinding } from "./message.ts";
 import { scopes } from "./scopes.ts";
 import { roleBindingColumns, selectRoleBindings } from "./store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 const orgs = { collection: "orgs", alias: "orgs", keepsDeleted: true };
 const customRolePath = pathText([orgs, { collection: "roles", alias: "roles", keepsDeleted: false }]);
@@ -56,6 +57,20 @@ export const roleBindingDefinition = defineResource({
   },
   toMessage: toRoleBinding,
   pathOf: roleBindingPath,
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      customer_name: byId(row.customer_id),
+      customer_delete_time: null,
+      service_name: byId(row.service_id),
+      project_name: byId(row.project_id),
+      project_delete_time: null,
+      member_name: byId(row.member_id),
+      member_delete_time: null,
+      group_name: byId(row.group_id),
+      role_name: byId(row.role_id),
+    }),
+  },
   fields: {
     role_path: rolePath,
     subject_path: subjectPath,

@@ -4,6 +4,7 @@ import { otherPatterns } from "../../paths/patterns.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { rolePath, toRole } from "./message.ts";
 import { roleColumns, selectRoles } from "./store.ts";
+import { orgById } from "../../paths/format-path.ts";
 
 export const roleDefinition = defineResource({
   type: "Role",
@@ -27,6 +28,7 @@ export const roleDefinition = defineResource({
   },
   toMessage: toRole,
   pathOf: rolePath,
+  logged: { joinedById: orgById },
   fields: {},
   lifecycle: undefined,
   limit: {

@@ -5,6 +5,7 @@ import { defineResource, placeBelow } from "../../standard-methods/definition/de
 import { memberDefinition } from "../members/definition.ts";
 import { sessionPath, toSession } from "./message.ts";
 import { selectSessions, sessionColumns } from "./store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 export const sessionDefinition = defineResource({
   type: "Session",
@@ -28,6 +29,15 @@ export const sessionDefinition = defineResource({
   },
   toMessage: toSession,
   pathOf: sessionPath,
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      member_name: byId(row.member_id),
+      member_delete_time: null,
+      client_display_name: null,
+    }),
+    unknownFields: ["clientDisplayName"],
+  },
   fields: {
     id: scalar("uuid", "sessions.id", { orderable: true }),
     client_id: text("sessions.client_id"),

@@ -66,5 +66,6 @@ function createEndSessionOf({ database, registry, refreshTokens }: TokenDependen
 
 function changeOf(snapshot: OrgSnapshot, { id, memberId, sessionId, expireTime }: AccessToken) {
   const before = { member_id: memberId, session_id: sessionId, expire_time: new Date(expireTime) };
-  return { type: "Token", id, path: `${memberPathIn(snapshot, memberId)}/tokens/@${id}`, before, after: null } as const;
+  const path = `${memberPathIn(snapshot, memberId)}/tokens/@${id}`;
+  return { type: "Token", id, path, containerId: memberId, before, after: null } as const;
 }

@@ -7,6 +7,7 @@ import { defineResource, placeBelow } from "../../standard-methods/definition/de
 import { operationPath } from "../resources/message.ts";
 import { toOperation } from "./message.ts";
 import { operationColumns, selectOperations } from "./store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 const projectPath = pathText([
   { collection: "orgs", alias: "orgs", keepsDeleted: true },
@@ -41,6 +42,25 @@ export const operationDefinition = defineResource({
   },
   toMessage: toOperation,
   pathOf: operationPath,
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      project_name: byId(row.project_id),
+      project_delete_time: null,
+      attempts: 0,
+      next_attempt_time: row.create_time,
+      resource_name: byId(row.resource_id),
+      resource_delete_time: null,
+      type_name: byId(row.type_id),
+      collection: null,
+      service_name: byId(row.service_id),
+      actor_org_name: byId(row.actor_org_id),
+      actor_org_delete_time: null,
+      actor_name: byId(row.actor_id),
+      actor_delete_time: null,
+    }),
+    unknownFields: ["attempts", "nextAttemptTime", "pendingReason"],
+  },
   fields: {
     id: scalar("uuid", "operations.id", { orderable: true }),
     resource_path: { kind: "text", value: resourcePath, isSearched: false },

@@ -25,6 +25,7 @@ export const qualityKindDefinition = defineResource({
   },
   toMessage: toQualityKind,
   pathOf: qualityKindPath,
+  logged: { joinedById: () => ({}) },
   fields: {},
   lifecycle: undefined,
   limit: undefined,

@@ -26,6 +26,7 @@ export const quantityKindDefinition = defineResource({
   },
   toMessage: toQuantityKind,
   pathOf: quantityKindPath,
+  logged: { joinedById: () => ({}) },
   fields: { unit: text("quantity_kinds.unit") },
   lifecycle: undefined,
   limit: undefined,

@@ -4,6 +4,7 @@ import { defineResource, levelOf, placeBelow } from "../../standard-methods/defi
 import { serviceDefinition } from "../services/definition.ts";
 import { resourceTypePath, toResourceType } from "./message.ts";
 import { resourceTypeColumns, selectResourceTypes, usesKind } from "./store.ts";
+import { byId } from "../../paths/format-path.ts";
 
 export const resourceTypeDefinition = defineResource({
   type: "ResourceType",
@@ -33,6 +34,7 @@ export const resourceTypeDefinition = defineResource({
   },
   toMessage: toResourceType,
   pathOf: resourceTypePath,
+  logged: { joinedById: (row) => ({ service_name: byId(row.service_id) }) },
   fields: { collection: text("resource_types.collection") },
   lifecycle: undefined,
   limit: {

@@ -5,6 +5,7 @@ import { projectDefinition } from "../../iam/projects/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { resourcePath, toResource } from "./message.ts";
 import { resourceColumns, selectResources } from "./store.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 /** An infrastructure resource. Its provider creates, changes and deletes it, by operations. */
 export const infrastructureDefinition = defineResource({
@@ -32,6 +33,17 @@ export const infrastructureDefinition = defineResource({
   },
   toMessage: toResource,
   pathOf: resourcePath,
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      project_name: byId(row.project_id),
+      project_delete_time: null,
+      type_name: byId(row.type_id),
+      collection: "",
+      service_name: "-",
+      service_id: "",
+    }),
+  },
   fields: {
     type_path: pathText([
       { collection: "services", alias: "services", keepsDeleted: false },

@@ -27,6 +27,7 @@ export const serviceDefinition = defineResource({
   },
   toMessage: toService,
   pathOf: servicePath,
+  logged: { joinedById: () => ({}) },
   fields: {},
   lifecycle: undefined,
   limit: undefined,

@@ -1,7 +1,7 @@
 // Resource definitions. Everything that is generic follows from a resource's definition: how it is looked up, listed, inserted
 // and removed, counted and limited, what the change log keeps, which roles hold its permissions, and what schema it needs. Its
 // messages are defined by its proto; its specific write behaviour is in its rules.
-import type { DescMessage, DescService, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescService, Message, MessageShape } from "@bufbuild/protobuf";
 import type { Insertable, Kysely, RawBuilder, SqlBool } from "kysely";
 import type { SnapshotTable } from "../../access/conditions/condition-path.ts";
 import type { PathLevel } from "../../database/match-reference.ts";
@@ -191,6 +191,14 @@ interface ResourceLifecycle {
   readonly byProvider?: true;
 }
 
+/** What a message of a row from the change log needs besides the columns that the log keeps. */
+interface LoggedRows {
+  /** Returns what a read would join, made of the row alone: in place of each name, `@` and the id, as in a path. */
+  readonly joinedById: (row: never) => object;
+  /** The fields of the message that the log does not have. */
+  readonly unknownFields?: readonly string[];
+}
+
 /** How access control treats a resource. */
 interface ResourceAccess {
   /**
@@ -229,8 +237,11 @@ export interface ResourceDefinition {
   /** Whether responses to reads are reused. */
   readonly responses: Revalidation;
   readonly access: ResourceAccess;
+  /** Returns the message of a row that `select` returned. */
+  readonly toMessage: (row: never) => Message;
   /** Returns the path of a row that `select` returned. */
   readonly pathOf: (row: never) => string;
+  readonly logged: LoggedRows;
 }
 
 /** A resource definition with the types of its table, rows and message. */
@@ -243,6 +254,10 @@ export interface TypedDefinition<
   readonly storage: TypedStorage<Table, Row>;
   readonly toMessage: (row: Row) => MessageShape<Desc>;
   readonly pathOf: (row: Row) => string;
+  readonly logged: {
+    readonly joinedById: (row: Pick<Row, keyof Row & keyof Schema[Table]>) => Omit<Row, keyof Schema[Table]>;
+    readonly unknownFields?: readonly (keyof MessageShape<Desc> & string)[];
+  };
   /** Removes the secrets from a response before it is stored. */
   readonly withoutSecrets?: (message: MessageShape<Desc>) => MessageShape<Desc>;
 }

@@ -25,9 +25,20 @@ export function changeOf(definition: ResourceDefinition, before: object | null, 
     type: definition.type,
     id: idOf(definition, row),
     path: definition.pathOf(row as never),
+    containerId: containerOf(definition, row),
     before: before === null ? null : loggedColumns(definition, before),
     after: after === null ? null : loggedColumns(definition, after),
   };
+}
+
+/** Returns the id of the resource directly below the org in which a row is, or its own; of what is in no org, that of the one at the top. */
+function containerOf(definition: ResourceDefinition, row: object): string {
+  for (const { parents } of definition.places) {
+    const container = parents.find(({ type }) => type !== "Org");
+    const id: unknown = container && (row as Record<string, unknown>)[container.column];
+    if (typeof id === "string") return id;
+  }
+  return idOf(definition, row);
 }
 
 /** Returns the columns of a row that the change log keeps: those that its definition names. */

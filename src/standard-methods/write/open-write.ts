@@ -45,9 +45,9 @@ export function openWrite({ db, group, request: { author } }: WriteCall, locks: 
 }
 
 /** Closes a write: appends what it has recorded to the change log of its org. */
-export function closeWrite({ group, written }: WriteCall, transaction: OrgTransaction): void {
+export async function closeWrite({ group, written }: WriteCall, transaction: OrgTransaction): Promise<void> {
   for (const change of transaction.changes) written.push({ org: transaction.org, change });
-  if (group === undefined) endWrite(transaction);
+  if (group === undefined) await endWrite(transaction);
   else endInGroup(group, transaction);
 }
 
@@ -59,6 +59,6 @@ export async function runOpen<Result>(
 ): Promise<Result> {
   const transaction = await openWrite(call, locks);
   const result = await write(transaction);
-  closeWrite(call, transaction);
+  await closeWrite(call, transaction);
   return result;
 }

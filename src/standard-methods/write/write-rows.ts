@@ -89,6 +89,6 @@ export async function writeRows<Table extends ResourceTable, Row extends Resourc
   const result = await answer(left);
 
   // Close: what was recorded is appended together with the commit, or with what the others of a group have recorded.
-  closeWrite(call, transaction);
+  await closeWrite(call, transaction);
   return result;
 }
