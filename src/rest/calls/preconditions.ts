@@ -46,8 +46,8 @@ function checkCanBeKept({ ifMatch, ifNoneMatch }: Preconditions, { creates, etag
   if (ifMatch.length !== 1) {
     throw new RestError("PRECONDITION_UNSUPPORTED", "If-Match must be one entity tag or *");
   }
-  // No resource has an empty etag, and methods do not check an empty one.
-  if (ifMatch[0]?.etag === "")
+  // No resource has these etags, and methods do not check them: an empty one is none, and without quotes `*` is any.
+  if (ifMatch[0]?.etag === "" || ifMatch[0]?.etag === "*")
     throw new RestError("PRECONDITION_FAILED", "the etag of the resource does not match If-Match");
 }
 

@@ -17,9 +17,9 @@ function getting(get: (context: { responseHeader: Headers }) => object): RestHan
 }
 
 describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
-  test("checks an empty entity tag in If-Match", async () => {
+  test("checks an entity tag in If-Match that is empty, or an asterisk in quotes", async () => {
     const { call } = await listen({ routes: articles() });
-    for (const tag of ['""', 'W/""']) {
+    for (const tag of ['""', 'W/""', '"*"', 'W/"*"']) {
       for (const method of ["PATCH", "DELETE"]) {
         const answer = await call({
           method,
