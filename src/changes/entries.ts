@@ -1,6 +1,7 @@
 // The entries of the change log. All of a transaction are inserted in one statement, whose text is the same for any number of them.
 import { type RawBuilder, sql } from "kysely";
 import type { Entry } from "../database/commits.ts";
+import type { OrgKey } from "../database/org-key.ts";
 import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
@@ -10,13 +11,14 @@ import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** A revision of an org, and its time. */
 export interface TimedRevision {
-  readonly orgId: string;
+  readonly org: OrgKey;
   readonly revision: string;
   readonly time: string;
 }
 
 /** With their types. */
 const columnTypes: Readonly<Record<keyof Entry, string>> = {
+  customer_id: "uuid",
   org_id: "uuid",
   revision: "uuid",
   position: "int",
@@ -50,12 +52,13 @@ const many = 50;
 
 /** Returns the entries of a revision. */
 export function entriesOf(
-  { orgId, revision, time }: TimedRevision,
+  { org, revision, time }: TimedRevision,
   { actorOrgId, actorId, narrowing, method, origin }: Author,
   changes: readonly Change[],
 ): Entry[] {
   return changes.map((change, position) => ({
-    org_id: orgId,
+    customer_id: org.customer_id,
+    org_id: org.id,
     revision,
     position,
     time,
@@ -87,18 +90,18 @@ export function entriesOf(
  */
 export function appendEntries(
   db: WriteTransaction,
-  { orgId, revision, time }: TimedRevision,
+  { org, revision, time }: TimedRevision,
   entries: readonly Entry[],
   readHead: string,
 ): void {
   const ofMany = entries.length < many ? undefined : insertOfMany(entries, ofHead);
   if (ofMany !== undefined) {
-    db.sendWithNext(sql`with ${headOf(revision, time, orgId, readHead)} ${ofMany}`.compile(db));
+    db.sendWithNext(sql`with ${headOf(revision, time, org.customer_id, org.id, readHead)} ${ofMany}`.compile(db));
     return;
   }
   const few = appendFew[entries.length - 1];
   const values = few === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
-  db.sendWithNext((few ?? appendMany)(db, [revision, time, orgId, readHead, ...values]));
+  db.sendWithNext((few ?? appendMany)(db, [revision, time, org.customer_id, org.id, readHead, ...values]));
 }
 
 /** Inserts entries for an org that was just created with their revision. */
@@ -131,17 +134,23 @@ function createAppend(
   count: number,
   rowsOf: (values: readonly unknown[]) => RawBuilder<unknown>,
 ): StatementTemplate<unknown> {
-  return createStatementTemplate(count + 4, (db, [revision, time, orgId, readHead, ...values]) =>
+  return createStatementTemplate(count + 5, (db, [revision, time, customerId, orgId, readHead, ...values]) =>
     sql`
-      with ${headOf(revision, time, orgId, readHead)}
+      with ${headOf(revision, time, customerId, orgId, readHead)}
       ${insertOf(rowsOf(values))}`.compile(db),
   );
 }
 
-function headOf(revision: unknown, time: unknown, orgId: unknown, readHead: unknown): RawBuilder<unknown> {
+function headOf(
+  revision: unknown,
+  time: unknown,
+  customerId: unknown,
+  orgId: unknown,
+  readHead: unknown,
+): RawBuilder<unknown> {
   return sql`head as (
     update orgs set revision = ${revision}, revision_time = ${time}
-    where id = ${orgId} and revision = ${readHead} returning id
+    where customer_id = ${customerId} and id = ${orgId} and revision = ${readHead} returning id
   )`;
 }
 

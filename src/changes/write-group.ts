@@ -108,7 +108,7 @@ function createReadOnce(group: WriteGroup, calledAt: number): OrgTransaction["re
 /** Ends a write of a group. Its entries are appended with those of the others. */
 export function endInGroup(group: WriteGroup, { org, author, revision, time, changes }: OrgTransaction): void {
   if (changes.length === 0) return;
-  const entries = entriesOf({ orgId: org.id, revision, time }, author, changes);
+  const entries = entriesOf({ org, revision, time }, author, changes);
   group.written = {
     ...group.written,
     revision,
@@ -173,6 +173,6 @@ export function endGroup({ db, org, written }: WriteGroup): void {
   const { revision, entries } = written;
   const last = entries.at(-1);
   if (last === undefined) return;
-  appendEntries(db, { orgId: org.id, revision, time: last.time }, entries, org.revision);
+  appendEntries(db, { org, revision, time: last.time }, entries, org.revision);
   db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
 }

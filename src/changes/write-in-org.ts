@@ -113,7 +113,7 @@ export function createOrgTransaction(begun: Omit<OrgTransaction, "newId" | "chan
  */
 export function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): void {
   if (changes.length === 0) return;
-  const head = { orgId: org.id, revision, time };
+  const head = { org, revision, time };
   const entries = entriesOf(head, author, changes);
   appendEntries(db, head, entries, org.revision);
   db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
@@ -141,5 +141,5 @@ export async function beginLog(
 ): Promise<void> {
   const entries = entriesOf(first, author, changes);
   await insertEntries(db, entries);
-  db.noteWritten({ orgId: first.orgId, before: undefined, entries, lockedAt: performance.now() });
+  db.noteWritten({ orgId: first.org.id, before: undefined, entries, lockedAt: performance.now() });
 }

@@ -25,11 +25,13 @@ export interface Orgs extends NamedColumns, DeletableColumns {
 }
 
 export interface Projects extends NamedColumns, DeletableColumns {
+  customer_id: string;
   org_id: string;
   state: "ACTIVE" | "SUSPENDED";
 }
 
 export interface Members extends NamedColumns, DeletableColumns {
+  customer_id: string;
   org_id: string;
   type: "USER" | "APPLICATION";
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
@@ -41,6 +43,7 @@ export interface Members extends NamedColumns, DeletableColumns {
 
 /** The responses to writes with a request id, which are returned to repeated requests. */
 export interface WriteRequests {
+  customer_id: string;
   /** The caller, and the org that it is a member of. */
   org_id: string;
   actor_id: string;
@@ -52,6 +55,7 @@ export interface WriteRequests {
 }
 
 export interface ApiKeys extends NamedColumns {
+  customer_id: string;
   org_id: string;
   member_id: string;
   /** The public part of the key, by which it is looked up. */
@@ -71,10 +75,12 @@ export interface ApiKeys extends NamedColumns {
 }
 
 export interface Groups extends NamedColumns {
+  customer_id: string;
   org_id: string;
 }
 
 export interface GroupMembers extends VersionColumns {
+  customer_id: string;
   org_id: string;
   group_id: string;
   member_id: string;
@@ -82,6 +88,7 @@ export interface GroupMembers extends VersionColumns {
 }
 
 export interface Subgroups extends VersionColumns {
+  customer_id: string;
   org_id: string;
   group_id: string;
   subgroup_id: string;
@@ -89,6 +96,7 @@ export interface Subgroups extends VersionColumns {
 }
 
 export interface Roles extends NamedColumns {
+  customer_id: string;
   org_id: string;
   permissions: string[];
 }
@@ -96,6 +104,8 @@ export interface Roles extends NamedColumns {
 export interface RoleBindings extends NamedColumns {
   /** The org of the subject, which provides the lock and the change log. */
   org_id: string;
+  /** The customer of that org. `customer_id` is the one on which the role is granted. */
+  org_customer_id: string;
   scope_type: "PLATFORM" | "CUSTOMER" | "SERVICE" | "ORG" | "PROJECT";
   customer_id: string | null;
   service_id: string | null;
@@ -192,6 +202,7 @@ export interface ResourceTypes extends NamedColumns {
  * limit has something used or reserved. Rows of a customer change under its lock, others under the lock of their org.
  */
 export interface Quotas {
+  customer_id: string;
   /** The nil UUID for a customer. */
   org_id: string;
   scope_id: string;
@@ -207,6 +218,7 @@ export interface Quotas {
  * customer have the sums.
  */
 export interface Allocations {
+  customer_id: string;
   org_id: string;
   project_id: string;
   resource_id: string;
@@ -222,6 +234,7 @@ type Amounts = JSONColumnType<Record<string, number>>;
 type Outputs = JSONColumnType<JsonObject>;
 
 export interface Resources extends NamedColumns, DeletableColumns {
+  customer_id: string;
   org_id: string;
   project_id: string;
   type_id: string;
@@ -243,6 +256,7 @@ export interface Resources extends NamedColumns, DeletableColumns {
 }
 
 export interface Operations extends VersionColumns {
+  customer_id: string;
   org_id: string;
   project_id: string;
   id: string;
@@ -284,6 +298,7 @@ export interface Operations extends VersionColumns {
 
 /** The orgs and projects whose resources have to follow their state. */
 export interface Sweeps {
+  customer_id: string;
   org_id: string;
   /** The id of the project, or of the org itself. */
   scope_id: string;
@@ -295,6 +310,7 @@ export interface Sweeps {
 }
 
 export interface QuotaRequests extends NamedColumns {
+  customer_id: string;
   org_id: string;
   /** The project whose quota the request is about; null for the quota of the org. */
   project_id: string | null;
@@ -311,6 +327,7 @@ export interface QuotaRequests extends NamedColumns {
 }
 
 export interface Changes {
+  customer_id: string;
   org_id: string;
   revision: string;
   /** The position of the change in its transaction. */

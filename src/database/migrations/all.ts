@@ -34,6 +34,8 @@ import { acceptIdentities } from "./0036-accepted-identities.ts";
 import { boundWhatCounts } from "./0039-counted-kinds.ts";
 import { createMigrationRunner } from "./0040-migration-runner.ts";
 import { addRefreshOrigins } from "./0042-refresh-origins.ts";
+import { customerColumns } from "./customer-columns.ts";
+import { customerKeys } from "./customer-keys.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
@@ -84,6 +86,8 @@ export const migrations: Migrations = {
   "0039-counted-kinds": { up: boundWhatCounts },
   "0040-migration-runner": { up: createMigrationRunner },
   "0042-refresh-origins": { up: addRefreshOrigins },
+  ...customerColumns,
+  "0048-customer-keys": { createIndexes: customerKeys },
 };
 
 /** The names of all migrations. */
