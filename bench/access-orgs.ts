@@ -40,33 +40,37 @@ export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promi
     const common = "display_name, description, labels, changed_revision";
     const commonValues = "'', '', '{}', gen_random_uuid()";
     for (const { name, members, groups, projects } of orgs) {
-      const { rows } = await client.query<{ id: string }>("select id from orgs where name = $1", [name]);
+      const { rows } = await client.query<{ id: string; customer_id: string }>(
+        "select id, customer_id from orgs where name = $1",
+        [name],
+      );
       const org = `'${rows[0]?.id}'::uuid`;
+      const customer = `'${rows[0]?.customer_id}'::uuid`;
       const id = (kind: string, number: string): string => `pg_temp.id_of(${org}, '${kind}', (${number})::int)`;
       const startedAt = performance.now();
-      await client.query(`insert into members (org_id, id, type, state, name, ${common})
-      select ${org}, ${id("member", "n")}, 'USER', 'ACTIVE', 'member-' || n, ${commonValues}
+      await client.query(`insert into members (customer_id, org_id, id, type, state, name, ${common})
+      select ${customer}, ${org}, ${id("member", "n")}, 'USER', 'ACTIVE', 'member-' || n, ${commonValues}
       from generate_series(0, ${members - 1}) as n`);
-      await client.query(`insert into groups (org_id, id, name, ${common})
-      select ${org}, ${id("group", "n")}, 'group-' || n, ${commonValues} from generate_series(0, ${groups - 1}) as n`);
-      await client.query(`insert into projects (org_id, id, state, name, ${common})
-      select ${org}, ${id("project", "n")}, 'ACTIVE', 'project-' || n, ${commonValues}
+      await client.query(`insert into groups (customer_id, org_id, id, name, ${common})
+      select ${customer}, ${org}, ${id("group", "n")}, 'group-' || n, ${commonValues} from generate_series(0, ${groups - 1}) as n`);
+      await client.query(`insert into projects (customer_id, org_id, id, state, name, ${common})
+      select ${customer}, ${org}, ${id("project", "n")}, 'ACTIVE', 'project-' || n, ${commonValues}
       from generate_series(0, ${projects - 1}) as n`);
       // Inserting in key order takes half the time.
-      await client.query(`insert into group_members (org_id, group_id, member_id, changed_revision)
-        select ${org}, groups.id, members.id, gen_random_uuid()
+      await client.query(`insert into group_members (customer_id, org_id, group_id, member_id, changed_revision)
+        select ${customer}, ${org}, groups.id, members.id, gen_random_uuid()
         from (select id, substr(name, 8)::bigint as n from members where org_id = ${org}) members
         cross join (values (1, 0), (31, 1)) as other (step, start)
         join (select id, substr(name, 7)::bigint as n from groups where org_id = ${org}) groups
           on groups.n = (members.n * step + start) % ${groups}
         where start = 0 or groups.n <> members.n % ${groups}
-        order by 2, 3`);
-      await client.query(`insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
-      select ${org}, ${id("group", "n")}, ${id("group", "n * 10")}, '', gen_random_uuid()
+        order by 3, 4`);
+      await client.query(`insert into subgroups (customer_id, org_id, group_id, subgroup_id, description, changed_revision)
+      select ${customer}, ${org}, ${id("group", "n")}, ${id("group", "n * 10")}, '', gen_random_uuid()
       from generate_series(1, ${Math.floor(groups / 10) - 1}) as n`);
       await client.query(`insert into role_bindings
-      (org_id, id, scope_type, project_id, group_id, predefined_role, condition, name, ${common})
-      select ${org}, ${id("binding", "n")}, 'PROJECT', ${id("project", `n % ${projects}`)}, ${id("group", "n")},
+      (org_customer_id, org_id, id, scope_type, project_id, group_id, predefined_role, condition, name, ${common})
+      select ${customer}, ${org}, ${id("binding", "n")}, 'PROJECT', ${id("project", `n % ${projects}`)}, ${id("group", "n")},
         case when n % 3 = 0 then 'admin' else 'viewer' end, '', 'binding-' || n, ${commonValues}
       from generate_series(0, ${groups - 1}) as n`);
       console.log(`${members} members made in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);

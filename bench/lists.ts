@@ -39,8 +39,8 @@ const fewMembers = 10;
 
 /** Ids ascend like those of the service. Every second member has a label `half`; each value of `few` is on ten members. */
 const insertMembers = `
-  insert into members (org_id, id, type, state, name, display_name, description, labels, changed_revision, create_time)
-  select id, (lpad(to_hex(1700000000000 + n), 12, '0') || '7000a' || substr(md5(n::text || id), 1, 15))::uuid,
+  insert into members (customer_id, org_id, id, type, state, name, display_name, description, labels, changed_revision, create_time)
+  select customer_id, id, (lpad(to_hex(1700000000000 + n), 12, '0') || '7000a' || substr(md5(n::text || id), 1, 15))::uuid,
     'USER', 'ACTIVE', 'member-' || substr(md5(n::text), 1, 12), 'Member ' || n, '',
     jsonb_build_object('half', (n % 2)::text, 'few', (n % ($2::int / ${fewMembers}))::text), gen_random_uuid(), now() - ($2::int - n) * interval '1 second'
   from orgs, generate_series(1, $2::int) as n where name = $1 and delete_time is null`;

@@ -70,9 +70,9 @@ async function createCaller(): Promise<string> {
 
 async function insertSessions(count: number): Promise<void> {
   await sql.query(
-    `insert into sessions (org_id, member_id, id, client_id, user_agent, expire_time, changed_revision)
-      select org_id, id, gen_random_uuid(), 'bench', 'bench', now() + interval '30 days', gen_random_uuid()
-      from (select org_id, id from members where name like 'member-%') as member,
+    `insert into sessions (customer_id, org_id, member_id, id, client_id, user_agent, expire_time, changed_revision)
+      select customer_id, org_id, id, gen_random_uuid(), 'bench', 'bench', now() + interval '30 days', gen_random_uuid()
+      from (select customer_id, org_id, id from members where name like 'member-%') as member,
         generate_series(1, $1::int / 1000)`,
     [count],
   );

@@ -1,4 +1,5 @@
-// Fails if the tests send a statement that touches a table of orgs to which no org leads, and scripts/statements/not-led.ts does not list.
+// Fails if the tests send a statement that touches a table of orgs to which neither an org nor a customer leads, and that
+// scripts/statements/not-led.ts does not list.
 //   RECORD_STATEMENTS=on-18 npm test
 //   node scripts/statements-by-org.ts on-18
 import { readFileSync } from "node:fs";
@@ -41,18 +42,20 @@ const unused = notLed.filter((entry) => !found.some((each) => covers(entry, each
 
 for (const [identity, all] of [...unlisted].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
   const tables = [...new Set(all.map(({ table }) => table))].join(", ");
-  console.error(`${identity}\n  no org leads to ${tables}\n  ${all[0]?.text.slice(0, 400)}`);
+  console.error(`${identity}\n  neither an org nor a customer leads to ${tables}\n  ${all[0]?.text.slice(0, 400)}`);
 }
 for (const { start, end } of unused)
   console.log(`scripts/statements/not-led.ts has an entry that this run did not need: ${start ?? end}`);
 if (unlisted.size > 0) {
   console.error(
-    `No org leads these ${unlisted.size} statements to tables of orgs. Add a condition on org_id, or what they begin with, and a ` +
-      "reason, to scripts/statements/not-led.ts.",
+    `Neither an org nor a customer leads these ${unlisted.size} statements to tables of orgs. Add a condition on customer_id or org_id, or ` +
+      "what they begin with, and a reason, to scripts/statements/not-led.ts.",
   );
 }
 if (unlisted.size > 0) process.exitCode = 1;
 else {
   const [all, listed] = [[...sent.values()], found].map((some) => new Set(some.map(({ identity }) => identity)).size);
-  console.log(`An org leads each of ${all} statements to each table of orgs, but for the ${listed} that are listed.`);
+  console.log(
+    `An org or a customer leads each of ${all} statements to each table of orgs, but for the ${listed} that are listed.`,
+  );
 }

@@ -1,6 +1,6 @@
-// Finds the tables of orgs that a statement touches without being led there by an org. Of a distributed table, that is a search on all
-// nodes. A table is led if its `org_id` (of `orgs`, its `id` or `name`) is equal to a value, to a column of what the statement has computed
-// before, or to that of a table that is led. All equations count, wherever they are: this finds what is forgotten, and proves nothing.
+// Finds the tables of orgs that a statement touches without being led there by an org or its customer. Of a distributed table, that is a
+// search on all nodes. A table is led if its customer or `org_id` (of `orgs`, also its `id` or `name`) is equal to a value, to a column of what
+// the statement has computed before, or to that of a table that is led. All equations count, wherever they are: this finds what is forgotten, and proves nothing.
 
 /** Part of a statement: a select with what is around it in the same parentheses. */
 interface Scope {
@@ -9,7 +9,7 @@ interface Scope {
   readonly tables: Map<string, Node>;
 }
 
-/** The org of a table, or a value. Nodes of one set are equal. */
+/** The org or customer of a table, or a value. Nodes of one set are equal. */
 interface Node {
   readonly table: string | undefined;
   same: Node | undefined;
@@ -27,7 +27,7 @@ const keywords = new Set(
 );
 
 /**
- * Returns the tables of orgs, each once, in order, to which no org leads.
+ * Returns the tables of orgs, each once, in order, to which neither an org nor a customer leads.
  *
  * @param text normalised: values and parameters are `?`.
  * @param ofOrgs the tables with a column `org_id`.
@@ -42,7 +42,7 @@ export function tablesNotLed(text: string, ofOrgs: ReadonlySet<string>): readonl
     const found = tableAt(tokens, index, word);
     if (found === undefined) continue;
     const { table, name, isNew } = found;
-    if (table !== "orgs" && !ofOrgs.has(table)) continue;
+    if (table !== "orgs" && table !== "customers" && !ofOrgs.has(table)) continue;
     const node: Node = { table, same: undefined, isLed: isNew };
     nodes.push(node);
     at(index).tables.set(name, node);
@@ -55,11 +55,11 @@ export function tablesNotLed(text: string, ofOrgs: ReadonlySet<string>): readonl
     if (dot === "." && column !== undefined) {
       const owner = lookUp(scope, first);
       if (owner === undefined) return value;
-      return (owner.table === "orgs" ? ["id", "name"] : ["org_id"]).includes(column) ? owner : undefined;
+      return leadingColumnsOf(owner).includes(column) ? owner : undefined;
     }
-    if (["org_id", "id", "name"].includes(first)) {
-      return [...scopeWith(scope)].findLast(({ table }) => (table === "orgs") === (first !== "org_id"));
-    }
+    const owner = [...scopeWith(scope)].findLast((node) => leadingColumnsOf(node).includes(first));
+    if (owner !== undefined) return owner;
+    if (allLeading.includes(first)) return undefined;
     return /^(?:\?|any|array|coalesce|cast)$/.test(first) ? value : undefined;
   };
   const join = (one: Node | undefined, other: Node | undefined): void => {
@@ -79,13 +79,28 @@ export function tablesNotLed(text: string, ofOrgs: ReadonlySet<string>): readonl
         const other = word === "in" || right.length !== left.length ? value : nodeOf(scope, right[position] ?? []);
         join(nodeOf(scope, operand), other);
       }
-    } else if (word === "using" && tokens[index + 1] === "(" && tokens[index + 2] === "org_id") {
+    } else if (
+      word === "using" &&
+      tokens[index + 1] === "(" &&
+      ["org_id", "customer_id"].includes(tokens[index + 2] ?? "")
+    ) {
       // The other side may be what the statement has computed.
       const [first, ...others] = scope.tables.values();
       for (const other of others.length === 0 ? [value] : others) join(first, other);
     }
   }
-  return [...new Set(nodes.filter((node) => !rootOf(node).isLed).map(({ table = "" }) => table))];
+  const notLed = nodes.filter((node) => node.table !== "customers" && !rootOf(node).isLed);
+  return [...new Set(notLed.map(({ table = "" }) => table))];
+}
+
+const allLeading = ["customer_id", "org_customer_id", "org_id", "id", "name"];
+
+/** Returns the columns that say of which org or customer a row is. */
+function leadingColumnsOf({ table }: Node): readonly string[] {
+  if (table === "customers") return ["id", "name"];
+  if (table === "orgs") return ["customer_id", "id", "name"];
+  // A role is granted on its `customer_id`.
+  return table === "role_bindings" ? ["org_customer_id", "org_id"] : ["customer_id", "org_id"];
 }
 
 function rootOf(node: Node): Node {

@@ -1,4 +1,4 @@
-/** Statements that touch tables of orgs to which no org leads. */
+/** Statements that touch tables of orgs to which neither an org nor a customer leads. */
 export interface NotLed {
   /** How their identities begin, or end if they are sent with a statement of another function. */
   readonly start?: string;
@@ -20,7 +20,6 @@ const bindings = "Role bindings on the platform, a customer or a service are of 
 const job = "A job searches all orgs, and checks what it has found in its org.";
 const secret = "A secret is looked up by its own id or prefix: the caller's org is what it tells.";
 const old = "Each new row removes some that have ended, of all orgs.";
-const customer = { tables: ["orgs"], reason: "The orgs of a customer." };
 
 const reads = [
   "src/standard-methods/read/row-reader.ts",
@@ -49,9 +48,6 @@ export const notLed: readonly NotLed[] = [
     start: "src/iam/identity-providers/service.ts removeIdentities",
     reason: "Those of a provider of the installation are of all orgs.",
   },
-  { start: "lookup customer_quotas", ...customer },
-  { start: "src/quotas/read-level.ts findLevel: select customers", ...customer },
-  { start: "src/iam/orgs/store.ts", ...customer },
   { start: "src/quotas/kinds.ts countQuotasOfKind", reason: "A kind that any quota has is not deleted." },
   {
     start: "src/standard-methods/write/require-unused.ts findUser",

@@ -1,6 +1,7 @@
 // The entries of the change log. All of a transaction are inserted in one statement, whose text is the same for any number of them.
 import { type RawBuilder, sql } from "kysely";
 import type { Entry } from "../database/commits.ts";
+import type { OrgKey } from "../database/org-key.ts";
 import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
@@ -11,7 +12,7 @@ import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** A revision of an org, and its time. */
 export interface TimedRevision {
-  readonly orgId: string;
+  readonly org: OrgKey;
   readonly revision: string;
   readonly time: string;
   /** The timeline of the database, if it was read with the lock. */
@@ -20,6 +21,7 @@ export interface TimedRevision {
 
 /** With their types. */
 const columnTypes: Readonly<Record<keyof Entry, string>> = {
+  customer_id: "uuid",
   org_id: "uuid",
   revision: "uuid",
   position: "int",
@@ -67,12 +69,13 @@ export interface ChainedRevision extends TimedRevision {
 
 /** Returns the entries of a revision, in no chain yet. */
 export function entriesOf(
-  { orgId, revision, time, timeline }: TimedRevision,
+  { org, revision, time, timeline }: TimedRevision,
   { actorOrgId, actorId, narrowing, method, origin }: Author,
   changes: readonly Change[],
 ): Entry[] {
   return changes.map((change, position) => ({
-    org_id: orgId,
+    customer_id: org.customer_id,
+    org_id: org.id,
     revision,
     position,
     time,
@@ -113,11 +116,11 @@ export function entriesOf(
  */
 export function appendEntries(
   db: WriteTransaction,
-  { orgId, revision, time, chain }: ChainedRevision,
+  { org, revision, time, chain }: ChainedRevision,
   entries: readonly Entry[],
   readHead: string,
 ): void {
-  const head = [revision, time, ...valuesOfChain(chain), orgId, readHead] as const;
+  const head = [revision, time, ...valuesOfChain(chain), org.customer_id, org.id, readHead] as const;
   const ofMany = entries.length < many ? undefined : insertOfMany(entries, ofHead);
   if (ofMany !== undefined) {
     db.sendWithNext(sql`with ${headOf(head)} ${ofMany}`.compile(db));
@@ -141,7 +144,7 @@ export async function insertEntries(
   db.sendWithNext(
     sql`
       update orgs set chain_revision = ${head.revision}, chain_start = ${start}, chain_hash = ${hash}
-      where id = ${head.orgId}`.compile(db),
+      where customer_id = ${head.org.customer_id} and id = ${head.org.id}`.compile(db),
   );
 }
 
@@ -153,7 +156,7 @@ function valuesOfChain(chain: ChainEnd | undefined): readonly [start: string | n
 const ofHead = sql`(select id from head)`;
 
 /** The number of values of `headOf`. */
-const headValues = 6;
+const headValues = 7;
 
 /** Appends any number of entries. */
 const appendMany = createAppend(2, ([shared, own]) => selectOf(shared, own, ofHead));
@@ -183,11 +186,12 @@ function createAppend(
   );
 }
 
-function headOf([revision, time, chainStart, chainHash, orgId, readHead]: readonly unknown[]): RawBuilder<unknown> {
+function headOf(values: readonly unknown[]): RawBuilder<unknown> {
+  const [revision, time, chainStart, chainHash, customerId, orgId, readHead] = values;
   return sql`head as (
     update orgs set revision = ${revision}, revision_time = ${time},
       chain_revision = ${revision}, chain_start = ${chainStart}, chain_hash = ${chainHash}
-    where id = ${orgId} and revision = ${readHead} returning id
+    where customer_id = ${customerId} and id = ${orgId} and revision = ${readHead} returning id
   )`;
 }
 

@@ -112,7 +112,7 @@ function createReadOnce(group: WriteGroup, calledAt: number): OrgTransaction["re
 /** Ends a write of a group. Its entries are appended with those of the others. */
 export function endInGroup(group: WriteGroup, { org, author, revision, time, changes }: OrgTransaction): void {
   if (changes.length === 0) return;
-  const written = entriesOf({ orgId: org.id, revision, time, timeline: org.timeline }, author, changes);
+  const written = entriesOf({ org, revision, time, timeline: org.timeline }, author, changes);
   const { entries, end } = seal(group.written.chain, written);
   group.written = {
     ...group.written,
@@ -179,6 +179,6 @@ export function endGroup({ db, org, written }: WriteGroup): void {
   const { revision, entries, chain } = written;
   const last = entries.at(-1);
   if (last === undefined) return;
-  appendEntries(db, { orgId: org.id, revision, time: last.time, chain }, entries, org.revision);
+  appendEntries(db, { org, revision, time: last.time, chain }, entries, org.revision);
   db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
 }

@@ -114,7 +114,7 @@ export function createOrgTransaction(begun: Omit<OrgTransaction, "newId" | "chan
  */
 export async function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): Promise<void> {
   if (changes.length === 0) return;
-  const head = { orgId: org.id, revision, time, timeline: org.timeline };
+  const head = { org, revision, time, timeline: org.timeline };
   const { entries, end: chain } = await sealInTurns(chainEndOf(org), entriesOf(head, author, changes));
   appendEntries(db, { ...head, chain }, entries, org.revision);
   db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
@@ -142,5 +142,5 @@ export async function beginLog(
 ): Promise<void> {
   const { entries, end: chain } = await sealInTurns(undefined, entriesOf(first, author, changes));
   await insertEntries(db, entries, { ...first, chain });
-  db.noteWritten({ orgId: first.orgId, before: undefined, entries, lockedAt: performance.now() });
+  db.noteWritten({ orgId: first.org.id, before: undefined, entries, lockedAt: performance.now() });
 }

@@ -2,6 +2,7 @@
 
 /** The number of resources below each parent, without deleted ones. Maintained by the writers of the rows. */
 export interface ResourceCounts {
+  customer_id: string;
   org_id: string;
   parent_id: string;
   /** As in the protos: `GroupMember`. */
@@ -11,6 +12,7 @@ export interface ResourceCounts {
 
 /** The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows. */
 export interface ResourceLabels {
+  customer_id: string;
   /** The nil UUID for a resource that is in no org. */
   org_id: string;
   /** The id of the direct parent; the nil UUID for none. */
@@ -24,6 +26,7 @@ export interface ResourceLabels {
 
 /** The resources that a resource uses, and those that a running operation wants it to use: these are not deleted. */
 export interface ResourceReferences {
+  customer_id: string;
   org_id: string;
   resource_id: string;
   target_id: string;

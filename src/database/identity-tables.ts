@@ -4,6 +4,7 @@ import type { NamedColumns } from "./shared-columns.ts";
 // The tables of identity providers and identities, as Kysely and pg read them.
 
 export interface IdentityProviders extends NamedColumns {
+  customer_id: string;
   org_id: string;
   issuer: string;
   client_id: string;
@@ -15,6 +16,7 @@ export interface IdentityProviders extends NamedColumns {
 }
 
 export interface Identities extends NamedColumns {
+  customer_id: string;
   org_id: string;
   member_id: string;
   /** The provider, of the same org or of the org `system`. It is removed after its identities. */

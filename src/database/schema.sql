@@ -7,12 +7,15 @@ create table allocations (
   kind text not null,
   used numeric not null,
   reserved numeric not null,
+  customer_id uuid not null,
   constraint allocations_pkey PRIMARY KEY (org_id, resource_id, kind),
   constraint allocations_reserved_check CHECK ((reserved >= (0)::numeric)),
   constraint allocations_used_check CHECK ((used >= (0)::numeric)),
   constraint allocations_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id)
 );
+CREATE UNIQUE INDEX allocations_customer_key ON allocations USING btree (customer_id, org_id, resource_id, kind);
 CREATE INDEX allocations_project ON allocations USING btree (org_id, project_id);
+CREATE TRIGGER allocations_customer BEFORE INSERT ON allocations FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table api_keys (
   org_id uuid not null,
@@ -33,6 +36,7 @@ create table api_keys (
   scopes text[],
   allowed_addresses text[],
   rotated_from_id uuid,
+  customer_id uuid not null,
   constraint api_keys_pkey PRIMARY KEY (org_id, member_id, id),
   constraint api_keys_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
@@ -40,6 +44,7 @@ CREATE INDEX api_keys_expire ON api_keys USING btree (expire_time) WHERE (expire
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
+CREATE TRIGGER api_keys_customer BEFORE INSERT ON api_keys FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table authorization_codes (
   id uuid not null,
@@ -57,10 +62,12 @@ create table authorization_codes (
   use_time timestamp with time zone,
   expire_time timestamp(3) with time zone not null,
   allowing_session_id uuid,
+  customer_id uuid not null,
   constraint authorization_codes_pkey PRIMARY KEY (id)
 );
 CREATE INDEX authorization_codes_by_expire_time ON authorization_codes USING btree (expire_time);
 CREATE INDEX authorization_codes_org ON authorization_codes USING btree (org_id, member_id);
+CREATE TRIGGER authorization_codes_customer BEFORE INSERT ON authorization_codes FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table browser_sessions (
   id uuid not null,
@@ -104,6 +111,7 @@ create table changes (
   source text,
   source_id uuid,
   container_id uuid,
+  customer_id uuid not null,
   constraint changes_pkey PRIMARY KEY (org_id, revision, "position", "time"),
   constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL)))
 ) partition by RANGE ("time");
@@ -112,6 +120,7 @@ CREATE INDEX changes_by_container ON ONLY public.changes USING btree (org_id, co
 CREATE INDEX changes_by_resource ON ONLY public.changes USING btree (org_id, resource_id, "time");
 CREATE INDEX changes_by_time ON ONLY public.changes USING btree (org_id, "time");
 CREATE INDEX changes_of_all ON ONLY public.changes USING btree ("time");
+CREATE TRIGGER changes_customer BEFORE INSERT ON changes FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table clients (
   org_id uuid not null,
@@ -129,6 +138,7 @@ create table clients (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  customer_id uuid not null,
   constraint clients_pkey PRIMARY KEY (org_id, id),
   constraint clients_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
@@ -138,6 +148,7 @@ CREATE INDEX clients_by_name ON clients USING btree (org_id, name COLLATE "C");
 CREATE INDEX clients_by_update_time ON clients USING btree (org_id, update_time, id);
 CREATE INDEX clients_id ON clients USING hash (id);
 CREATE UNIQUE INDEX clients_name_key ON clients USING btree (org_id, name);
+CREATE TRIGGER clients_customer BEFORE INSERT ON clients FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table customers (
   id uuid not null,
@@ -169,11 +180,13 @@ create table ended_tokens (
   id uuid not null,
   type text not null,
   end_time timestamp(3) with time zone not null,
+  customer_id uuid not null,
   constraint ended_tokens_pkey PRIMARY KEY (org_id, id),
   constraint ended_tokens_type_check CHECK ((type = ANY (ARRAY['ApiKey'::text, 'Session'::text, 'Token'::text, 'Rotation'::text, 'Client'::text]))),
   constraint ended_tokens_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
 CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
+CREATE TRIGGER ended_tokens_customer BEFORE INSERT ON ended_tokens FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table fills (
   name text not null,
@@ -193,6 +206,7 @@ create table group_members (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  customer_id uuid not null,
   constraint group_members_pkey PRIMARY KEY (org_id, group_id, member_id),
   constraint group_members_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id),
   constraint group_members_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
@@ -202,6 +216,7 @@ CREATE INDEX group_members_by_expire_time ON group_members USING btree (org_id, 
 CREATE INDEX group_members_by_update_time ON group_members USING btree (org_id, group_id, update_time, member_id);
 CREATE INDEX group_members_expire ON group_members USING btree (expire_time) WHERE (expire_time IS NOT NULL);
 CREATE INDEX group_members_member ON group_members USING btree (org_id, member_id);
+CREATE TRIGGER group_members_customer BEFORE INSERT ON group_members FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table groups (
   org_id uuid not null,
@@ -213,6 +228,7 @@ create table groups (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  customer_id uuid not null,
   constraint groups_pkey PRIMARY KEY (org_id, id),
   constraint groups_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
@@ -222,6 +238,7 @@ CREATE INDEX groups_by_name ON groups USING btree (org_id, name COLLATE "C");
 CREATE INDEX groups_by_update_time ON groups USING btree (org_id, update_time, id);
 CREATE INDEX groups_id ON groups USING hash (id);
 CREATE UNIQUE INDEX groups_name_key ON groups USING btree (org_id, name);
+CREATE TRIGGER groups_customer BEFORE INSERT ON groups FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table identities (
   org_id uuid not null,
@@ -240,12 +257,14 @@ create table identities (
   creator_id uuid,
   accept_time timestamp(3) with time zone,
   decline_time timestamp(3) with time zone,
+  customer_id uuid not null,
   constraint identities_pkey PRIMARY KEY (org_id, member_id, id),
   constraint identities_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
 CREATE INDEX identities_id ON identities USING hash (id);
 CREATE UNIQUE INDEX identities_name_key ON identities USING btree (org_id, member_id, name);
 CREATE UNIQUE INDEX identities_subject_key ON identities USING btree (provider_id, subject, org_id);
+CREATE TRIGGER identities_customer BEFORE INSERT ON identities FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table identity_providers (
   org_id uuid not null,
@@ -262,6 +281,7 @@ create table identity_providers (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   token_endpoint_auth_method text,
+  customer_id uuid not null,
   constraint identity_providers_pkey PRIMARY KEY (org_id, id),
   constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
@@ -271,6 +291,7 @@ CREATE INDEX identity_providers_by_name ON identity_providers USING btree (org_i
 CREATE INDEX identity_providers_by_update_time ON identity_providers USING btree (org_id, update_time, id);
 CREATE INDEX identity_providers_id ON identity_providers USING hash (id);
 CREATE UNIQUE INDEX identity_providers_name_key ON identity_providers USING btree (org_id, name);
+CREATE TRIGGER identity_providers_customer BEFORE INSERT ON identity_providers FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table installation (
   singleton boolean not null default true,
@@ -299,6 +320,7 @@ create table members (
   purge_time timestamp(3) with time zone,
   invitation_expire_time timestamp(3) with time zone,
   token_gen uuid,
+  customer_id uuid not null,
   constraint members_pkey PRIMARY KEY (org_id, id),
   constraint members_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint members_invitation_check CHECK (((state = 'INVITED'::text) = (invitation_expire_time IS NOT NULL))),
@@ -319,6 +341,7 @@ CREATE INDEX members_invitation ON members USING btree (invitation_expire_time) 
 CREATE INDEX members_live ON members USING btree (org_id, id) WHERE (delete_time IS NULL);
 CREATE UNIQUE INDEX members_name_key ON members USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX members_purge ON members USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER members_customer BEFORE INSERT ON members FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table migrations (
   name text not null,
@@ -359,6 +382,7 @@ create table operations (
   reference_ids jsonb not null,
   routing_key text not null default ''::text,
   is_concurrent boolean not null default false,
+  customer_id uuid not null,
   constraint operations_pkey PRIMARY KEY (org_id, id),
   constraint operations_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
   constraint operations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
@@ -373,6 +397,7 @@ CREATE UNIQUE INDEX operations_open ON operations USING btree (org_id, resource_
 CREATE INDEX operations_queue ON operations USING btree (service_id, next_attempt_time) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue_by_key ON operations USING btree (service_id, routing_key, next_attempt_time) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue_by_type ON operations USING btree (service_id, type_id, next_attempt_time) WHERE (end_time IS NULL);
+CREATE TRIGGER operations_customer BEFORE INSERT ON operations FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table orgs (
   id uuid not null,
@@ -425,6 +450,7 @@ create table projects (
   update_time timestamp(3) with time zone not null default now(),
   delete_time timestamp(3) with time zone,
   purge_time timestamp(3) with time zone,
+  customer_id uuid not null,
   constraint projects_pkey PRIMARY KEY (org_id, id),
   constraint projects_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint projects_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))),
@@ -442,6 +468,7 @@ CREATE INDEX projects_id ON projects USING hash (id);
 CREATE INDEX projects_live ON projects USING btree (org_id, id) WHERE (delete_time IS NULL);
 CREATE UNIQUE INDEX projects_name_key ON projects USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX projects_purge ON projects USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER projects_customer BEFORE INSERT ON projects FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table quality_kinds (
   org_id uuid not null,
@@ -496,6 +523,7 @@ create table quota_requests (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  customer_id uuid not null,
   constraint quota_requests_pkey PRIMARY KEY (org_id, id),
   constraint quota_requests_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text]))),
   constraint quota_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
@@ -508,6 +536,7 @@ CREATE INDEX quota_requests_by_update_time ON quota_requests USING btree (org_id
 CREATE INDEX quota_requests_id ON quota_requests USING hash (id);
 CREATE UNIQUE INDEX quota_requests_name_key ON quota_requests USING btree (org_id, name);
 CREATE INDEX quota_requests_project ON quota_requests USING btree (org_id, project_id);
+CREATE TRIGGER quota_requests_customer BEFORE INSERT ON quota_requests FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table quotas (
   org_id uuid not null,
@@ -516,23 +545,29 @@ create table quotas (
   maximum numeric,
   used numeric not null,
   reserved numeric not null,
+  customer_id uuid not null,
   constraint quotas_pkey PRIMARY KEY (org_id, scope_id, kind),
   constraint quotas_maximum_check CHECK ((maximum >= (0)::numeric)),
   constraint quotas_reserved_check CHECK ((reserved >= (0)::numeric)),
   constraint quotas_used_check CHECK ((used >= (0)::numeric)),
   constraint quotas_kind_fkey FOREIGN KEY (kind) REFERENCES quantity_kinds(name)
 );
+CREATE UNIQUE INDEX quotas_customer_key ON quotas USING btree (customer_id, scope_id, kind);
 CREATE INDEX quotas_kind ON quotas USING btree (kind);
+CREATE INDEX quotas_org ON quotas USING btree (customer_id, org_id);
+CREATE TRIGGER quotas_customer BEFORE INSERT ON quotas FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer_of_quota();
 
 create table resource_counts (
   org_id uuid not null,
   parent_id uuid not null,
   resource_type text not null,
   count bigint not null,
+  customer_id uuid not null,
   constraint resource_counts_pkey PRIMARY KEY (org_id, parent_id, resource_type),
   constraint resource_counts_count_check CHECK ((count >= 0)),
   constraint resource_counts_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
+CREATE TRIGGER resource_counts_customer BEFORE INSERT ON resource_counts FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table resource_labels (
   org_id uuid not null,
@@ -541,19 +576,23 @@ create table resource_labels (
   value text not null,
   resource_id uuid not null,
   parent_id uuid not null,
+  customer_id uuid not null,
   constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id)
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
+CREATE TRIGGER resource_labels_customer BEFORE INSERT ON resource_labels FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer_of_label();
 
 create table resource_references (
   org_id uuid not null,
   resource_id uuid not null,
   target_id uuid not null,
+  customer_id uuid not null,
   constraint resource_references_pkey PRIMARY KEY (org_id, resource_id, target_id),
   constraint resource_references_org_id_resource_id_fkey FOREIGN KEY (org_id, resource_id) REFERENCES resources(org_id, id),
   constraint resource_references_org_id_target_id_fkey FOREIGN KEY (org_id, target_id) REFERENCES resources(org_id, id)
 );
 CREATE INDEX resource_references_target ON resource_references USING btree (org_id, target_id);
+CREATE TRIGGER resource_references_customer BEFORE INSERT ON resource_references FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table resource_types (
   org_id uuid not null,
@@ -603,6 +642,7 @@ create table resources (
   delete_time timestamp(3) with time zone,
   purge_time timestamp(3) with time zone,
   concurrent_ids uuid[] not null default '{}'::uuid[],
+  customer_id uuid not null,
   constraint resources_pkey PRIMARY KEY (org_id, id),
   constraint resources_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint resources_concurrent_check CHECK (((concurrent_ids = '{}'::uuid[]) OR ((operation_id IS NOT NULL) AND (operation_id = ANY (concurrent_ids))))),
@@ -625,6 +665,7 @@ CREATE INDEX resources_live ON resources USING btree (org_id, project_id, id) WH
 CREATE UNIQUE INDEX resources_name_key ON resources USING btree (org_id, project_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX resources_purge ON resources USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 CREATE INDEX resources_type ON resources USING btree (type_id);
+CREATE TRIGGER resources_customer BEFORE INSERT ON resources FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table role_bindings (
   org_id uuid not null,
@@ -652,6 +693,7 @@ CASE scope_type
     WHEN 'ORG'::text THEN org_id
     ELSE COALESCE(project_id, customer_id, service_id)
 END,
+  org_customer_id uuid not null,
   constraint role_bindings_pkey PRIMARY KEY (org_id, id),
   constraint role_bindings_check CHECK (((customer_id IS NOT NULL) = (scope_type = 'CUSTOMER'::text))),
   constraint role_bindings_check1 CHECK (((project_id IS NOT NULL) = (scope_type = 'PROJECT'::text))),
@@ -686,6 +728,7 @@ CREATE INDEX role_bindings_role ON role_bindings USING btree (org_id, role_id) W
 CREATE INDEX role_bindings_scope ON role_bindings USING btree (scope_type, scope_id, id);
 CREATE INDEX role_bindings_service ON role_bindings USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE UNIQUE INDEX role_bindings_shared_name_key ON role_bindings USING btree (scope_id, name) NULLS NOT DISTINCT WHERE (scope_type = ANY (ARRAY['CUSTOMER'::text, 'SERVICE'::text, 'PLATFORM'::text]));
+CREATE TRIGGER role_bindings_customer BEFORE INSERT ON role_bindings FOR EACH ROW WHEN ((new.org_customer_id IS NULL)) EXECUTE FUNCTION set_customer_of_org();
 
 create table roles (
   org_id uuid not null,
@@ -698,6 +741,7 @@ create table roles (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  customer_id uuid not null,
   constraint roles_pkey PRIMARY KEY (org_id, id),
   constraint roles_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
@@ -707,6 +751,7 @@ CREATE INDEX roles_by_name ON roles USING btree (org_id, name COLLATE "C");
 CREATE INDEX roles_by_update_time ON roles USING btree (org_id, update_time, id);
 CREATE INDEX roles_id ON roles USING hash (id);
 CREATE UNIQUE INDEX roles_name_key ON roles USING btree (org_id, name);
+CREATE TRIGGER roles_customer BEFORE INSERT ON roles FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table services (
   org_id uuid not null,
@@ -747,6 +792,7 @@ create table sessions (
   identity_id uuid,
   redirect_uri text,
   refresh_origin bytea,
+  customer_id uuid not null,
   constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
   constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
@@ -757,6 +803,7 @@ CREATE INDEX sessions_by_expire_time ON sessions USING btree (expire_time);
 CREATE INDEX sessions_id ON sessions USING hash (id);
 CREATE INDEX sessions_identity ON sessions USING btree (org_id, identity_id) WHERE (identity_id IS NOT NULL);
 CREATE INDEX sessions_oauth_client ON sessions USING btree (client_org_id, oauth_client_id) WHERE (oauth_client_id IS NOT NULL);
+CREATE TRIGGER sessions_customer BEFORE INSERT ON sessions FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table sign_in_links (
   id uuid not null,
@@ -764,9 +811,11 @@ create table sign_in_links (
   org_id uuid not null,
   member_id uuid not null,
   expire_time timestamp(3) with time zone not null,
+  customer_id uuid not null,
   constraint sign_in_links_pkey PRIMARY KEY (id)
 );
 CREATE INDEX sign_in_links_by_expire_time ON sign_in_links USING btree (expire_time);
+CREATE TRIGGER sign_in_links_customer BEFORE INSERT ON sign_in_links FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table signing_keys (
   id uuid not null,
@@ -788,6 +837,7 @@ create table subgroups (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  customer_id uuid not null,
   constraint subgroups_pkey PRIMARY KEY (org_id, group_id, subgroup_id),
   constraint subgroups_check CHECK ((group_id <> subgroup_id)),
   constraint subgroups_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id),
@@ -796,6 +846,7 @@ create table subgroups (
 CREATE INDEX subgroups_by_create_time ON subgroups USING btree (org_id, group_id, create_time, subgroup_id);
 CREATE INDEX subgroups_by_update_time ON subgroups USING btree (org_id, group_id, update_time, subgroup_id);
 CREATE INDEX subgroups_subgroup ON subgroups USING btree (org_id, subgroup_id);
+CREATE TRIGGER subgroups_customer BEFORE INSERT ON subgroups FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table sweeps (
   org_id uuid not null,
@@ -804,9 +855,12 @@ create table sweeps (
   is_pending boolean not null default false,
   rounds integer not null default 0,
   next_time timestamp with time zone not null default now(),
+  customer_id uuid not null,
   constraint sweeps_pkey PRIMARY KEY (org_id, scope_id)
 );
+CREATE UNIQUE INDEX sweeps_customer_key ON sweeps USING btree (customer_id, org_id, scope_id);
 CREATE INDEX sweeps_queue ON sweeps USING btree (next_time);
+CREATE TRIGGER sweeps_customer BEFORE INSERT ON sweeps FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table write_requests (
   org_id uuid not null,
@@ -815,7 +869,49 @@ create table write_requests (
   fingerprint bytea not null,
   answer bytea not null,
   create_time timestamp(3) with time zone not null default now(),
+  customer_id uuid not null,
   constraint write_requests_pkey PRIMARY KEY (org_id, actor_id, request_id),
   constraint write_requests_org_id_actor_id_fkey FOREIGN KEY (org_id, actor_id) REFERENCES members(org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);
+CREATE TRIGGER write_requests_customer BEFORE INSERT ON write_requests FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
+
+CREATE OR REPLACE FUNCTION public.set_customer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.customer_id := (select orgs.customer_id from orgs where orgs.id = new.org_id);
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.set_customer_of_label()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.customer_id := case when new.org_id <> '00000000-0000-0000-0000-000000000000'::uuid then (select orgs.customer_id from orgs where orgs.id = new.org_id) when new.resource_type = 'Customer' then new.resource_id else (select orgs.customer_id from orgs where orgs.id = new.resource_id) end;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.set_customer_of_org()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.org_customer_id := (select orgs.customer_id from orgs where orgs.id = new.org_id);
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.set_customer_of_quota()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.customer_id := case when new.org_id = '00000000-0000-0000-0000-000000000000'::uuid then new.scope_id else (select orgs.customer_id from orgs where orgs.id = new.org_id) end;
+  return new;
+end
+$function$;

@@ -31,11 +31,13 @@ export interface Orgs extends NamedColumns, DeletableColumns {
 }
 
 export interface Projects extends NamedColumns, DeletableColumns {
+  customer_id: string;
   org_id: string;
   state: "ACTIVE" | "SUSPENDED";
 }
 
 export interface Members extends NamedColumns, DeletableColumns {
+  customer_id: string;
   org_id: string;
   type: "USER" | "APPLICATION";
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
@@ -47,6 +49,7 @@ export interface Members extends NamedColumns, DeletableColumns {
 
 /** The responses to writes with a request id, which are returned to repeated requests. */
 export interface WriteRequests {
+  customer_id: string;
   /** The caller, and the org that it is a member of. */
   org_id: string;
   actor_id: string;
@@ -58,6 +61,7 @@ export interface WriteRequests {
 }
 
 export interface ApiKeys extends NamedColumns {
+  customer_id: string;
   org_id: string;
   member_id: string;
   /** The public part of the key, by which it is looked up. */
@@ -77,10 +81,12 @@ export interface ApiKeys extends NamedColumns {
 }
 
 export interface Groups extends NamedColumns {
+  customer_id: string;
   org_id: string;
 }
 
 export interface GroupMembers extends VersionColumns {
+  customer_id: string;
   org_id: string;
   group_id: string;
   member_id: string;
@@ -88,6 +94,7 @@ export interface GroupMembers extends VersionColumns {
 }
 
 export interface Subgroups extends VersionColumns {
+  customer_id: string;
   org_id: string;
   group_id: string;
   subgroup_id: string;
@@ -95,6 +102,7 @@ export interface Subgroups extends VersionColumns {
 }
 
 export interface Roles extends NamedColumns {
+  customer_id: string;
   org_id: string;
   permissions: string[];
 }
@@ -102,6 +110,8 @@ export interface Roles extends NamedColumns {
 export interface RoleBindings extends NamedColumns {
   /** The org of the subject, which provides the lock and the change log. */
   org_id: string;
+  /** The customer of that org. `customer_id` is the one on which the role is granted. */
+  org_customer_id: string;
   scope_type: "PLATFORM" | "CUSTOMER" | "SERVICE" | "ORG" | "PROJECT";
   customer_id: string | null;
   service_id: string | null;
@@ -198,6 +208,7 @@ export interface ResourceTypes extends NamedColumns {
  * limit has something used or reserved. Rows of a customer change under its lock, others under the lock of their org.
  */
 export interface Quotas {
+  customer_id: string;
   /** The nil UUID for a customer. */
   org_id: string;
   scope_id: string;
@@ -213,6 +224,7 @@ export interface Quotas {
  * customer have the sums.
  */
 export interface Allocations {
+  customer_id: string;
   org_id: string;
   project_id: string;
   resource_id: string;
@@ -228,6 +240,7 @@ type Amounts = JSONColumnType<Record<string, number>>;
 type Outputs = JSONColumnType<JsonObject>;
 
 export interface Resources extends NamedColumns, DeletableColumns {
+  customer_id: string;
   org_id: string;
   project_id: string;
   type_id: string;
@@ -249,6 +262,7 @@ export interface Resources extends NamedColumns, DeletableColumns {
 }
 
 export interface Operations extends VersionColumns {
+  customer_id: string;
   org_id: string;
   project_id: string;
   id: string;
@@ -290,6 +304,7 @@ export interface Operations extends VersionColumns {
 
 /** The orgs and projects whose resources have to follow their state. */
 export interface Sweeps {
+  customer_id: string;
   org_id: string;
   /** The id of the project, or of the org itself. */
   scope_id: string;
@@ -301,6 +316,7 @@ export interface Sweeps {
 }
 
 export interface QuotaRequests extends NamedColumns {
+  customer_id: string;
   org_id: string;
   /** The project whose quota the request is about; null for the quota of the org. */
   project_id: string | null;
@@ -323,6 +339,7 @@ export interface ErasedFields {
 }
 
 export interface Changes {
+  customer_id: string;
   org_id: string;
   revision: string;
   /** The position of the change in its transaction. */

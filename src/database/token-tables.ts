@@ -24,6 +24,7 @@ export interface SigningKeys {
 
 /** Sessions, in which clients refresh their tokens. A refresh changes no revision. */
 export interface Sessions extends VersionColumns {
+  customer_id: string;
   org_id: string;
   member_id: string;
   /** The `sid` of its tokens. */
@@ -63,6 +64,7 @@ export interface Sessions extends VersionColumns {
  * the overlap after a rotation, which is at a time to come. Kept until the longest life of a token has passed.
  */
 export interface EndedTokens {
+  customer_id: string;
   org_id: string;
   /** The id of the API key or session, which is the `sid` of its tokens, or the `jti` of a token. */
   id: string;
@@ -89,12 +91,14 @@ export interface SignInLinks {
   id: string;
   /** The SHA-256 of the secret in the link. */
   hash: Buffer;
+  customer_id: string;
   org_id: string;
   member_id: string;
   expire_time: ColumnType<Date, Date | string, never>;
 }
 
 export interface Clients extends NamedColumns {
+  customer_id: string;
   org_id: string;
   redirect_uris: string[];
   /** Whether the client has a secret. */
@@ -115,6 +119,7 @@ export interface AuthorizationCodes {
   id: string;
   /** The SHA-256 of the code. */
   hash: Buffer;
+  customer_id: string;
   org_id: string;
   member_id: string;
   /** The member's when it allowed the client. */

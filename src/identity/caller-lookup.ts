@@ -16,6 +16,7 @@ export const isActiveMember = sql<boolean>`
 interface FoundKey {
   readonly prefix: string;
   readonly id: string;
+  readonly customer_id: string;
   readonly org_id: string;
   readonly member_id: string;
   readonly hash: Buffer;
@@ -52,15 +53,16 @@ interface CallerLookupOptions {
 
 export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions): CallerLookup {
   const { sql: text } = sql`
-    select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
+    select api_keys.prefix, api_keys.id, api_keys.customer_id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       api_keys.expire_time,
       (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
       orgs.revision as org_revision, ${clockMs} as now,
       recent.id as recent_id, recent.name as recent_name, recent.customer_id as recent_customer_id,
       recent.state as recent_state, recent.delete_time as recent_delete_time, recent.revision as recent_revision
     from api_keys
-    join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
-    join orgs on orgs.id = api_keys.org_id
+    join members on members.customer_id = api_keys.customer_id and members.org_id = api_keys.org_id
+      and members.id = api_keys.member_id
+    join orgs on orgs.customer_id = api_keys.customer_id and orgs.id = api_keys.org_id
     left join orgs as recent on recent.id = any (${null}::uuid[])
     where api_keys.prefix = any (${null}::text[])`.compile(database.reads);
 
@@ -94,6 +96,7 @@ function callerOf(secret: string, key: FoundKey | undefined): Caller | "invalid"
   return {
     memberId: key.member_id,
     orgId: key.org_id,
+    customerId: key.customer_id,
     credentialId: key.id,
     credentialExpireTime: key.expire_time,
     grantsUntil: key.grants_until,

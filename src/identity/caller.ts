@@ -5,6 +5,8 @@ import type { AccessToken, Impersonator } from "./tokens/access-token.ts";
 export interface Caller {
   readonly memberId: string;
   readonly orgId: string;
+  /** The customer of the org. */
+  readonly customerId: string;
   /** The API key that the call was made with, or the API key or session of its token. */
   readonly credentialId: string;
   /** When that API key or session expires; null if it does not. */

@@ -48,22 +48,27 @@ export async function refreshCaller(
  * was deleted or revoked.
  */
 export function selectCaller(db: Kysely<Schema>, caller: Caller): CompiledQuery<Found> {
-  return caller.token === undefined ? selectKey(db, caller) : selectToken(db, caller.token);
+  return caller.token === undefined ? selectKey(db, caller) : selectToken(db, caller.customerId, caller.token);
 }
 
-function selectKey(db: Kysely<Schema>, { memberId, orgId, credentialId, grantsUntil }: Caller): CompiledQuery<Found> {
+function selectKey(
+  db: Kysely<Schema>,
+  { memberId, customerId, orgId, credentialId, grantsUntil }: Caller,
+): CompiledQuery<Found> {
   return sql<Found>`
     select orgs.revision, ${clockMs} as now, api_keys.expire_time as end_time
     from api_keys
-    join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
-    join orgs on orgs.id = api_keys.org_id
-    where api_keys.org_id = ${orgId} and api_keys.member_id = ${memberId} and api_keys.id = ${credentialId}
+    join members on members.customer_id = api_keys.customer_id and members.org_id = api_keys.org_id
+      and members.id = api_keys.member_id
+    join orgs on orgs.customer_id = api_keys.customer_id and orgs.id = api_keys.org_id
+    where api_keys.customer_id = ${customerId} and api_keys.org_id = ${orgId} and api_keys.member_id = ${memberId} and api_keys.id = ${credentialId}
       and ${isActiveMember}
       and (api_keys.grants_until is null or api_keys.grants_until = ${grantsUntil}::uuid)`.compile(db);
 }
 
 function selectToken(
   db: Kysely<Schema>,
+  customerId: string,
   { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, exchangedFrom }: AccessToken,
 ): CompiledQuery<Found> {
   const endedIds = [
@@ -75,22 +80,22 @@ function selectToken(
   return sql<Found>`
     select orgs.revision, ${clockMs} as now, (
       select min(end_time) from ended_tokens
-      where org_id = ${orgId} and id = any(${endedIds}::uuid[]) and type = 'Rotation'
+      where customer_id = ${customerId} and org_id = ${orgId} and id = any(${endedIds}::uuid[]) and type = 'Rotation'
     ) as end_time
-    from members join orgs on orgs.id = members.org_id
-    where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
+    from members join orgs on orgs.customer_id = members.customer_id and orgs.id = members.org_id
+    where members.customer_id = ${customerId} and members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
       and members.token_gen is not distinct from ${gen}::uuid
       and (
         ${impersonator?.memberId ?? null}::uuid is null
         or exists (
           select from members
-          where org_id = ${orgId} and id = ${impersonator?.memberId ?? null} and state = 'ACTIVE' and delete_time is null
+          where customer_id = ${customerId} and org_id = ${orgId} and id = ${impersonator?.memberId ?? null} and state = 'ACTIVE' and delete_time is null
             and token_gen is not distinct from ${impersonator?.gen ?? null}::uuid
         )
       )
       and not exists (
         select from ended_tokens
-        where org_id = ${orgId} and id = any(${endedIds}::uuid[]) and type <> 'Rotation'
+        where customer_id = ${customerId} and org_id = ${orgId} and id = any(${endedIds}::uuid[]) and type <> 'Rotation'
       )
       and not exists (
         select from ended_tokens

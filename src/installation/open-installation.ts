@@ -61,9 +61,9 @@ async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOpe
   const system = named("system", "System", "Contains the operator of this installation.");
   const revision = firstRevision();
   const time = await readClock(db);
-  const customer = await insertCustomer({ db, orgId: undefined, revision, time, newId: createIdSource(time) }, system);
+  const customer = await insertCustomer({ db, org: undefined, revision, time, newId: createIdSource(time) }, system);
   const org = await insertOrg(db, customer, system, { revision, time });
-  await beginLog(db, { orgId: org.id, revision, time }, author, [
+  await beginLog(db, { org, revision, time }, author, [
     changeOf(customerDefinition, null, customer),
     changeOf(orgDefinition, null, org),
   ]);
@@ -128,7 +128,7 @@ async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
   joined?: Omit<Row, keyof Schema[Table]>,
 ): Promise<Row> {
   const { db, org, revision, time, newId } = transaction;
-  const { rows } = await insertRows({ db, orgId: org.id, revision, time, newId }, definition, [{ fields, columns }]);
+  const { rows } = await insertRows({ db, org, revision, time, newId }, definition, [{ fields, columns }]);
   const whole = joined && rows.map((row) => ({ ...row, ...joined }) as unknown as Row);
   const [row] = whole ?? (await readByKeys(db, definition, rows));
   recordChange(transaction, definition, null, required(row));

@@ -1,6 +1,7 @@
 // The job that ends operations whose provider has not carried them out in as many attempts as there may be: claims that expired
 // until none was left. Every server runs it; the lock of the org keeps two from ending the same operation.
 import { sql } from "kysely";
+import { isInOrgOf } from "../database/org-key.ts";
 import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
@@ -62,8 +63,9 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
 const isExhausted = (now: string) =>
   sql<boolean>`end_time is null and attempts >= ${sql.lit(maxAttempts)} and next_attempt_time <= ${now}`;
 
-async function lockExhausted({ db, time }: OrgTransaction, { org_id: orgId, id }: Place): Promise<boolean> {
+async function lockExhausted({ db, org, time }: OrgTransaction, { id }: Place): Promise<boolean> {
   const { rows } = await sql`
-    select id from operations where org_id = ${orgId} and id = ${id} and ${isExhausted(time)} for update`.execute(db);
+    select id from operations
+    where ${isInOrgOf("operations", org)} and id = ${id} and ${isExhausted(time)} for update`.execute(db);
   return rows.length > 0;
 }

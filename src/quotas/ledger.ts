@@ -165,21 +165,21 @@ function createChange(rule: Rule): StatementTemplate<Excess> {
       where used_change + reserved_change > 0 and used + reserved + used_change + reserved_change > maximum
     ),
     made as (select * from charged where not exists (select from excess)),
-    ${rule.frees ? freed(orgId, resourceId) : sql``}
+    ${rule.frees ? freed(customerId, orgId, resourceId) : sql``}
     allocated as (
-      insert into allocations (org_id, project_id, resource_id, kind, used, reserved)
-      select ${orgId}::uuid, ${projectId}::uuid, ${resourceId}::uuid, kind, used_after, reserved_after
+      insert into allocations (customer_id, org_id, project_id, resource_id, kind, used, reserved)
+      select ${customerId}::uuid, ${orgId}::uuid, ${projectId}::uuid, ${resourceId}::uuid, kind, used_after, reserved_after
       from made where rank = 0 and used_after + reserved_after > 0
-      on conflict (org_id, resource_id, kind) do update set used = excluded.used, reserved = excluded.reserved
+      on conflict (customer_id, org_id, resource_id, kind) do update set used = excluded.used, reserved = excluded.reserved
     ),
     updated as (
       update quotas set used = made.used + used_change, reserved = made.reserved + reserved_change from made
-      where quotas.org_id = made.org_id and quotas.scope_id = made.scope_id and quotas.kind = made.kind
+      where quotas.customer_id = ${customerId} and quotas.scope_id = made.scope_id and quotas.kind = made.kind
         and (made.maximum is not null or made.used + used_change > 0 or made.reserved + reserved_change > 0)
     ),
     inserted as (
-      insert into quotas (org_id, scope_id, kind, used, reserved)
-      select org_id, scope_id, kind, used_change, reserved_change
+      insert into quotas (customer_id, org_id, scope_id, kind, used, reserved)
+      select ${customerId}::uuid, org_id, scope_id, kind, used_change, reserved_change
       from made where is_new and used_change + reserved_change > 0
     )
     select level, kind, trim_scale(maximum)::text as "limit", trim_scale(used)::text as used,
@@ -196,16 +196,16 @@ const statements = {
 };
 
 /** Returns common table expressions that remove rows of which nothing is left. */
-function freed(orgId: unknown, resourceId: unknown): RawBuilder<unknown> {
+function freed(customerId: unknown, orgId: unknown, resourceId: unknown): RawBuilder<unknown> {
   return sql`
     freed as (
       delete from allocations using made
-      where allocations.org_id = ${orgId} and resource_id = ${resourceId} and allocations.kind = made.kind
+      where allocations.customer_id = ${customerId} and allocations.org_id = ${orgId} and resource_id = ${resourceId} and allocations.kind = made.kind
         and made.rank = 0 and made.used_after + made.reserved_after = 0
     ),
     removed as (
       delete from quotas using made
-      where quotas.org_id = made.org_id and quotas.scope_id = made.scope_id and quotas.kind = made.kind
+      where quotas.customer_id = ${customerId} and quotas.scope_id = made.scope_id and quotas.kind = made.kind
         and made.maximum is null and made.used + made.used_change = 0 and made.reserved + made.reserved_change = 0
     ),`;
 }
@@ -223,7 +223,10 @@ function changes(
 ): RawBuilder<unknown> {
   return sql`
     given as (select * from unnest(${kinds}::text[], ${numbers}::numeric[]) as given (kind, amount)),
-    held as (select kind, used, reserved from allocations where org_id = ${orgId} and resource_id = ${resourceId}),
+    held as (
+      select kind, used, reserved from allocations
+      where customer_id = ${customerId} and org_id = ${orgId} and resource_id = ${resourceId}
+    ),
     next as (
       select kind, coalesce(held.used, 0) as used_before, coalesce(held.reserved, 0) as reserved_before,
         ${rule.used} as used_after, ${rule.reserved} as reserved_after
@@ -240,6 +243,6 @@ function changes(
         used_after - used_before as used_change, reserved_after - reserved_before as reserved_change
       from levels cross join next
       left join quotas
-        on quotas.org_id = levels.org_id and quotas.scope_id = levels.scope_id and quotas.kind = next.kind
+        on quotas.customer_id = ${customerId} and quotas.scope_id = levels.scope_id and quotas.kind = next.kind
     )`;
 }

@@ -36,7 +36,8 @@ export interface LevelRow {
   readonly quotas: Readonly<Record<string, KindAmounts>>;
   /** The number of resources of each type directly in a customer or an org; empty for a project. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The org of its rows in `quotas`. */
+  /** The customer and org of its rows in `quotas`. */
+  readonly customerId: string;
   readonly orgId: string;
   /** One level above: who holds the permission to update quotas there can raise limits here. */
   readonly above: AnyPath;
@@ -64,6 +65,7 @@ export const levels: readonly Level[] = [
     toLevelRow: (row: CustomerLevelRow) => ({
       ...commonOf("customer", row),
       path: formatPath(patterns.Customer, pathName(row)),
+      customerId: row.id,
       orgId: nowhere,
       above: platform,
     }),
@@ -76,6 +78,7 @@ export const levels: readonly Level[] = [
     toLevelRow: (row: OrgLevelRow) => ({
       ...commonOf("org", row),
       path: formatPath(patterns.Org, pathName(row)),
+      customerId: row.customer_id,
       orgId: row.id,
       above: {
         pattern: patterns.Customer,
@@ -91,6 +94,7 @@ export const levels: readonly Level[] = [
     toLevelRow: (row: ProjectLevelRow) => ({
       ...commonOf("project", row),
       path: formatPath(patterns.Project, orgPathName(row), pathName(row)),
+      customerId: row.customer_id,
       orgId: row.org_id,
       above: { pattern: patterns.Org, references: [aboveBy(row.org_id, row.org_name, row.org_delete_time)] },
     }),
@@ -116,7 +120,7 @@ function selectCustomerLevel(db: Kysely<Schema>) {
   return db
     .selectFrom("customers")
     .select(["customers.id", "customers.name", "customers.delete_time"])
-    .select(quotasOf(sql`${sql.lit(nowhere)}::uuid`, sql.ref("customers.id")))
+    .select(quotasOf(sql.ref("customers.id"), sql.ref("customers.id")))
     .select(
       sql<LevelRow["counts"]>`(
         select jsonb_build_object('Org', count(*)) from orgs
@@ -131,11 +135,12 @@ function selectOrgLevel(db: Kysely<Schema>) {
     .innerJoin("orgs", "orgs.customer_id", "customers.id")
     .select(["orgs.id", "orgs.name", "orgs.delete_time", "orgs.customer_id"])
     .select(["customers.name as customer_name", "customers.delete_time as customer_delete_time"])
-    .select(quotasOf(sql.ref("orgs.id"), sql.ref("orgs.id")))
+    .select(quotasOf(sql.ref("orgs.customer_id"), sql.ref("orgs.id")))
     .select(
       sql<LevelRow["counts"]>`(
         select coalesce(jsonb_object_agg(resource_type, count), '{}') from resource_counts
-        where resource_counts.org_id = orgs.id and resource_counts.parent_id = orgs.id
+        where resource_counts.customer_id = orgs.customer_id and resource_counts.org_id = orgs.id
+          and resource_counts.parent_id = orgs.id
       )`.as("counts"),
     );
 }
@@ -143,19 +148,21 @@ function selectOrgLevel(db: Kysely<Schema>) {
 function selectProjectLevel(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("projects", "projects.org_id", "orgs.id")
-    .select(["projects.org_id", "projects.id", "projects.name", "projects.delete_time"])
+    .innerJoin("projects", (join) =>
+      join.onRef("projects.customer_id", "=", "orgs.customer_id").onRef("projects.org_id", "=", "orgs.id"),
+    )
+    .select(["projects.customer_id", "projects.org_id", "projects.id", "projects.name", "projects.delete_time"])
     .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"])
-    .select(quotasOf(sql.ref("projects.org_id"), sql.ref("projects.id")))
+    .select(quotasOf(sql.ref("projects.customer_id"), sql.ref("projects.id")))
     .select(sql<LevelRow["counts"]>`'{}'::jsonb`.as("counts"));
 }
 
 /** Returns the quotas of a scope by kind. Amounts are texts, because numbers in JSON would be read as doubles. */
-function quotasOf(orgId: RawBuilder<unknown>, scopeId: RawBuilder<unknown>) {
+function quotasOf(customerId: RawBuilder<unknown>, scopeId: RawBuilder<unknown>) {
   return sql<LevelRow["quotas"]>`(
     select coalesce(jsonb_object_agg(kind, jsonb_build_object(
       'maximum', maximum::text, 'used', used::text, 'reserved', reserved::text)), '{}')
-    from quotas where quotas.org_id = ${orgId} and quotas.scope_id = ${scopeId}
+    from quotas where quotas.customer_id = ${customerId} and quotas.scope_id = ${scopeId}
   )`.as("quotas");
 }
 

@@ -9,10 +9,11 @@ import type { OrgTransaction } from "../changes/write-in-org.ts";
  */
 export async function queueSweep({ db, org, time }: OrgTransaction, scopeId: string): Promise<void> {
   await sql`
-    insert into sweeps (org_id, scope_id, next_time)
-    select ${org.id}::uuid, ${scopeId}::uuid, ${time}::timestamptz
-    where exists (select from resources where org_id = ${org.id} and ${scopeId}::uuid in (org_id, project_id))
-    on conflict (org_id, scope_id) do update
+    insert into sweeps (customer_id, org_id, scope_id, next_time)
+    select ${org.customer_id}::uuid, ${org.id}::uuid, ${scopeId}::uuid, ${time}::timestamptz
+    where exists (select from resources
+      where customer_id = ${org.customer_id} and org_id = ${org.id} and ${scopeId}::uuid in (org_id, project_id))
+    on conflict (customer_id, org_id, scope_id) do update
       set after_id = null, is_pending = false, rounds = 0, next_time = excluded.next_time`.execute(db);
 }
 
@@ -21,5 +22,9 @@ export async function queueSweep({ db, org, time }: OrgTransaction, scopeId: str
  * the next statement.
  */
 export function wakeSweeps({ db, org, time }: OrgTransaction): void {
-  db.sendWithNext(sql`update sweeps set next_time = ${time} where org_id = ${org.id}`.compile(db));
+  db.sendWithNext(
+    sql`update sweeps set next_time = ${time} where customer_id = ${org.customer_id} and org_id = ${org.id}`.compile(
+      db,
+    ),
+  );
 }

@@ -1,6 +1,7 @@
 // References between resources: an instance uses a volume. What is used is not deleted. That is exact because resources refer
 // only to others in their org, under whose lock operations start and end.
 import { type Transaction, sql } from "kysely";
+import { isInOrgOf } from "../database/org-key.ts";
 import type { AuthorHolds, Holds } from "../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { ReferencedId, Schema, StoredOperationType, StoredReference } from "../database/schema.ts";
@@ -164,8 +165,8 @@ export async function holdReferences(
   const ids = idsOf(wanted);
   if (ids.length === 0) return;
   await sql`
-    insert into resource_references (org_id, resource_id, target_id)
-    select distinct ${org.id}::uuid, ${resourceId}::uuid, id from unnest(${ids}::uuid[]) as target (id)
+    insert into resource_references (customer_id, org_id, resource_id, target_id)
+    select distinct ${org.customer_id}::uuid, ${org.id}::uuid, ${resourceId}::uuid, id from unnest(${ids}::uuid[]) as target (id)
     on conflict do nothing`.execute(db);
 }
 
@@ -185,10 +186,10 @@ export async function releaseReferences(
   const ids = idsOf(kept);
   await sql`
     delete from resource_references
-    where org_id = ${org.id} and resource_id = ${id} and target_id <> all (${ids}::uuid[])
+    where ${isInOrgOf("resource_references", org)} and resource_id = ${id} and target_id <> all (${ids}::uuid[])
       and not exists (
         select from operations cross join jsonb_each(operations.reference_ids) as held
-        where operations.org_id = ${org.id} and operations.id = any (${running}::uuid[])
+        where ${isInOrgOf("operations", org)} and operations.id = any (${running}::uuid[])
           and held.value ->> 'id' = target_id::text
       )`.execute(db);
 }
@@ -217,7 +218,7 @@ export async function requireUnreferenced(
   const user = await db
     .selectFrom("resource_references")
     .select("resource_id")
-    .where("org_id", "=", org.id)
+    .where(isInOrgOf("resource_references", org))
     .where("target_id", "=", row.id)
     .limit(1)
     .executeTakeFirst();

@@ -23,6 +23,7 @@ import type { Reference } from "../../src/paths/parse-path.ts";
 const caller: Caller = {
   memberId: "member",
   orgId: "org",
+  customerId: "customer",
   credentialId: "key",
   credentialExpireTime: new Date(1),
   grantsUntil: "7",

@@ -80,6 +80,7 @@ export function decidingIn(orgs: () => TwoOrgs) {
     return {
       memberId: place.alice,
       orgId: place.orgId,
+      customerId: orgHead.customer_id,
       credentialId: "",
       credentialExpireTime: null,
       grantsUntil: null,

@@ -40,9 +40,9 @@ beforeAll(async () => {
     await insertManyRows(database, bound.map(registry.definitionOf));
     // The group has many members and a few bindings. Many members are bound to one role.
     await sql`
-      insert into role_bindings (id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
+      insert into role_bindings (id, org_customer_id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
         labels, changed_revision)
-      select gen_random_uuid(), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', gen_random_uuid()
+      select gen_random_uuid(), (select customer_id from orgs where id = ${org}), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', gen_random_uuid()
       from generate_series(1, ${bindings}::int) as n`.execute(database.writes);
     await sql`update role_bindings set role_id = ${role} where org_id = ${org} and member_id is not null`.execute(
       database.writes,

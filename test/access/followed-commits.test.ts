@@ -30,7 +30,11 @@ function created(orgId: string, revision: string, names: readonly string[]): Ent
     const after = { id: randomUUID(), name, state: "ACTIVE", delete_time: null };
     return { type: "Member", id: after.id, path: "", containerId: after.id, before: null, after } as const;
   });
-  return entriesOf({ orgId, revision, time: "2030-01-01T00:00:00.000000Z" }, sampleAuthor, changes);
+  return entriesOf(
+    { org: { customer_id: orgId, id: orgId }, revision, time: "2030-01-01T00:00:00.000000Z" },
+    sampleAuthor,
+    changes,
+  );
 }
 
 describe("the snapshot of an org", () => {

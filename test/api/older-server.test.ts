@@ -20,8 +20,8 @@ test("a server from before the write path maintained counts cannot write beside 
   const revision = nextRevision(org.etag);
   await client.query("begin");
   await client.query(
-    `insert into groups (org_id, id, name, display_name, description, labels, changed_revision)
-     values ($1, $2, 'g', 'g', '', '{"a":"b"}', $3)`,
+    `insert into groups (customer_id, org_id, id, name, display_name, description, labels, changed_revision)
+     select customer_id, id, $2, 'g', 'g', '', '{"a":"b"}', $3 from orgs where id = $1`,
     [org.id, id, revision],
   );
   await client.query("update orgs set revision = $2 where id = $1", [org.id, revision]);

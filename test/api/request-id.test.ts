@@ -389,8 +389,8 @@ test("each write removes a few stored responses that are older than a day", asyn
     const text = `select count(*)::int as count from write_requests where create_time ${sign} now() - interval '1 day'`;
     return Number((await sql.query(text))[0]?.["count"]);
   };
-  await sql.query(`insert into write_requests
-    select org_id, actor_id, gen_random_uuid(), fingerprint, answer, now() - interval '2 days'
+  await sql.query(`insert into write_requests (customer_id, org_id, actor_id, request_id, fingerprint, answer, create_time)
+    select customer_id, org_id, actor_id, gen_random_uuid(), fingerprint, answer, now() - interval '2 days'
     from (select * from write_requests limit 1) one, generate_series(1, 30)`);
   const fresh = await count(">");
   await write();

@@ -18,12 +18,12 @@ const memberCount = 20_000;
 async function addMembers(client: pg.Client, orgId: string, groupName: string): Promise<void> {
   await client.query(
     `with added as (
-      insert into members (org_id, id, type, state, name, display_name, description, labels, changed_revision)
-      select $1, gen_random_uuid(), 'USER', 'ACTIVE', 'member-' || n, '', '', '{}', gen_random_uuid()
-      from generate_series(1, ${memberCount}) as n returning id
+      insert into members (customer_id, org_id, id, type, state, name, display_name, description, labels, changed_revision)
+      select orgs.customer_id, orgs.id, gen_random_uuid(), 'USER', 'ACTIVE', 'member-' || n, '', '', '{}', gen_random_uuid()
+      from orgs, generate_series(1, ${memberCount}) as n where orgs.id = $1 returning id
     )
-    insert into group_members (org_id, group_id, member_id, changed_revision)
-    select $1, groups.id, added.id, gen_random_uuid() from added, groups where groups.org_id = $1 and groups.name = $2`,
+    insert into group_members (customer_id, org_id, group_id, member_id, changed_revision)
+    select groups.customer_id, groups.org_id, groups.id, added.id, gen_random_uuid() from added, groups where groups.org_id = $1 and groups.name = $2`,
     [orgId, groupName],
   );
   // Otherwise the memberships of other orgs are looked for in all of the table.

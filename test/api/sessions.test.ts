@@ -304,8 +304,8 @@ describe("too many sessions", () => {
   async function startLike(token: string): Promise<void> {
     const sql = await openSqlClient(place.servers[0].databaseUrl);
     await sql.query(
-      `insert into sessions (org_id, member_id, id, client_id, api_key_id, user_agent, expire_time, changed_revision)
-       select org_id, member_id, ('ffffffff-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, client_id, api_key_id, '',
+      `insert into sessions (customer_id, org_id, member_id, id, client_id, api_key_id, user_agent, expire_time, changed_revision)
+       select customer_id, org_id, member_id, ('ffffffff-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, client_id, api_key_id, '',
          expire_time, changed_revision
        from sessions, generate_series(1, 98) as n where id = $1`,
       [decodeJwt(token)["sid"]],
@@ -337,8 +337,8 @@ describe("too many sessions", () => {
     const ofKey = await start(member);
     const sql = await openSqlClient(place.servers[0].databaseUrl);
     await sql.query(
-      `insert into sessions (org_id, member_id, id, client_id, oauth_client_id, client_org_id, user_agent, expire_time, changed_revision)
-       select org_id, member_id, gen_random_uuid(), name, client, case when client is not null then org_id end, '', expire_time,
+      `insert into sessions (customer_id, org_id, member_id, id, client_id, oauth_client_id, client_org_id, user_agent, expire_time, changed_revision)
+       select customer_id, org_id, member_id, gen_random_uuid(), name, client, case when client is not null then org_id end, '', expire_time,
          changed_revision
        from sessions, (values ('browser', null), ('client', gen_random_uuid())) as others (name, client) where id = $1`,
       [decodeJwt(ofKey.access)["sid"]],

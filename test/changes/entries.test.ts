@@ -12,7 +12,7 @@ import { openTestDatabase } from "../support/test-database.ts";
 import { transact } from "../../src/database/write-transaction.ts";
 
 const odd = `"quoted" 'single' \\back\\ {brace,comma} NULL \n\t\u0001 $1 é 🦖 \ue000`;
-const [revision, orgId] = [randomUUID(), randomUUID()];
+const [revision, orgId, customerId] = [randomUUID(), randomUUID(), randomUUID()];
 const count = 60;
 
 const author = {
@@ -81,7 +81,11 @@ test.each<[string, readonly Change[]]>([
 ])("stores the entries of many %s exactly as one by one", async (_what, changes) => {
   const database = await openTestDatabase();
   await createPartitions(database.writes);
-  const entries = entriesOf({ orgId, revision, time: new Date().toISOString() }, author, changes);
+  const entries = entriesOf(
+    { org: { customer_id: customerId, id: orgId }, revision, time: new Date().toISOString() },
+    author,
+    changes,
+  );
   const together = await store(database, entries, count);
   expect(together).toEqual(await store(database, entries, 1));
   expect(together).toHaveLength(count);

@@ -104,6 +104,7 @@ describe("a write", () => {
     );
     expect(await changesOf(database(), target)).toEqual([
       {
+        customer_id: target.customer_id,
         org_id: target.id,
         revision: await headOf(database(), target),
         position: 0,

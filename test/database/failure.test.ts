@@ -236,8 +236,8 @@ describe("an error in a statement is not a failure of the database:", () => {
     const id = "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";
     const error = await failIn(database, (db) =>
       sql`
-        insert into groups (org_id, id, name, display_name, description, labels, changed_revision)
-        values (${id}, ${id}, 'a', 'a', '', '{}', gen_random_uuid())`.execute(db),
+        insert into groups (customer_id, org_id, id, name, display_name, description, labels, changed_revision)
+        values (${id}, ${id}, ${id}, 'a', 'a', '', '{}', gen_random_uuid())`.execute(db),
     );
     expect(classify(error)).toEqual({ ...permanent, constraint: "groups_org_id_fkey" });
   });

@@ -23,7 +23,8 @@ test("each file of a migration is an entry, and entries are in the order of thei
     .map((file) => file.replace(/\.ts$/, ""));
   expect(files.filter((name) => !migrationNames.includes(name))).toEqual([]);
   const numbers = migrationNames.map((name) => /^(\d{4})-[a-z-]+$/.exec(name)?.[1] ?? name);
-  expect(numbers).toEqual([...new Set(numbers)].toSorted());
+  // Those of a step that several tables take have the same number.
+  expect(numbers).toEqual(numbers.toSorted());
 });
 
 describe("a migration", () => {

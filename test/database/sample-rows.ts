@@ -33,7 +33,7 @@ export function addOrg(database: Database, name: string): Promise<OrgRow> {
   return inTransaction(database, async (db) => {
     const first = { revision: firstRevision(), time: await readClock(db) };
     const customer = await insertCustomer(
-      { db, orgId: undefined, ...first, newId: createIdSource(first.time) },
+      { db, org: undefined, ...first, newId: createIdSource(first.time) },
       named(name),
     );
     return insertOrg(db, customer, named(name), first);
@@ -57,7 +57,7 @@ export async function insertOne<Table extends ResourceTable, Row extends Resourc
   fields?: NamedFields,
 ): Promise<StoredRow<Table>> {
   const row = { columns, ...(fields && { fields }) };
-  const { rows } = await insertRows({ db, orgId: org.id, revision, time, newId }, definition, [row]);
+  const { rows } = await insertRows({ db, org, revision, time, newId }, definition, [row]);
   return required(rows[0]);
 }
 

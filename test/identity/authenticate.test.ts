@@ -64,6 +64,7 @@ describe("a caller with a valid key", () => {
     expect(caller).toEqual({
       memberId: member.id,
       orgId: org.id,
+      customerId: org.customer_id,
       credentialId: keyId,
       credentialExpireTime: null,
       grantsUntil: null,

@@ -32,6 +32,7 @@ async function addKey(): Promise<Caller> {
   return {
     memberId: member.id,
     orgId: org.id,
+    customerId: org.customer_id,
     credentialId: id,
     credentialExpireTime: null,
     grantsUntil: null,
@@ -168,6 +169,7 @@ describe("the last use of an API key", () => {
     uses.record({
       memberId: "no",
       orgId: "uuid",
+      customerId: "",
       credentialId: "here",
       credentialExpireTime: null,
       grantsUntil: null,

@@ -51,8 +51,8 @@ async function preventAutovacuum(db: Kysely<Schema>): Promise<void> {
 /** Adds members, on a connection that then tells the server what it has counted. */
 async function addMembers(db: Kysely<Schema>, orgId: string, from: number, count: number): Promise<void> {
   await db.connection().execute(async (connection) => {
-    await sql`insert into members (org_id, id, name, display_name, description, labels, type, state, changed_revision)
-      select ${orgId}, gen_random_uuid(), 'member-' || number, '', '', '{}', 'USER', 'ACTIVE', gen_random_uuid()
+    await sql`insert into members (customer_id, org_id, id, name, display_name, description, labels, type, state, changed_revision)
+      select (select customer_id from orgs where id = ${orgId}), ${orgId}, gen_random_uuid(), 'member-' || number, '', '', '{}', 'USER', 'ACTIVE', gen_random_uuid()
       from generate_series(${from}::int, ${from + count - 1}::int) as number`.execute(connection);
     await sql`select pg_stat_force_next_flush()`.execute(connection);
   });

@@ -131,9 +131,7 @@ async function readQuotas(database: Database, { customerId }: LedgerPlace): Prom
   const { rows } = await sql<{ line: string }>`
     select concat_ws(' ', scope_id, kind, coalesce(trim_scale(maximum)::text, 'none'), trim_scale(used), trim_scale(reserved))
       as line
-    from quotas where scope_id = ${customerId} or org_id in (select id from orgs where customer_id = ${customerId})`.execute(
-    database.writes,
-  );
+    from quotas where customer_id = ${customerId}`.execute(database.writes);
   return rows.map(({ line }) => line).toSorted();
 }
 

@@ -41,10 +41,10 @@ export async function makePlaces(database: Database, orgs: number, projects: num
         .values({ ...named(orgId), ...own })
         .execute();
     }
-    for (const { orgId, projectId } of places) {
+    for (const { customerId, orgId, projectId } of places) {
       await db
         .insertInto("projects")
-        .values({ ...named(projectId), org_id: orgId, state: "ACTIVE" })
+        .values({ ...named(projectId), customer_id: customerId, org_id: orgId, state: "ACTIVE" })
         .execute();
     }
   });
@@ -77,9 +77,9 @@ export async function setLimit(
   const { orgId, scopeId } = scopeOf(place, level);
   await inLockedOrg(database, place, async ({ db }) => {
     await sql`
-      insert into quotas (org_id, scope_id, kind, maximum, used, reserved)
-      values (${orgId}::uuid, ${scopeId}::uuid, ${kind}, ${limit}::numeric, 0, 0)
-      on conflict (org_id, scope_id, kind) do update set maximum = excluded.maximum`.execute(db);
+      insert into quotas (customer_id, org_id, scope_id, kind, maximum, used, reserved)
+      values (${place.customerId}::uuid, ${orgId}::uuid, ${scopeId}::uuid, ${kind}, ${limit}::numeric, 0, 0)
+      on conflict (customer_id, scope_id, kind) do update set maximum = excluded.maximum`.execute(db);
     await sql`delete from quotas where maximum is null and used = 0 and reserved = 0`.execute(db);
   });
 }
@@ -142,9 +142,11 @@ export async function readBalance(
   level: LevelName,
   kind: string,
 ): Promise<StoredBalance | undefined> {
-  const { orgId, scopeId } = scopeOf(place, level);
+  const { scopeId } = scopeOf(place, level);
   const { rows } = await sql<StoredBalance>`
     select trim_scale(maximum)::text as maximum, trim_scale(used)::text as used, trim_scale(reserved)::text as reserved
-    from quotas where org_id = ${orgId} and scope_id = ${scopeId} and kind = ${kind}`.execute(database.writes);
+    from quotas where customer_id = ${place.customerId} and scope_id = ${scopeId} and kind = ${kind}`.execute(
+    database.writes,
+  );
   return rows[0];
 }

@@ -67,12 +67,12 @@ test("a limit of a kind that is deleted at the same time is refused", async () =
 
 test("a kind whose limit is set at the same time is not deleted", async () => {
   const kind = await newKind();
-  const [org] = await sql.query("select id from orgs where name = $1", [cloud.org.replace("/orgs/", "")]);
+  const [org] = await sql.query("select customer_id, id from orgs where name = $1", [cloud.org.replace("/orgs/", "")]);
   await sql.query("begin");
-  await sql.query("insert into quotas (org_id, scope_id, kind, maximum, used, reserved) values ($1, $1, $2, 1, 0, 0)", [
-    org?.["id"],
-    kind,
-  ]);
+  await sql.query(
+    "insert into quotas (customer_id, org_id, scope_id, kind, maximum, used, reserved) values ($1, $2, $2, $3, 1, 0, 0)",
+    [org?.["customer_id"], org?.["id"], kind],
+  );
   const failure = failureOf(cloud.quantityKinds.deleteQuantityKind({ path: `/quantityKinds/${kind}` }));
   await untilBlocked();
   await sql.query("commit");

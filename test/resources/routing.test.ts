@@ -168,10 +168,10 @@ test("a claim reads what it gets, however many operations of other routes wait",
   const { service_id: serviceId, type_id: typeId } = one as { service_id: string; type_id: string };
   // Those of the other zone have waited longer, and are of another type.
   await sql.query(`
-    insert into operations (org_id, project_id, id, resource_id, service_id, type_id, routing_key, verb, state, quantities,
+    insert into operations (customer_id, org_id, project_id, id, resource_id, service_id, type_id, routing_key, verb, state, quantities,
       given_quantities, qualities, given_qualities, outputs, reference_ids, progress_percent, progress_message, cancel_requested,
       error_reason, error_message, next_attempt_time, changed_revision)
-    select org_id, project_id, gen_random_uuid(), gen_random_uuid(), service_id, gen_random_uuid(), 'common', verb, state, '{}', '{}',
+    select customer_id, org_id, project_id, gen_random_uuid(), gen_random_uuid(), service_id, gen_random_uuid(), 'common', verb, state, '{}', '{}',
       '{}', '{}', '{}', '{}', 0, '', false, '', '', now() - interval '1 hour', changed_revision
     from operations, generate_series(1, 5000) where routing_key = 'rare'`);
   await sql.query("analyze operations");

@@ -74,8 +74,8 @@ const namesIn = async (parentPath: string): Promise<string[]> =>
 
 test("sweeps that always fail do not hold up the others", async () => {
   // Sweeps of orgs that do not exist: more than a run takes, and all of them have waited longer.
-  await sql.query(`insert into sweeps (org_id, scope_id, next_time)
-    select gen_random_uuid(), gen_random_uuid(), now() - interval '1 hour' from generate_series(1, 50)`);
+  await sql.query(`insert into sweeps (customer_id, org_id, scope_id, next_time)
+    select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now() - interval '1 hour' from generate_series(1, 50)`);
   const { api, org } = cloud;
   const project = await api.projects.createProject({ parentPath: org, project: { name: uniqueName("behind") } });
   await cloud.resources.createResource({

@@ -231,8 +231,8 @@ test("a deleted resource that another one uses is not purged", async () => {
   const [usedId, userId] = [byId, user.byId].map((path) => required(path.split("/@").at(-1)));
   // As earlier versions of the service could leave it.
   await sql.query(
-    `insert into resource_references (org_id, resource_id, target_id)
-     select org_id, $1, id from resources where id = $2`,
+    `insert into resource_references (customer_id, org_id, resource_id, target_id)
+     select customer_id, org_id, $1, id from resources where id = $2`,
     [userId, usedId],
   );
   const refused = await failureOf(purge(byId));

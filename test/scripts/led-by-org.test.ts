@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { tablesNotLed } from "../../scripts/statements/led-by-org.ts";
 import { normaliseText } from "../../scripts/statements/statement-identity.ts";
 
-const ofOrgs = new Set(["members", "groups", "sessions", "quotas"]);
+const ofOrgs = new Set(["members", "groups", "sessions", "quotas", "role_bindings"]);
 
 test.each<[string, readonly string[]]>([
   ["select * from members where org_id = $1 and id = $2", []],
@@ -33,6 +33,13 @@ test.each<[string, readonly string[]]>([
   ],
   ["select * from members join unnest($1::uuid[], $2::uuid[]) as wanted (org_id, id) using (org_id, id)", []],
   ["select * from members join groups using (org_id, id) where groups.org_id = $1", []],
+  // By a customer.
+  ["select * from quotas where customer_id = $1 and scope_id = $2", []],
+  ["select id from orgs where customer_id = $1", []],
+  ["select * from customers join orgs on orgs.customer_id = customers.id where customers.name = $1", []],
+  ["select * from customers join orgs on orgs.customer_id = customers.id", ["orgs"]],
+  ["select * from role_bindings where org_customer_id = $1", []],
+  ["select * from role_bindings where customer_id = $1", ["role_bindings"]],
   // In each select of its own.
   ["select * from members where org_id = $1 union all select * from members where id = $2", ["members"]],
   ["select (select count(*) from groups where groups.org_id = members.org_id) from members where org_id = $1", []],
@@ -53,6 +60,6 @@ test.each<[string, readonly string[]]>([
   ["select id from orgs where id = $1 for no key update of orgs", []],
   // What is of no org, and words that look like tables.
   ["select extract(epoch from clock_timestamp()) from customers where customers.id is distinct from $1", []],
-])("no org leads in: %s", (text, tables) => {
+])("neither an org nor a customer leads in: %s", (text, tables) => {
   expect(tablesNotLed(normaliseText(text), ofOrgs)).toEqual(tables);
 });

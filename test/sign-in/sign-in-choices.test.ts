@@ -270,8 +270,8 @@ describe("a choice", () => {
     for (const { identityId } of [one, two]) await decide(session, identityId, "sign-in");
     const sql = await openSqlClient(servers[0].databaseUrl);
     const many = `
-      insert into sessions (org_id, member_id, id, client_id, token_gen, user_agent, expire_time, changed_revision)
-      select org_id, members.id, ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'flood', token_gen, '',
+      insert into sessions (customer_id, org_id, member_id, id, client_id, token_gen, user_agent, expire_time, changed_revision)
+      select members.customer_id, org_id, members.id, ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'flood', token_gen, '',
         now() + interval '1 hour', members.changed_revision
       from members join orgs on orgs.id = org_id, generate_series(1, 5001) n where orgs.name = $1`;
     await sql.query(many, [two.org.split("/")[2]]);

@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import { registry } from "../../src/resource-registry.ts";
 import type { Database } from "../../src/database/database.ts";
+import { customerColumnOf } from "../../src/database/org-key.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import type { ResourceDefinition, ResourceTable } from "../../src/standard-methods/definition/definition.ts";
 import { ownColumnsOf } from "../support/written-resources.ts";
@@ -55,6 +56,10 @@ const values = Object.values(named("n")).join(", ");
 /** All rows up to `large` are in the first org, and a few are in each of the others. */
 const orgOf = (n: string): string => id("Org", `case when ${n} <= ${large} then 1 else 2 + ${n} % ${orgs - 1} end`);
 
+/** The customer of an org has its number. */
+const customerOf = (n: string): string =>
+  id("Customer", `case when ${n} <= ${large} then 1 else 2 + ${n} % ${orgs - 1} end`);
+
 /** The number of a row, at most `total`, in the same org as row `n`. */
 const inSameOrg = `case when n <= ${large} then n else ${large + 1} + (n - ${large + 1}) % ${orgs - 1} end`;
 
@@ -68,30 +73,30 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
       select ${id("Org", "n")}, ${id("Customer", "n")}, 'ACTIVE', gen_random_uuid(), now(), ${values} from generate_series(1, ${large}) n`,
   ],
   members: [
-    `insert into members (id, org_id, type, state, ${columns})
-      select ${id("Member", "n")}, ${orgOf("n")}, 'USER', 'ACTIVE', ${values} from generate_series(1, ${total}) n`,
+    `insert into members (id, customer_id, org_id, type, state, ${columns})
+      select ${id("Member", "n")}, ${customerOf("n")}, ${orgOf("n")}, 'USER', 'ACTIVE', ${values} from generate_series(1, ${total}) n`,
     // Deleted members are kept for a while.
     `update members set delete_time = now(), purge_time = now() where create_time > '2026-01-09' and name <> 'n' || md5('1')`,
-    `insert into members (id, org_id, type, state, ${columns}, delete_time, purge_time)
-      select ${idOf("00", "n")}, ${id("Org", "2")}, 'USER', 'ACTIVE', ${values}, now(), now()
+    `insert into members (id, customer_id, org_id, type, state, ${columns}, delete_time, purge_time)
+      select ${idOf("00", "n")}, ${id("Customer", "2")}, ${id("Org", "2")}, 'USER', 'ACTIVE', ${values}, now(), now()
       from generate_series(1, ${large}) n`,
   ],
   group_members: [
-    `insert into group_members (org_id, group_id, member_id, changed_revision, create_time, expire_time)
-      select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${large}, 0)`)}, ${id("Member", `1 + n % ${large}`)}, gen_random_uuid(),
+    `insert into group_members (customer_id, org_id, group_id, member_id, changed_revision, create_time, expire_time)
+      select ${id("Customer", "1")}, ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${large}, 0)`)}, ${id("Member", `1 + n % ${large}`)}, gen_random_uuid(),
         ${timeOf("n")},
         case n % 3 when 0 then timestamptz '2099-01-01' + n * interval '1 minute' end
       from generate_series(1, ${total}) n`,
   ],
   subgroups: [
-    `insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
-      select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${nestedInOne}, 0)`)},
+    `insert into subgroups (customer_id, org_id, group_id, subgroup_id, description, changed_revision)
+      select ${id("Customer", "1")}, ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${nestedInOne}, 0)`)},
         ${id("Group", `${large} - n % 10000`)}, '', gen_random_uuid()
       from generate_series(1, 10000) n`,
   ],
   role_bindings: [
-    `insert into role_bindings (id, org_id, scope_type, member_id, role_id, condition, ${columns})
-      select ${id("RoleBinding", "n")}, ${orgOf("n")}, 'ORG', ${id("Member", inSameOrg)}, ${id("Role", inSameOrg)}, '', ${values}
+    `insert into role_bindings (id, org_customer_id, org_id, scope_type, member_id, role_id, condition, ${columns})
+      select ${id("RoleBinding", "n")}, ${customerOf("n")}, ${orgOf("n")}, 'ORG', ${id("Member", inSameOrg)}, ${id("Role", inSameOrg)}, '', ${values}
       from generate_series(1, ${2 * large}) n`,
   ],
 };
@@ -152,6 +157,9 @@ function insertOf(definition: ResourceDefinition, table: readonly CatalogColumn[
     child = registry.definitionOf(parent.type);
   }
   known["org_id"] = isDeep ? id("Org", "1") : orgOf("n");
+  if (customerColumnOf(storage.table) !== undefined) {
+    known["customer_id"] = isDeep ? id("Customer", "1") : customerOf("n");
+  }
 
   const valueOf = ({ name, type: columnType, nullable }: CatalogColumn): string => {
     const value = own[name] ?? known[name] ?? (nullable ? "null" : empty[columnType]);

@@ -17,22 +17,23 @@ import { updateRow } from "../../src/standard-methods/rows/update-row.ts";
 import { addMember, addOrg, markDeleted, write } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { rounds } from "../support/rounds.ts";
+import type { OrgKey } from "../../src/database/org-key.ts";
 import { readRowsPage } from "./read-rows-page.ts";
 
 const shared = useSharedDatabase();
 const [place] = memberDefinition.places;
 const fields = listFieldsOf(memberDefinition, place);
 
-function relabel(org: { readonly id: string }, row: MemberRow, to: Record<string, string>): Promise<MemberRow> {
+function relabel(org: OrgKey, row: MemberRow, to: Record<string, string>): Promise<MemberRow> {
   return write(shared(), org, async ({ db, revision, time }) => {
     const { name, display_name: displayName, description } = row;
     const change = { fields: { name, displayName, description, labels: to }, columns: {} };
-    return { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, memberDefinition, row, change)) };
+    return { ...row, ...(await updateRow({ db, org, revision, time }, memberDefinition, row, change)) };
   });
 }
 
-function remove(org: { readonly id: string }, row: MemberRow): Promise<void> {
-  return write(shared(), org, ({ db }) => removeRows(db, registry, memberDefinition, org.id, [row]));
+function remove(org: OrgKey, row: MemberRow): Promise<void> {
+  return write(shared(), org, ({ db }) => removeRows(db, registry, memberDefinition, org, [row]));
 }
 
 const labels = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("x", "y", ""), { maxKeys: 3 });
@@ -108,7 +109,7 @@ test("the index of labels has the labels of all rows, including deleted ones, an
     select
       (select jsonb_agg(l order by l.resource_id, l.key) from resource_labels l where resource_type = 'Member') as kept,
       (select jsonb_agg(l order by l.resource_id, l.key) from (
-        select org_id, org_id as parent_id, 'Member' as resource_type, key, value, id as resource_id
+        select customer_id, org_id, org_id as parent_id, 'Member' as resource_type, key, value, id as resource_id
         from members, jsonb_each_text(labels)
       ) l) as own`.execute(shared().reads);
   expect(rows[0]?.kept).not.toBeNull();

@@ -49,14 +49,16 @@ export async function rebuildDerivedRows(db: Transaction<Schema>, registry: Reso
   await sql`lock table resource_counts, resource_labels in exclusive mode`.execute(db);
   await sql`delete from resource_counts`.execute(db);
   await sql`
-    insert into resource_counts (org_id, parent_id, resource_type, count)
-    select org_id, parent_id, resource_type, count from (${countRows(registry)}) as counted`.execute(db);
+    insert into resource_counts (customer_id, org_id, parent_id, resource_type, count)
+    select orgs.customer_id, org_id, parent_id, resource_type, count
+    from (${countRows(registry)}) as counted join orgs on orgs.id = org_id`.execute(db);
   await sql`delete from resource_labels`.execute(db);
   await sql`
-    insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
-    select org_id, resource_type, key, value, parent_id, resource_id from (${labelRows(registry)}) as labelled`.execute(
-    db,
-  );
+    insert into resource_labels (customer_id, org_id, resource_type, key, value, parent_id, resource_id)
+    select case resource_type when 'Customer' then resource_id else orgs.customer_id end,
+      org_id, resource_type, key, value, parent_id, resource_id
+    from (${labelRows(registry)}) as labelled
+    left join orgs on orgs.id = case resource_type when 'Org' then resource_id else org_id end`.execute(db);
 }
 
 function countRows({ definitions }: ResourceRegistry): RawBuilder<unknown> {

@@ -1,12 +1,13 @@
 import { openDatabase } from "../../src/database/database.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { findDrift } from "./derived-rows.ts";
+import { findCustomerDrift } from "./find-customer-drift.ts";
 import { findLedgerDrift } from "./find-ledger-drift.ts";
 
 /**
- * Recounts the derived rows of the whole database.
+ * Recounts the derived rows of the whole database, and looks up the customers of all rows.
  *
- * @throws Error if the counts, labels or quotas differ from those that the write path has maintained.
+ * @throws Error if the counts, labels, quotas or customers differ from those that the write path has maintained.
  */
 export async function expectNoDrift(url: string): Promise<void> {
   const options = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} };
@@ -18,6 +19,9 @@ export async function expectNoDrift(url: string): Promise<void> {
     const ledgerDrift = await findLedgerDrift(database.reads);
     if (ledgerDrift.length > 0)
       throw new Error(`quotas are not the sums of what resources hold: ${JSON.stringify(ledgerDrift.slice(0, 5))}`);
+    const customerDrift = await findCustomerDrift(database.reads);
+    if (customerDrift.length > 0)
+      throw new Error(`rows do not have the customer of their org: ${JSON.stringify(customerDrift)}`);
   } finally {
     await database.close();
   }

@@ -1,3 +1,4 @@
+import type { OrgHead } from "../../changes/revision.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { AuthenticateToken } from "../../identity/authenticate.ts";
 import type { AccessToken, AccessTokens } from "../../identity/tokens/access-token.ts";
@@ -15,11 +16,14 @@ interface TokenState {
   /** The snapshot of its org; undefined if the org no longer exists. */
   readonly snapshot: OrgSnapshot | undefined;
   /** The head of the org's change log, and the database's clock in milliseconds. */
-  readonly head: { readonly revision: string; readonly readAt: number; readonly now: number };
+  readonly head: Pick<OrgHead, "customer_id" | "revision" | "readAt" | "now">;
 }
 
 /** Returns the state of a token now, as exact as an access decision; undefined for a text that is no token of this service. */
 export type ReadTokenState = (text: string) => Promise<TokenState | undefined>;
+
+/** That of an org that no longer exists. */
+const noHead = { customer_id: "", revision: "", readAt: 0, now: 0 };
 
 export function createReadTokenState(
   tokens: AccessTokens,
@@ -38,7 +42,7 @@ export function createReadTokenState(
     if (token === undefined) return undefined;
     const head = await heads([{ by: "id", value: token.orgId }]);
     if (head === undefined) {
-      return { token, end: "ORG_DELETED", snapshot: undefined, head: { revision: "", readAt: 0, now: 0 } };
+      return { token, end: "ORG_DELETED", snapshot: undefined, head: noHead };
     }
     const snapshot = await snapshots.at(token.orgId, head);
     const end = findTokenEnd(snapshot, token, head.now);
@@ -71,6 +75,7 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
     return {
       memberId,
       orgId,
+      customerId: head.customer_id,
       credentialId: sessionId,
       credentialExpireTime: endTime === Infinity ? null : new Date(endTime),
       grantsUntil: null,

@@ -47,7 +47,7 @@ export function createAccount({ database, registry }: AccountDependencies): Acco
   const removeKeys = async (transaction: OrgTransaction, rows: readonly ApiKeyRow[]): Promise<void> => {
     const ids = rows.map(({ id }) => id);
     await endKeys(transaction, registry, ids);
-    await removeRows(transaction.db, registry, apiKeyDefinition, transaction.org.id, rows);
+    await removeRows(transaction.db, registry, apiKeyDefinition, transaction.org, rows);
     for (const row of rows) recordChange(transaction, apiKeyDefinition, row, null);
   };
 
@@ -55,7 +55,7 @@ export function createAccount({ database, registry }: AccountDependencies): Acco
     const { db, org } = transaction;
     const ids = rows.map(({ id }) => id);
     await endSessions(transaction, registry, await readSessionsOfIdentities(db, org.id, ids));
-    await removeRows(db, registry, identityDefinition, org.id, rows);
+    await removeRows(db, registry, identityDefinition, org, rows);
     for (const row of rows) recordChange(transaction, identityDefinition, row, null);
   };
 

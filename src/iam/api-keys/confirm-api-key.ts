@@ -37,7 +37,7 @@ async function countAll(
 ): Promise<IssuedRow> {
   const { db, org, revision, time } = transaction;
   const change = { fields: definition.toMessage(row), columns: { grants_until: null } };
-  const after = { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, definition, row, change)) };
+  const after = { ...row, ...(await updateRow({ db, org, revision, time }, definition, row, change)) };
   recordChange(transaction, definition, row, after);
   return after;
 }

@@ -131,7 +131,7 @@ async function endLater(
   if (!endsBefore(time, row.expire_time)) return;
   const { db, org, revision } = transaction;
   const change = { fields: definition.toMessage(row), columns: { expire_time: time } };
-  const target = { db, orgId: org.id, revision, time: transaction.time };
+  const target = { db, org, revision, time: transaction.time };
   recordChange(transaction, definition, row, { ...row, ...(await updateRow(target, definition, row, change)) });
   await endTokensLater(transaction, [row.id], time);
   await endSessionsLater(transaction, await readSessionsOfKeys(db, org.id, [row.id]), time);

@@ -9,7 +9,7 @@ import { readClock, secondsAfter } from "../../database/clock.ts";
 export interface CodeGrant {
   readonly client: RegisteredClient;
   /** The member as whom the browser is signed in, with which the code ends. */
-  readonly member: Pick<SignedInMember, "orgId" | "memberId" | "sessionId" | "gen">;
+  readonly member: Pick<SignedInMember, "customerId" | "orgId" | "memberId" | "sessionId" | "gen">;
   readonly redirectUri: string;
   readonly codeChallenge: string;
   /** Null for all. */
@@ -31,6 +31,7 @@ export function issueCode(database: Database, grant: CodeGrant): Promise<string>
       .values({
         id,
         hash,
+        customer_id: member.customerId,
         org_id: member.orgId,
         member_id: member.memberId,
         token_gen: member.gen,

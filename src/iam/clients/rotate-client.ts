@@ -1,4 +1,5 @@
 import type { HandlerContext } from "@connectrpc/connect";
+import { isInOrgOf } from "../../database/org-key.ts";
 import {
   type Client,
   type ClientSchema,
@@ -46,7 +47,7 @@ export function createRotateClient(served: ServedResource<"clients", IssuedClien
             previous_secret_expire_time: new Date(org.lockTime.getTime() + overlapMs),
           };
           const change = { fields: toClient(row), columns };
-          const updated = await updateRow({ db, orgId: org.id, revision, time }, definition, row, change);
+          const updated = await updateRow({ db, org, revision, time }, definition, row, change);
           const after = { ...row, ...updated };
           recordChange(transaction, definition, row, after);
           return toClient({ ...after, secret });
@@ -60,7 +61,7 @@ async function readSecretHash({ db, org }: OrgTransaction, { id }: IssuedClientR
   const row = await db
     .selectFrom("clients")
     .select("secret_hash")
-    .where("org_id", "=", org.id)
+    .where(isInOrgOf("clients", org))
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
   return row.secret_hash;

@@ -74,7 +74,7 @@ async function changeOrg(
     await followTransition(dependencies, transaction, orgDefinition, before, { transition, force });
     const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
     const { revision, time } = transaction;
-    const target = { db, orgId: id, revision, time };
+    const target = { db, org: transaction.org, revision, time };
     const making = { transition, retentionDays: dependencies.retentionDays, columns };
     const [after] = (await makeTransitions(target, orgDefinition, [before], making)).rows;
     if (after === undefined) {

@@ -137,6 +137,6 @@ function findExpired(
 /** Removes expired memberships, which are replaced as if they had been deleted. */
 async function removeExpired(transaction: OrgTransaction, expired: readonly MembershipRow[]): Promise<void> {
   if (expired.length === 0) return;
-  await removeWhere(transaction.db, membershipDefinition, isOneOf(membershipDefinition, expired));
+  await removeWhere(transaction.db, membershipDefinition, transaction.org, isOneOf(membershipDefinition, expired));
   for (const row of expired) recordChange(transaction, membershipDefinition, row, null, row.expire_time);
 }

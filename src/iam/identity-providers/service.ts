@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { sql } from "kysely";
+import { isInOrgOf } from "../../database/org-key.ts";
 import { IdentityProvidersService } from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
@@ -71,9 +72,9 @@ async function removeIdentities(
   const { db, org } = transaction;
   const ids = rows.map(({ id }) => id);
   // An identity of another org, which is being created, keeps the row until it is committed.
-  await sql`select from identity_providers where org_id = ${org.id} and id = any(${ids}::uuid[]) for update`.execute(
-    db,
-  );
+  await sql`
+    select from identity_providers
+    where ${isInOrgOf("identity_providers", org)} and id = any(${ids}::uuid[]) for update`.execute(db);
   const identities = await selectIdentities(db)
     .where(sql<boolean>`identities.provider_id = any(${ids}::uuid[])`)
     .execute();
@@ -85,7 +86,7 @@ async function removeIdentities(
   await escalation.requireMayRevoke(transaction, revocations);
   const identityIds = identities.map(({ id }) => id);
   await endSessions(transaction, registry, await readSessionsOfIdentities(db, org.id, identityIds));
-  await removeRows(db, registry, identityDefinition, org.id, identities);
+  await removeRows(db, registry, identityDefinition, org, identities);
   for (const identity of identities) recordChange(transaction, identityDefinition, identity, null);
 }
 

@@ -44,7 +44,7 @@ export function createRevokeTokens(served: ServedMembers) {
 export async function endAllTokens(transaction: OrgTransaction, row: MemberRow): Promise<MemberRow> {
   const { db, org, revision, time } = transaction;
   const change = { fields: memberDefinition.toMessage(row), columns: { token_gen: randomUUID() } };
-  const target = { db, orgId: org.id, revision, time };
+  const target = { db, org, revision, time };
   const after = { ...row, ...(await updateRow(target, memberDefinition, row, change)) };
   recordChange(transaction, memberDefinition, row, after);
   await expireSessions(transaction, row.id);

@@ -84,7 +84,7 @@ async function createOrg(
   const row = await insertOrg(db, customer, org, first);
   // The insertion waits for another one of the same name.
   await author.confirm(db, undefined);
-  await beginLog(db, { ...first, orgId: row.id }, author, [changeOf(orgDefinition, null, row)]);
+  await beginLog(db, { ...first, org: row }, author, [changeOf(orgDefinition, null, row)]);
   return row;
 }
 
@@ -93,11 +93,11 @@ export async function insertOrg(
   db: WriteTransaction,
   customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
   fields: NamedFields & Pick<Org, "apiKeyPolicy">,
-  { revision, time }: Omit<TimedRevision, "orgId">,
+  { revision, time }: Omit<TimedRevision, "org">,
 ): Promise<OrgRow> {
   const start = { customer_id: customer.id, state: "ACTIVE", revision, revision_time: time } as const;
   const columns = { ...start, ...policyColumns(fields) };
-  const target = { db, orgId: undefined, revision, time, newId: createIdSource(time) };
+  const target = { db, org: undefined, revision, time, newId: createIdSource(time) };
   const { rows } = await insertRows(target, orgDefinition, [{ fields, columns }]);
   return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };
 }
@@ -111,7 +111,7 @@ function createCustomer(db: WriteTransaction, org: Org, author: Author, systemOr
   const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
   return writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, async (transaction) => {
     const { revision, time, newId } = transaction;
-    const row = await insertCustomer({ db, orgId: systemOrgId, revision, time, newId }, fields);
+    const row = await insertCustomer({ db, org: undefined, revision, time, newId }, fields);
     recordChange(transaction, customerDefinition, null, row);
     return row;
   });

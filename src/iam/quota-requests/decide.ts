@@ -114,7 +114,7 @@ async function updateDecided(
   columns: NonNullable<Parameters<typeof updateRow<"quota_requests", QuotaRequestRow>>[3]>["columns"],
 ): Promise<QuotaRequestRow> {
   const { db, org, revision, time } = transaction;
-  await updateRow({ db, orgId: org.id, revision, time }, definition, row, { fields: toQuotaRequest(row), columns });
+  await updateRow({ db, org, revision, time }, definition, row, { fields: toQuotaRequest(row), columns });
   // The row has the names of who decided only when it is read again.
   const decided = required((await readByKeys(db, definition, [row]))[0]);
   recordChange(transaction, definition, row, decided);

@@ -182,7 +182,10 @@ function findExpired(
 async function removeExpired(transaction: OrgTransaction, expired: readonly RoleBindingRow[]): Promise<void> {
   if (expired.length === 0) return;
   const { db, org } = transaction;
-  await removeWhere(db, roleBindingDefinition, isOneOf(roleBindingDefinition, expired));
+  for (const [id, ofOrg] of Map.groupBy(expired, ({ org_id }) => org_id)) {
+    const key = { customer_id: required(ofOrg[0]).org_customer_id, id };
+    await removeWhere(db, roleBindingDefinition, key, isOneOf(roleBindingDefinition, ofOrg));
+  }
   for (const row of expired.filter(({ org_id }) => org_id === org.id)) {
     recordChange(transaction, roleBindingDefinition, row, null, row.expire_time);
   }

@@ -53,6 +53,7 @@ export function selectKeptRoleBindings(db: Kysely<Schema>) {
     )
     .select(columnsOf("role_bindings", roleBindingColumns))
     .select([
+      "role_bindings.org_customer_id",
       ...pathColumns.org,
       "customers.name as customer_name",
       "customers.delete_time as customer_delete_time",

@@ -16,7 +16,7 @@ export async function endSessions(
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
   await endTokens(transaction, "Session", ids);
-  await removeRows(transaction.db, registry, sessionDefinition, transaction.org.id, rows);
+  await removeRows(transaction.db, registry, sessionDefinition, transaction.org, rows);
   for (const row of rows) recordChange(transaction, sessionDefinition, row, null);
 }
 
@@ -27,7 +27,7 @@ export async function endSessionsLater(
   time: Date,
 ): Promise<void> {
   const { db, org, revision } = transaction;
-  const target = { db, orgId: org.id, revision, time: transaction.time };
+  const target = { db, org, revision, time: transaction.time };
   const later = rows.filter((row) => row.expire_time > time);
   await endTokensLater(
     transaction,

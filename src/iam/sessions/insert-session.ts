@@ -1,3 +1,4 @@
+import { isInOrgOf } from "../../database/org-key.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Sessions } from "../../database/token-tables.ts";
 import { required } from "../../errors/required.ts";
@@ -45,7 +46,7 @@ export async function insertSession(
   const member = await db
     .selectFrom("members")
     .select("token_gen")
-    .where("org_id", "=", org.id)
+    .where(isInOrgOf("members", org))
     .where("id", "=", session.member_id)
     .executeTakeFirst();
   const { token_gen } = required(member);
@@ -57,7 +58,7 @@ export async function insertSession(
     refresh_time: null,
     refresh_origin: null,
   };
-  const { rows } = await insertRows({ db, orgId: org.id, revision, time, newId }, sessionDefinition, [{ columns }]);
+  const { rows } = await insertRows({ db, org, revision, time, newId }, sessionDefinition, [{ columns }]);
   const [row] = await readByKeys(db, sessionDefinition, rows);
   recordChange(transaction, sessionDefinition, null, required(row));
   return token_gen;

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import type { Author, Origin } from "../../changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
+import { isInOrgOf } from "../../database/org-key.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import { createSecretHandle, parseSecretHandle } from "../../identity/secret-handle.ts";
@@ -28,6 +29,8 @@ import {
 import { readClock, secondsAfter } from "../../database/clock.ts";
 
 export interface SignedInMember extends MemberKey {
+  /** The customer of its org. */
+  readonly customerId: string;
   /** The Session, which is the `sid` of its tokens. */
   readonly sessionId: string;
   /** The member's `token_gen`. */
@@ -167,6 +170,7 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
 
 function toMember(row: SignedInRow): SignedInMember {
   return {
+    customerId: row.customer_id,
     orgId: row.org_id,
     memberId: row.member_id,
     sessionId: row.session_id,
@@ -198,10 +202,10 @@ function endSession(
 }
 
 /** @throws ServiceError GRANT_INVALID */
-async function requireActive({ db }: OrgTransaction, { orgId, memberId, gen }: RedeemedMember): Promise<void> {
+async function requireActive({ db, org }: OrgTransaction, { memberId, gen }: RedeemedMember): Promise<void> {
   const { rows } = await sql`
-    select from members join orgs on orgs.id = members.org_id
-    where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
+    select from members join orgs on orgs.customer_id = members.customer_id and orgs.id = members.org_id
+    where ${isInOrgOf("members", org)} and members.id = ${memberId} and ${isActiveMember}
       and members.token_gen is not distinct from ${gen}::uuid`.execute(db);
   if (rows.length > 0) return;
   const message =

@@ -130,7 +130,7 @@ async function accept(transaction: OrgTransaction, key: ChoiceRow): Promise<void
   const [row] = await readByKeys(db, identityDefinition, [key]);
   if (row === undefined) throw notPossible();
   const change = { fields: identityDefinition.toMessage(row), columns: { accept_time: time, decline_time: null } };
-  const updated = await updateRow({ db, orgId: org.id, revision, time }, identityDefinition, row, change);
+  const updated = await updateRow({ db, org, revision, time }, identityDefinition, row, change);
   recordChange(transaction, identityDefinition, row, { ...row, ...updated });
 }
 

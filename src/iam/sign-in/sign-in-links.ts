@@ -25,9 +25,14 @@ export function createSignInLink(database: Database, { orgId, memberId }: Member
     const now = await readClock(db);
     await deleteExpired(db, "sign_in_links", now);
     const expireTime = secondsAfter(now, lifeSeconds);
+    const { customer_id } = await db
+      .selectFrom("orgs")
+      .select("customer_id")
+      .where("id", "=", orgId)
+      .executeTakeFirstOrThrow();
     await db
       .insertInto("sign_in_links")
-      .values({ id, hash, org_id: orgId, member_id: memberId, expire_time: expireTime })
+      .values({ id, hash, customer_id, org_id: orgId, member_id: memberId, expire_time: expireTime })
       .execute();
     return text;
   });
@@ -58,7 +63,8 @@ async function deleteLink(
   const { rows } = await sql<RedeemedMember>`
     delete from sign_in_links using members
     where sign_in_links.id = ${id} and sign_in_links.hash = ${hash} and sign_in_links.expire_time > ${now}
-      and members.org_id = sign_in_links.org_id and members.id = sign_in_links.member_id
+      and members.customer_id = sign_in_links.customer_id and members.org_id = sign_in_links.org_id
+      and members.id = sign_in_links.member_id
     returning members.org_id as "orgId", members.id as "memberId", members.token_gen as gen`.execute(database.writes);
   return rows[0];
 }

@@ -1,3 +1,4 @@
+import { isInOrgOf } from "../../database/org-key.ts";
 import type { Author } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
@@ -41,7 +42,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
         const key = await db
           .selectFrom("api_keys")
           .select("expire_time")
-          .where("org_id", "=", orgId)
+          .where(isInOrgOf("api_keys", transaction.org))
           .where("member_id", "=", memberId)
           .where("id", "=", credentialId)
           .executeTakeFirst();

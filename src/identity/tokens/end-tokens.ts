@@ -16,7 +16,7 @@ export async function endTokens(
   if (ids.length === 0) return false;
   const inserted = await db
     .insertInto("ended_tokens")
-    .values(ids.map((id) => ({ org_id: org.id, id, type, end_time: time })))
+    .values(ids.map((id) => ({ customer_id: org.customer_id, org_id: org.id, id, type, end_time: time })))
     .onConflict((conflict) =>
       conflict
         .columns(["org_id", "id"])
@@ -33,7 +33,7 @@ export async function endTokensLater({ db, org }: OrgTransaction, ids: readonly 
   if (ids.length === 0) return;
   await db
     .insertInto("ended_tokens")
-    .values(ids.map((id) => ({ org_id: org.id, id, type: "Rotation", end_time: time })))
+    .values(ids.map((id) => ({ customer_id: org.customer_id, org_id: org.id, id, type: "Rotation", end_time: time })))
     .onConflict((conflict) =>
       conflict
         .columns(["org_id", "id"])

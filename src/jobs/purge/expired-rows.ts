@@ -44,7 +44,7 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
       endOf = (row: Row, _org: OrgTransaction["org"]): Date | null => row.expire_time,
     ): Expiring<Row>["remove"] =>
     async (transaction, rows) => {
-      await removeRows(transaction.db, registry, definition, transaction.org.id, rows);
+      await removeRows(transaction.db, registry, definition, transaction.org, rows);
       for (const row of rows) recordChange(transaction, definition, row, null, endOf(row, transaction.org));
     };
 
@@ -59,12 +59,7 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
       async remove(transaction, members) {
         const { db, org, revision, time } = transaction;
         const making = { transition: "delete", retentionDays } as const;
-        const { rows } = await makeTransitions(
-          { db, orgId: org.id, revision, time },
-          memberDefinition,
-          members,
-          making,
-        );
+        const { rows } = await makeTransitions({ db, org, revision, time }, memberDefinition, members, making);
         for (const [index, after] of rows.entries()) {
           const before = required(members[index]);
           recordChange(transaction, memberDefinition, before, after, before.invitation_expire_time);

@@ -1,6 +1,7 @@
 // Finds what can be purged, the longest overdue first. What is in an org that can be purged itself is removed with the org, and
 // is not found here.
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
@@ -91,11 +92,11 @@ export async function findPurgeableOrgs(
   db: Kysely<Schema>,
   registry: ResourceRegistry,
   { leftOut, limit }: Search,
-): Promise<{ id: string }[]> {
+): Promise<OrgKey[]> {
   const now = await readClock(db);
   return db
     .selectFrom("orgs")
-    .select("id")
+    .select(["customer_id", "id"])
     .where(isPurgeable(now, registry, orgDefinition))
     .where("id", "<>", noneOf(leftOut))
     .orderBy("purge_time")
@@ -116,14 +117,14 @@ export interface RowPlace {
 export async function findRowsOfOrg(
   db: Kysely<Schema>,
   tables: readonly OrgTable[],
-  orgId: string,
+  org: OrgKey,
   limit: number,
 ): Promise<RowPlace[]> {
   const found: RowPlace[] = [];
   for (const table of tables) {
     if (found.length === limit) break;
     const { rows } = await sql<{ place: string }>`
-      select ctid::text as place from ${sql.table(table)} where org_id = ${orgId}
+      select ctid::text as place from ${sql.table(table)} where ${isInOrgOf(table, org)}
       limit ${limit - found.length}`.execute(db);
     found.push(...rows.map(({ place }) => ({ table, place })));
   }

@@ -16,9 +16,9 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
   const remove = async (transaction: OrgTransaction, ids: readonly string[]): Promise<Removed> => {
     const { db, org } = transaction;
     const purgeable = await readPurgeable(transaction, registry, definition, ids);
-    const owned = await removeOwnedRows(db, registry, definition, org.id, purgeable, rowsPerStep);
+    const owned = await removeOwnedRows(db, registry, definition, org, purgeable, rowsPerStep);
     const rows = purgeable.slice(0, rowsPerStep - owned);
-    await removePurgeable(db, registry, definition, org.id, rows);
+    await removePurgeable(db, registry, definition, org, rows);
     for (const row of rows) recordChange(transaction, definition, row, null);
     // What refers to them is shown elsewhere, such as in lists of role bindings. It has no entries of its own, but without an entry
     // the org would have no revision, and answers that still show it would be used again.

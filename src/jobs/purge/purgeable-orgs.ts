@@ -2,6 +2,7 @@
 // `system`. While the batches are removed, only the org's own lock is held. The lock of `system`, which other writes need, is
 // held only for the last step.
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import type { OrgKey } from "../../database/org-key.ts";
 import { lockCustomersFirst } from "../../changes/write-locks.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
@@ -23,8 +24,9 @@ export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): Pu
   /** The rows of an org that were found and are not removed yet. */
   const found = new Map<string, RowPlace[]>();
 
-  const remove = async (id: string): Promise<Removed | undefined> => {
-    const rows = found.get(id) ?? (await findRowsOfOrg(database.reads, tables, id, searchSize(rowsPerStep)));
+  const remove = async (org: OrgKey): Promise<Removed | undefined> => {
+    const { id } = org;
+    const rows = found.get(id) ?? (await findRowsOfOrg(database.reads, tables, org, searchSize(rowsPerStep)));
     found.delete(id);
     if (rows.length === 0) return removePurgeableOrg(dependencies, id);
     const removed = await emptyOrg(dependencies, id, rows.slice(0, rowsPerStep));
@@ -37,7 +39,7 @@ export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): Pu
     async find(leftOut) {
       // One transaction of each org in turn, so that a large org does not delay the others.
       const orgs = await findPurgeableOrgs(database.reads, registry, { leftOut, limit: searchSize(rowsPerStep) });
-      return orgs.map(({ id }) => ({ scope: id, remove: () => remove(id) }));
+      return orgs.map((org) => ({ scope: org.id, remove: () => remove(org) }));
     },
   };
 }
@@ -50,7 +52,7 @@ function emptyOrg(
   return inTransaction(database, async (db) => {
     if (rows.some(({ table }) => table === "allocations")) lockCustomersFirst(db, [{ by: "id", value: id }]);
     const org = await lockPurgeableOrg(db, registry, id);
-    return org && { rows: await deleteRowsOfOrg(db, id, rows), resources: 0 };
+    return org && { rows: await deleteRowsOfOrg(db, org, rows), resources: 0 };
   });
 }
 
@@ -63,7 +65,7 @@ async function removePurgeableOrg(
       const org = await lockPurgeableOrg(db, registry, id);
       if (org === undefined) return undefined;
       // Another purge of the org may have appended to its change log since it was emptied.
-      if (await hasChanges(db, id)) return nothing;
+      if (await hasChanges(db, org)) return nothing;
       await removeOrg(db, org);
       recordChange(transaction, orgDefinition, org, null);
       return { rows: 1, resources: 1 };

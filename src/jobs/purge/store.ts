@@ -2,6 +2,7 @@
 import { type SqlBool, type Transaction, sql } from "kysely";
 import { customerDefinition } from "../../iam/customers/definition.ts";
 import { type CustomerRow, selectCustomers } from "../../iam/customers/store.ts";
+import type { OrgKey } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { removeAllocations, removeQuotas, removeQuotasOfCustomer } from "../../quotas/remove-allocations.ts";
@@ -10,7 +11,7 @@ import type { ResourceDefinition } from "../../standard-methods/definition/defin
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { forgetCounts } from "../../standard-methods/rows/counts.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
-import { idOf, isOneOf } from "../../standard-methods/rows/row-key.ts";
+import { idOf, isOneOf, labelPlaceOf, led } from "../../standard-methods/rows/row-key.ts";
 import { hasNoOrg, isPastCustomer, isPurgeable } from "./purge-conditions.ts";
 import type { RowPlace } from "./find-purgeable.ts";
 import { rowsOfMembers } from "./org-tables.ts";
@@ -73,23 +74,23 @@ export async function removeOwnedRows(
   db: Db,
   registry: ResourceRegistry,
   owner: ResourceDefinition,
-  orgId: string,
+  org: OrgKey,
   owners: readonly object[],
   limit: number,
 ): Promise<number> {
   const ids = owners.map((row) => idOf(owner, row));
-  let removed = await removeOtherRows(db, owner, orgId, ids, limit);
+  let removed = await removeOtherRows(db, owner, org, ids, limit);
   for (const { definition, column } of registry.dependentsOf(owner.type)) {
     if (removed >= limit) break;
     const { table } = definition.storage;
     const { rows } = await sql<object & { place: string }>`
       select *, ctid::text as place from ${sql.table(table)}
-      where org_id = ${orgId} and ${sql.ref(column)} = ${anyOf(ids)}
+      where ${led(definition, org, sql`org_id = ${org.id} and ${sql.ref(column)} = ${anyOf(ids)}`)}
       limit ${limit - removed} for update`.execute(db);
     if (rows.length === 0) continue;
-    removed += await removeOwnedRows(db, registry, definition, orgId, rows, limit - removed);
+    removed += await removeOwnedRows(db, registry, definition, org, rows, limit - removed);
     const doomed = rows.slice(0, limit - removed);
-    await removePurgeable(db, registry, definition, orgId, doomed);
+    await removePurgeable(db, registry, definition, org, doomed);
     removed += doomed.length;
   }
   return removed;
@@ -99,22 +100,22 @@ export async function removeOwnedRows(
 async function removeOtherRows(
   db: Db,
   { type }: ResourceDefinition,
-  orgId: string,
+  org: OrgKey,
   ids: Ids,
   limit: number,
 ): Promise<number> {
-  if (type === "Member") return deleteOtherRowsOfMembers(db, orgId, ids, limit);
+  if (type === "Member") return deleteOtherRowsOfMembers(db, org, ids, limit);
   if (type !== "Project") return 0;
-  const allocations = await lockPlaces(db, "allocations", orgId, sql`project_id = ${anyOf(ids)}`, limit);
-  const freed = await removeAllocations(db, orgId, allocations);
-  return freed < limit ? freed + (await removeQuotas(db, orgId, ids, limit - freed)) : freed;
+  const allocations = await lockPlaces(db, "allocations", org, sql`project_id = ${anyOf(ids)}`, limit);
+  const freed = await removeAllocations(db, org, allocations);
+  return freed < limit ? freed + (await removeQuotas(db, org, ids, limit - freed)) : freed;
 }
 
-async function deleteOtherRowsOfMembers(db: Db, orgId: string, ids: Ids, limit: number): Promise<number> {
+async function deleteOtherRowsOfMembers(db: Db, org: OrgKey, ids: Ids, limit: number): Promise<number> {
   let deleted = 0;
   for (const { table, column } of rowsOfMembers) {
     const theirs = sql<SqlBool>`${sql.ref(column)} = ${anyOf(ids)}`;
-    deleted += await deletePlaces(db, table, orgId, await lockPlaces(db, table, orgId, theirs, limit - deleted));
+    deleted += await deletePlaces(db, table, org, await lockPlaces(db, table, org, theirs, limit - deleted));
   }
   return deleted;
 }
@@ -124,51 +125,54 @@ export async function removePurgeable(
   db: Db,
   registry: ResourceRegistry,
   definition: ResourceDefinition,
-  orgId: string,
+  org: OrgKey,
   rows: readonly object[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await removeWhere(db, definition, isOneOf(definition, rows));
+  await removeWhere(db, definition, org, isOneOf(definition, rows));
   if (!registry.isReferredTo(definition.type)) return;
   await forgetCounts(
     db,
-    orgId,
+    org,
     rows.map((row) => idOf(definition, row)),
   );
 }
 
 /** Deletes rows of an org by their locations and returns how many. Rows that have moved are left to a later batch. */
-export async function deleteRowsOfOrg(db: Db, orgId: string, rows: readonly RowPlace[]): Promise<number> {
+export async function deleteRowsOfOrg(db: Db, org: OrgKey, rows: readonly RowPlace[]): Promise<number> {
   let deleted = 0;
   for (const [table, found] of Map.groupBy(rows, (row) => row.table)) {
     const places = found.map(({ place }) => place);
     if (table === "allocations") {
       // What the org used of the quota of its customer is free again.
-      deleted += await removeAllocations(db, orgId, places);
+      deleted += await removeAllocations(db, org, places);
       continue;
     }
-    deleted += await deletePlaces(db, table, orgId, places);
+    deleted += await deletePlaces(db, table, org, places);
   }
   return deleted;
 }
 
-export async function hasChanges(db: Db, orgId: string): Promise<boolean> {
+export async function hasChanges(db: Db, org: OrgKey): Promise<boolean> {
   const change = await db
     .selectFrom("changes")
     .select("org_id")
-    .where("org_id", "=", orgId)
+    .where("customer_id", "=", org.customer_id)
+    .where("org_id", "=", org.id)
     .limit(1)
     .executeTakeFirst();
   return change !== undefined;
 }
 
 export async function removeOrg(db: Db, org: OrgRow): Promise<void> {
-  await removeWhere(db, orgDefinition, isOneOf(orgDefinition, [org]));
+  const place = labelPlaceOf(orgDefinition, undefined, org);
+  await removeWhere(db, orgDefinition, place, isOneOf(orgDefinition, [org]));
 }
 
 export async function removeCustomer(db: Db, customer: CustomerRow): Promise<void> {
   await removeQuotasOfCustomer(db, customer.id);
-  await removeWhere(db, customerDefinition, isOneOf(customerDefinition, [customer]));
+  const place = labelPlaceOf(customerDefinition, undefined, customer);
+  await removeWhere(db, customerDefinition, place, isOneOf(customerDefinition, [customer]));
 }
 
 const anyOf = (ids: Ids) => sql<string>`any(${ids}::uuid[])`;

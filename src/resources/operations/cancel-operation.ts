@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { isInOrgOf } from "../../database/org-key.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
@@ -25,7 +26,7 @@ export async function cancelOpenOperation(
     const resource = await readResourceOf(transaction, row);
     return endOperation(transaction, dependencies, row, resource, { state: "CANCELLED" });
   }
-  const target = { db, orgId: org.id, revision, time };
+  const target = { db, org, revision, time };
   const columns = { cancel_requested: true };
   const after = { ...row, ...(await updateRow(target, operationDefinition, row, { columns })) };
   recordChange(transaction, operationDefinition, row, after);
@@ -37,14 +38,11 @@ export async function cancelOpenOperation(
  *
  * @returns how often it was claimed.
  */
-async function lockAgainstClaims(
-  { db, time }: OrgTransaction,
-  { org_id: orgId, id }: Pick<OperationRow, "org_id" | "id">,
-): Promise<number> {
+async function lockAgainstClaims({ db, org, time }: OrgTransaction, { id }: Pick<OperationRow, "id">): Promise<number> {
   const { attempts } = await db
     .updateTable("operations")
     .set({ next_attempt_time: sql`case when state = 'PENDING' then ${time}::timestamptz else next_attempt_time end` })
-    .where("org_id", "=", orgId)
+    .where(isInOrgOf("operations", org))
     .where("id", "=", id)
     .returning("attempts")
     .executeTakeFirstOrThrow();

@@ -129,7 +129,7 @@ async function applyToResource(
       const { given, outputs } = outcome;
       const state = stateAfter(verb, priorState);
       // A failure of those that go on does not undo that the resource works.
-      if (running.length > 0) await setPriorState(transaction.db, transaction.org.id, running, state);
+      if (running.length > 0) await setPriorState(transaction.db, transaction.org, running, state);
       return change({
         state,
         state_reason: "",
@@ -168,10 +168,10 @@ async function removeResource(
   resource: InfrastructureRow,
 ): Promise<void> {
   await release(transaction, placeOf(transaction, resource), resource.id);
-  await removeRows(transaction.db, registry, infrastructureDefinition, transaction.org.id, [resource]);
+  await removeRows(transaction.db, registry, infrastructureDefinition, transaction.org, [resource]);
   recordChange(transaction, infrastructureDefinition, resource, null);
 }
 
 function writeTargetOf({ db, org, revision, time }: OrgTransaction) {
-  return { db, orgId: org.id, revision, time };
+  return { db, org, revision, time };
 }

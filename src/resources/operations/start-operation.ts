@@ -30,6 +30,7 @@ export async function startOperation(
   const { db, org, author, revision, time } = transaction;
   const { actorOrgId, actorId } = author;
   const columns = {
+    customer_id: org.customer_id,
     org_id: org.id,
     project_id: resource.project_id,
     id,

@@ -1,4 +1,5 @@
 import { type InferResult, type Insertable, type Kysely, type Transaction, sql } from "kysely";
+import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
 import type { Author } from "../../changes/author.ts";
 import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
 import type { Operations, Schema } from "../../database/schema.ts";
@@ -89,12 +90,14 @@ export function insertOperation(
   >,
 ): void {
   const row: Readonly<Record<string, unknown>> = { ...operation, create_time: time, update_time: time };
-  const values = operationColumns.map((column) => row[column]);
+  const values = insertedColumns.map((column) => row[column]);
   db.sendWithNext(insertStatement(db, values));
 }
 
-const insertStatement = createStatementTemplate(operationColumns.length, (db, values) => {
-  const row = Object.fromEntries(operationColumns.map((column, index) => [column, values[index]]));
+const insertedColumns = ["customer_id", ...operationColumns] as const;
+
+const insertStatement = createStatementTemplate(insertedColumns.length, (db, values) => {
+  const row = Object.fromEntries(insertedColumns.map((column, index) => [column, values[index]]));
   return db
     .insertInto("operations")
     .values(row as unknown as Insertable<Operations>)
@@ -141,11 +144,13 @@ export async function readPriorState(
 /** Sets the state that the resource of running operations gets back if all of them fail. */
 export async function setPriorState(
   db: Transaction<Schema>,
-  orgId: string,
+  org: OrgKey,
   ids: readonly string[],
   state: OperationRow["prior_state"],
 ): Promise<void> {
   await sql`
     update operations set prior_state = ${state}
-    where org_id = ${orgId} and id = any (${ids}::uuid[]) and prior_state is distinct from ${state}`.execute(db);
+    where ${isInOrgOf("operations", org)} and id = any (${ids}::uuid[]) and prior_state is distinct from ${state}`.execute(
+    db,
+  );
 }

@@ -85,7 +85,7 @@ export async function changeResource(
   const excesses = has && settleWithNext(transaction, place, resource.id, has);
   const after = {
     ...resource,
-    ...(await updateRow({ db, orgId: org.id, revision, time }, infrastructureDefinition, resource, {
+    ...(await updateRow({ db, org, revision, time }, infrastructureDefinition, resource, {
       fields: toResource(resource),
       columns: {
         ...columns,
@@ -123,12 +123,7 @@ export async function changeDeletion(
   const place = placeOf(transaction, resource);
   const has = await prepareCharge(transaction, resource);
   const excesses = settleWithNext(transaction, place, resource.id, has);
-  const made = await makeTransitions(
-    { db, orgId: org.id, revision, time },
-    infrastructureDefinition,
-    [resource],
-    making,
-  );
+  const made = await makeTransitions({ db, org, revision, time }, infrastructureDefinition, [resource], making);
   await requireNoExcess(transaction, place, excesses());
   const after = required(made.rows[0]);
   recordChange(transaction, infrastructureDefinition, resource, after);

@@ -153,7 +153,7 @@ async function setState(
   columns: Partial<Pick<InfrastructureRow, "state" | "operation_id" | "concurrent_ids">>,
 ): Promise<InfrastructureRow> {
   const { db, org, revision, time } = transaction;
-  const target = { db, orgId: org.id, revision, time };
+  const target = { db, org, revision, time };
   const change = { fields: toResource(row), columns };
   const after = { ...row, ...(await updateRow(target, infrastructureDefinition, row, change)) };
   recordChange(transaction, infrastructureDefinition, row, after);

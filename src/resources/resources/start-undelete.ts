@@ -35,7 +35,7 @@ export async function startUndelete(
   const { retentionDays } = served.dependencies;
   const id = newId();
   const columns = { state: "UPDATING", state_reason: "", operation_id: id } as const;
-  const target = { db, orgId: org.id, revision, time };
+  const target = { db, org, revision, time };
   const making = makeTransitions(target, infrastructureDefinition, [row], {
     transition: "undelete",
     retentionDays,

@@ -115,7 +115,7 @@ async function setCountedKinds(
 ): Promise<ServiceRow> {
   const { db, org, revision, time } = transaction;
   const change = { fields: toService(service), columns: { counted_kinds: [...kinds] } };
-  const target = { db, orgId: org.id, revision, time };
+  const target = { db, org, revision, time };
   const after = { ...service, ...(await updateRow(target, serviceDefinition, service, change)) };
   recordChange(transaction, serviceDefinition, service, after);
   return after;

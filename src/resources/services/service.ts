@@ -49,7 +49,7 @@ async function removeBindings(
   const bindings = await selectKeptRoleBindings(db)
     .where(sql<boolean>`role_bindings.service_id = any(${ids}::uuid[])`)
     .execute();
-  await removeRows(db, registry, roleBindingDefinition, org.id, bindings);
+  await removeRows(db, registry, roleBindingDefinition, org, bindings);
   for (const row of bindings) {
     const hasExpired = row.expire_time !== null && row.expire_time <= org.lockTime;
     recordChange(transaction, roleBindingDefinition, row, null, hasExpired ? row.expire_time : null);

@@ -6,6 +6,7 @@ import { readClock, secondsAfter } from "../../database/clock.ts";
 
 /** An org or a project whose resources have to follow its state. */
 export interface SweptScope {
+  readonly customer_id: string;
   readonly org_id: string;
   /** The id of the project, or of the org itself. */
   readonly scope_id: string;
@@ -52,14 +53,15 @@ const longestPause = 600;
 export async function queuePurges({ reads, writes }: Database, limit: number): Promise<void> {
   const now = await readClock(reads);
   const { rows } = await sql<SweptScope>`
-    select org_id, project_id as scope_id from resources
+    select customer_id, org_id, project_id as scope_id from resources
     where purge_time <= ${now} and operation_id is null
-      and not exists (select from sweeps where sweeps.org_id = resources.org_id and sweeps.scope_id = resources.project_id)
-    group by org_id, project_id order by min(purge_time) limit ${limit}`.execute(reads);
-  for (const { org_id: orgId, scope_id: scopeId } of rows) {
-    await sql`insert into sweeps (org_id, scope_id) values (${orgId}, ${scopeId}) on conflict do nothing`.execute(
-      writes,
-    );
+      and not exists (select from sweeps
+        where sweeps.customer_id = resources.customer_id and sweeps.org_id = resources.org_id and sweeps.scope_id = resources.project_id)
+    group by customer_id, org_id, project_id order by min(purge_time) limit ${limit}`.execute(reads);
+  for (const { customer_id: customerId, org_id: orgId, scope_id: scopeId } of rows) {
+    await sql`
+      insert into sweeps (customer_id, org_id, scope_id) values (${customerId}, ${orgId}, ${scopeId})
+      on conflict do nothing`.execute(writes);
   }
 }
 
@@ -67,18 +69,22 @@ export async function queuePurges({ reads, writes }: Database, limit: number): P
 export async function findDueSweeps(db: Kysely<Schema>, limit: number): Promise<SweptScope[]> {
   const now = await readClock(db);
   const { rows } = await sql<SweptScope>`
-    select org_id, scope_id from sweeps where next_time <= ${now} order by next_time limit ${limit}`.execute(db);
+    select customer_id, org_id, scope_id from sweeps where next_time <= ${now} order by next_time limit ${limit}`.execute(
+    db,
+  );
   return rows;
 }
 
 /** Locks a sweep until the transaction ends; undefined if another server has run it in the meantime. */
 export async function lockDueSweep(
   { db, time }: OrgTransaction,
-  { org_id: orgId, scope_id: scopeId }: SweptScope,
+  { customer_id: customerId, org_id: orgId, scope_id: scopeId }: SweptScope,
 ): Promise<SweepProgress | undefined> {
   const { rows } = await sql<SweepProgress>`
     select after_id, is_pending, rounds from sweeps
-    where org_id = ${orgId} and scope_id = ${scopeId} and next_time <= ${time} for update`.execute(db);
+    where customer_id = ${customerId} and org_id = ${orgId} and scope_id = ${scopeId} and next_time <= ${time} for update`.execute(
+    db,
+  );
   return rows[0];
 }
 
@@ -125,42 +131,46 @@ export async function readSwept(
 /** Continues a round at once, after a resource. */
 export async function continueSweep(
   { db, time }: OrgTransaction,
-  { org_id: orgId, scope_id: scopeId }: SweptScope,
+  { customer_id: customerId, org_id: orgId, scope_id: scopeId }: SweptScope,
   afterId: string,
   isPending: boolean,
 ): Promise<void> {
   await sql`
     update sweeps set after_id = ${afterId}, is_pending = ${isPending}, next_time = ${time}
-    where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
+    where customer_id = ${customerId} and org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
 }
 
 /** Begins the next round after a pause, which doubles with each round. */
 export async function repeatSweep(
   { db, time }: OrgTransaction,
-  { org_id: orgId, scope_id: scopeId }: SweptScope,
+  { customer_id: customerId, org_id: orgId, scope_id: scopeId }: SweptScope,
   { rounds }: SweepProgress,
 ): Promise<void> {
   const next = secondsAfter(time, Math.min(2 ** rounds, longestPause));
   await sql`
     update sweeps set after_id = null, is_pending = false, rounds = ${rounds + 1}, next_time = ${next}
-    where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
+    where customer_id = ${customerId} and org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
 }
 
 /** Lets a round that failed go on after a pause, which doubles each time. */
 export async function postponeSweep(
   db: Kysely<Schema>,
-  { org_id: orgId, scope_id: scopeId }: SweptScope,
+  { customer_id: customerId, org_id: orgId, scope_id: scopeId }: SweptScope,
 ): Promise<void> {
   const now = await readClock(db);
   await sql`
     update sweeps set rounds = rounds + 1,
       next_time = ${now}::timestamptz + make_interval(secs => least(power(2, least(rounds, 20)), ${longestPause}))
-    where org_id = ${orgId} and scope_id = ${scopeId} and next_time <= ${now}`.execute(db);
+    where customer_id = ${customerId} and org_id = ${orgId} and scope_id = ${scopeId} and next_time <= ${now}`.execute(
+    db,
+  );
 }
 
 export async function endSweep(
   db: Transaction<Schema>,
-  { org_id: orgId, scope_id: scopeId }: SweptScope,
+  { customer_id: customerId, org_id: orgId, scope_id: scopeId }: SweptScope,
 ): Promise<void> {
-  await sql`delete from sweeps where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
+  await sql`delete from sweeps where customer_id = ${customerId} and org_id = ${orgId} and scope_id = ${scopeId}`.execute(
+    db,
+  );
 }

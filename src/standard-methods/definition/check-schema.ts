@@ -1,6 +1,7 @@
 // Checks the database schema against the resource definitions when the server starts. A missing column, key, foreign key or
 // index would otherwise show much later, as a query that fails or reads a whole table.
 import { type Kysely, sql } from "kysely";
+import { customerColumnOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type ResourceDefinition, columnsReferringTo } from "./definition.ts";
 import { expectedIndexes, live } from "./expected-indexes.ts";
@@ -40,7 +41,7 @@ export async function checkSchema(db: Kysely<Schema>, registry: ResourceRegistry
 export async function findUndefinedColumns(db: Kysely<Schema>, registry: ResourceRegistry): Promise<string[]> {
   const found: string[] = [];
   for (const [{ storage }, { columns }] of await readTables(db, registry)) {
-    const known = new Set([...storage.columns, ...storage.unread]);
+    const known = new Set<string>(columnsOf(storage));
     found.push(...columns.filter((column) => !known.has(column)).map((column) => `${storage.table}.${column}`));
   }
   return found;
@@ -70,10 +71,16 @@ async function readTables(
   return definitions.map((definition) => [definition, facts.get(definition.storage.table) ?? none]);
 }
 
+/** Returns all columns of the table of a resource. */
+function columnsOf({ table, columns, unread }: ResourceDefinition["storage"]): readonly string[] {
+  const customer = customerColumnOf(table);
+  return [...columns, ...unread, ...(customer === undefined ? [] : [customer])];
+}
+
 function missingColumns({ storage }: ResourceDefinition, { columns }: TableFacts): string[] {
   const { table } = storage;
   if (columns.length === 0) return [`there is no table ${table}`];
-  const missing = [...storage.columns, ...storage.unread].filter((column) => !columns.includes(column));
+  const missing = columnsOf(storage).filter((column) => !columns.includes(column));
   return missing.map((column) => `the table ${table} has no column ${column}`);
 }
 

@@ -36,6 +36,8 @@ export interface ResourceRow {
 /** The columns that the write path fills in for every resource. */
 type CommonColumn =
   | "org_id"
+  | "customer_id"
+  | "org_customer_id"
   | "id"
   | "name"
   | "display_name"
@@ -120,7 +122,7 @@ export interface ResourceStorage {
   readonly key: readonly string[];
   /** The column that holds the resource's id. */
   readonly id: string;
-  /** The columns that reads return and the change log keeps. Every column of the table is in either `columns` or `unread`. */
+  /** The columns that reads return and the change log keeps. Every column of the table is in either `columns` or `unread`, but for that of `customerColumnOf`. */
   readonly columns: readonly string[];
   /** The columns that reads do not return and the change log does not keep: secrets and internal columns. */
   readonly unread: readonly string[];

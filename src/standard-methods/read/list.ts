@@ -66,7 +66,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     const orgId = rules.scope.kind === "fixed" ? rules.scope.org : parent[0];
     const parentId = parent.at(-1);
     if (orgId?.by !== "id" || parentId?.by !== "id") return undefined;
-    return countStatement({ type, orgId: orgId.value, parentId: parentId.value });
+    return countStatement(type, orgId.value, parentId.value);
   };
 
   return async (path, request, { visible, rows: shownRows }, timeoutMs) => {

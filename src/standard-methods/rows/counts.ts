@@ -2,18 +2,19 @@
 // of the org, so the counts are exact and cause no further lock waits.
 import { type RawBuilder, type Transaction, sql } from "kysely";
 import type { KnownStatement } from "../../database/connection-pool.ts";
+import type { OrgKey } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 
 /** The resources of a type below one parent, which may be the org itself. */
 export interface Counted {
   readonly type: ResourceType;
-  readonly orgId: string;
+  readonly org: OrgKey;
   readonly parentId: string;
 }
 
 /** Returns the statement that reads the number of resources. */
-export function countStatement({ type, orgId, parentId }: Counted): KnownStatement {
+export function countStatement(type: ResourceType, orgId: string, parentId: string): KnownStatement {
   const text = "select count from resource_counts where org_id = $1 and parent_id = $2 and resource_type = $3";
   return { text, values: [orgId, parentId, type], isKept: true };
 }
@@ -33,7 +34,7 @@ export function countIn(rows: readonly unknown[]): number {
 export async function addToCounts(
   db: Transaction<Schema>,
   type: ResourceType,
-  orgId: string,
+  org: OrgKey,
   differences: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, number>> {
   if (differences.size === 0) return new Map();
@@ -43,13 +44,14 @@ export async function addToCounts(
   const statement =
     (numbers[0] ?? 0) > 0
       ? sql<Count>`
-          insert into resource_counts as counts (org_id, parent_id, resource_type, count)
-          select ${orgId}, parent_id, ${type}, difference from ${changed}
+          insert into resource_counts as counts (customer_id, org_id, parent_id, resource_type, count)
+          select ${org.customer_id}, ${org.id}, parent_id, ${type}, difference from ${changed}
           on conflict (org_id, parent_id, resource_type) do update set count = counts.count + excluded.count
           returning counts.parent_id, counts.count`
       : sql<Count>`
           update resource_counts as counts set count = counts.count + changed.difference from ${changed}
-          where counts.org_id = ${orgId} and counts.parent_id = changed.parent_id and counts.resource_type = ${type}
+          where counts.customer_id = ${org.customer_id} and counts.org_id = ${org.id}
+            and counts.parent_id = changed.parent_id and counts.resource_type = ${type}
           returning counts.parent_id, counts.count`;
   const { rows } = await statement.execute(db);
   if (rows.length !== differences.size) throw new Error(`removed rows of ${type} that were not counted`);
@@ -62,19 +64,19 @@ interface Count {
 }
 
 /** The statement that adds a positive number to the count of one parent and returns the new count, in parentheses, for a WITH clause. */
-export function additionToCount({ type, orgId, parentId }: Counted, number: number): RawBuilder<{ count: string }> {
+export function additionToCount({ type, org, parentId }: Counted, number: number): RawBuilder<{ count: string }> {
   return sql`(
-    insert into resource_counts as counts (org_id, parent_id, resource_type, count)
-    values (${orgId}, ${parentId}, ${type}, ${number})
+    insert into resource_counts as counts (customer_id, org_id, parent_id, resource_type, count)
+    values (${org.customer_id}, ${org.id}, ${parentId}, ${type}, ${number})
     on conflict (org_id, parent_id, resource_type) do update set count = counts.count + excluded.count
     returning counts.count)`;
 }
 
 /** Deletes the counts below parents that were removed. */
-export async function forgetCounts(
-  db: Transaction<Schema>,
-  orgId: string,
-  parentIds: readonly string[],
-): Promise<void> {
-  await sql`delete from resource_counts where org_id = ${orgId} and parent_id = any(${parentIds}::uuid[])`.execute(db);
+export async function forgetCounts(db: Transaction<Schema>, org: OrgKey, parentIds: readonly string[]): Promise<void> {
+  await sql`
+    delete from resource_counts
+    where customer_id = ${org.customer_id} and org_id = ${org.id} and parent_id = any(${parentIds}::uuid[])`.execute(
+    db,
+  );
 }

@@ -1,11 +1,12 @@
 // Inserts single rows: most writes create one resource. The row, its labels and the count of its parent are one statement, which
 // is put together once for each set of columns.
 import { type RawBuilder, type Transaction, sql } from "kysely";
+import type { OrgKey } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import { nowhere } from "../../filters/label-index.ts";
 import { required } from "../../errors/required.ts";
-import { type ResourceDefinition, isInOrg } from "../definition/definition.ts";
+import type { ResourceDefinition } from "../definition/definition.ts";
 import { additionToCount } from "./counts.ts";
 import { idOf, parentIdOf } from "./row-key.ts";
 
@@ -24,7 +25,7 @@ const statements = new WeakMap<ResourceDefinition, Map<string, StatementTemplate
  */
 export async function insertRow(
   db: Transaction<Schema>,
-  orgId: string,
+  org: OrgKey,
   definition: ResourceDefinition,
   row: Readonly<Record<string, unknown>>,
   labels: Readonly<Record<string, string>>,
@@ -37,14 +38,8 @@ export async function insertRow(
   const statement = ofDefinition.get(key) ?? createInsert(definition, columns, labelKeys.length > 0);
   ofDefinition.set(key, statement);
   const counted = row[required(definition.storage.countedBy)];
-  const ofLabels = [
-    isInOrg(definition) ? orgId : nowhere,
-    parentIdOf(definition, row) ?? nowhere,
-    idOf(definition, row),
-    labelKeys,
-    Object.values(labels),
-  ];
-  const values = [orgId, counted, ...ofLabels, ...columns.map((column) => row[column])];
+  const ofLabels = [parentIdOf(definition, row) ?? nowhere, idOf(definition, row), labelKeys, Object.values(labels)];
+  const values = [org.customer_id, org.id, counted, ...ofLabels, ...columns.map((column) => row[column])];
   const { rows } = await db.executeQuery(statement(db, values));
   const { new_count: count, ...inserted } = required(rows[0]);
   return { row: inserted, count: Number(count) };
@@ -57,23 +52,24 @@ function createInsert(
 ): StatementTemplate<Inserted> {
   const namesOf = (some: readonly string[]): RawBuilder<unknown> => sql.join(some.map((column) => sql.ref(column)));
   const build = (
-    orgId: unknown,
+    org: OrgKey,
     countedId: unknown,
-    [labelOrg, parentId, id, keys, labels]: readonly unknown[],
+    [parentId, id, keys, labels]: readonly unknown[],
     values: readonly unknown[],
   ): RawBuilder<Inserted> => sql`
-    with counted as ${additionToCount({ type, orgId: orgId as string, parentId: countedId as string }, 1)}
-    ${hasLabels ? labelled(labelOrg, type, parentId, id, keys, labels) : sql``}
+    with counted as ${additionToCount({ type, org, parentId: countedId as string }, 1)}
+    ${hasLabels ? labelled(org, type, parentId, id, keys, labels) : sql``}
     insert into ${sql.table(storage.table)} (${namesOf(columns)}) values (${sql.join(values)})
     returning ${namesOf(storage.columns)}, (select count from counted) as new_count`;
-  return createStatementTemplate(7 + columns.length, (db, [orgId, countedId, ...rest]) =>
-    build(orgId, countedId, rest.slice(0, 5), rest.slice(5)).compile(db),
-  );
+  return createStatementTemplate(7 + columns.length, (db, [customerId, orgId, countedId, ...rest]) => {
+    const org = { customer_id: customerId as string, id: orgId as string };
+    return build(org, countedId, rest.slice(0, 4), rest.slice(4)).compile(db);
+  });
 }
 
 /** The rest of a WITH clause, which inserts labels into their index. */
 function labelled(
-  orgId: unknown,
+  org: OrgKey,
   type: string,
   parentId: unknown,
   id: unknown,
@@ -82,7 +78,7 @@ function labelled(
 ): RawBuilder<unknown> {
   return sql`,
     labelled as (
-      insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
-      select ${orgId}::uuid, ${type}, label.*, ${parentId}::uuid, ${id}::uuid from unnest(${keys}::text[], ${labels}::text[]) as label
+      insert into resource_labels (customer_id, org_id, resource_type, key, value, parent_id, resource_id)
+      select ${org.customer_id}::uuid, ${org.id}::uuid, ${type}, label.*, ${parentId}::uuid, ${id}::uuid from unnest(${keys}::text[], ${labels}::text[]) as label
     )`;
 }

@@ -1,5 +1,6 @@
 import { type InsertQueryBuilder, type InsertResult, type Selectable, sql } from "kysely";
 import type { NewId } from "../../changes/id-source.ts";
+import { type OrgKey, customerColumnOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { selectRows } from "../../database/select-rows.ts";
 import {
@@ -17,14 +18,14 @@ import { required } from "../../errors/required.ts";
 import { addToCounts, additionToCount } from "./counts.ts";
 import { insertRow } from "./insert-row.ts";
 import { keepLabels } from "./labels.ts";
-import { idOf, keyOf, parentIdOf } from "./row-key.ts";
+import { idOf, keyOf, labelPlaceOf, parentIdOf } from "./row-key.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /** Where rows are written: a transaction that holds the org's lock, and the next revision of its change log. */
 export interface WriteTarget {
   readonly db: WriteTransaction;
   /** Undefined for an org that is being created, and for a customer. */
-  readonly orgId: string | undefined;
+  readonly org: OrgKey | undefined;
   readonly revision: string;
   /** The time of the revision. */
   readonly time: string;
@@ -52,14 +53,16 @@ interface Inserted<Table extends ResourceTable> {
 
 /** Inserts rows of a resource in one statement, and updates labels and counts. */
 export async function insertRows<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, orgId, revision, time, newId }: InsertTarget,
+  { db, org, revision, time, newId }: InsertTarget,
   definition: TypedDefinition<Table, Row>,
   rows: readonly NewRow<Table>[],
 ): Promise<Inserted<Table>> {
   const { type, storage } = definition;
   const [inOrg, named] = [isInOrg(definition), isNamed(definition)];
+  const customerColumn = customerColumnOf(storage.table);
   const values = rows.map(({ fields, columns }) => ({
-    ...(inOrg && { org_id: required(orgId) }),
+    ...(inOrg && { org_id: required(org).id }),
+    ...(customerColumn !== undefined && { [customerColumn]: required(org).customer_id }),
     ...(named && { id: newId(), ...newNamedColumns(required(fields)) }),
     changed_revision: revision,
     create_time: time,
@@ -69,22 +72,25 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
   const [only] = values;
   if (only !== undefined && values.length === 1 && storage.countedBy !== undefined && hasParent(definition, only)) {
     const labels = storage.labels === "indexed" ? required(rows[0]?.fields).labels : {};
-    const { row, count } = await insertRow(db, orgId ?? "", definition, only, labels);
+    const { row, count } = await insertRow(db, required(org), definition, only, labels);
     const parentId = (only as Readonly<Record<string, string>>)[storage.countedBy] ?? "";
     return { rows: [row as StoredRow<Table>], counts: new Map([[parentId, count]]) };
   }
-  const { inserted, counts } = await insertCounted(db, orgId ?? "", definition, values);
+  const { inserted, counts } = await insertCounted(db, org, definition, values);
   // RETURNING does not guarantee an order.
   const byKey = new Map(inserted.map((row) => [keyOf(definition, row), row as StoredRow<Table>]));
   const stored = values.map((value) => required(byKey.get(keyOf(definition, value))));
   if (storage.labels === "indexed") {
-    const labelled = stored.map((row) => ({
-      id: idOf(definition, row),
-      parentId: parentIdOf(definition, row),
-      before: {},
-      after: labelsOf(row),
-    }));
-    keepLabels(db, type, isInOrg(definition) ? orgId : undefined, labelled);
+    // Those that are in no org may be of several customers.
+    for (const together of inOrg ? [stored] : stored.map((row) => [row])) {
+      const labelled = together.map((row) => ({
+        id: idOf(definition, row),
+        parentId: parentIdOf(definition, row),
+        before: {},
+        after: labelsOf(row),
+      }));
+      keepLabels(db, type, labelPlaceOf(definition, org, together[0] ?? {}), labelled);
+    }
   }
   return { rows: stored, counts };
 }
@@ -98,7 +104,7 @@ function hasParent(definition: ResourceDefinition, row: object): boolean {
 /** Inserts rows and adds to the counts of their parents: in one statement, if they have the same parent. */
 async function insertCounted(
   db: WriteTransaction,
-  orgId: string,
+  org: OrgKey | undefined,
   definition: ResourceDefinition,
   values: readonly object[],
 ): Promise<{ readonly inserted: readonly object[]; readonly counts: ReadonlyMap<string, number> }> {
@@ -110,10 +116,11 @@ async function insertCounted(
     const inserted = await withRows(db.insertInto(storage.table), storage.table, values)
       .returning(storage.columns as never)
       .execute();
-    return { inserted, counts: await addToCounts(db, type, orgId, added) };
+    return { inserted, counts: added.size === 0 ? added : await addToCounts(db, type, required(org), added) };
   }
   const [parentId, number] = first;
-  const insert = db.with("counted", () => additionToCount({ type, orgId, parentId }, number)).insertInto(storage.table);
+  const counted = additionToCount({ type, org: required(org), parentId }, number);
+  const insert = db.with("counted", () => counted).insertInto(storage.table);
   const rows = await withRows(insert, storage.table, values)
     .returning([...storage.columns, sql<string>`(select count from counted)`.as("new_count")] as never)
     .execute();

@@ -1,6 +1,7 @@
 // The label index `resource_labels`: each label of each resource whose lists use it, including deleted resources. Writers of
 // rows maintain it; the labels of removed rows are deleted by remove-rows.ts.
 import { sql } from "kysely";
+import type { OrgKey } from "../../database/org-key.ts";
 import { nowhere } from "../../filters/label-index.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
@@ -26,26 +27,21 @@ interface Label {
 /**
  * Updates the labels of rows with the next statement.
  *
- * @param orgId undefined for resources that are in no org.
+ * @param place the org of the rows, and for what is in no org, its customer and `nowhere`.
  */
-export function keepLabels(
-  db: WriteTransaction,
-  type: ResourceType,
-  orgId: string | undefined,
-  rows: readonly Relabelled[],
-): void {
+export function keepLabels(db: WriteTransaction, type: ResourceType, place: OrgKey, rows: readonly Relabelled[]): void {
   const removed = rows.flatMap((row) => labelsMissing(row, row.before, row.after));
   const added = rows.flatMap((row) => labelsMissing(row, row.after, row.before));
-  const org = orgId ?? nowhere;
+  const { customer_id: customerId, id: orgId } = place;
   if (removed.length > 0) {
     const isOne = sql`(key, value, parent_id, resource_id) in (select * from ${unnest(removed)})`;
-    const isRemoved = sql`org_id = ${org} and resource_type = ${type} and ${isOne}`;
+    const isRemoved = sql`customer_id = ${customerId} and org_id = ${orgId} and resource_type = ${type} and ${isOne}`;
     db.sendWithNext(sql`delete from resource_labels where ${isRemoved}`.compile(db));
   }
   if (added.length > 0) {
     const insert = sql`
-      insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
-      select ${org}, ${type}, label.* from ${unnest(added)} as label`;
+      insert into resource_labels (customer_id, org_id, resource_type, key, value, parent_id, resource_id)
+      select ${customerId}, ${orgId}, ${type}, label.* from ${unnest(added)} as label`;
     db.sendWithNext(insert.compile(db));
   }
 }

@@ -5,7 +5,7 @@ import type { Transition } from "../definition/lifecycle.ts";
 import { required } from "../../errors/required.ts";
 import { addToCounts } from "./counts.ts";
 import { type StoredRow, type WriteTarget, countByParent } from "./insert-rows.ts";
-import { isOneOf, keyOf } from "./row-key.ts";
+import { isOneIn, keyOf } from "./row-key.ts";
 
 /** A transition to apply to rows. */
 export interface MadeTransition<Table extends ResourceTable> {
@@ -25,7 +25,7 @@ interface Transitioned<Row> {
 
 /** Writes a transition of rows, which are all in the same org or in none. */
 export async function makeTransitions<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, orgId, revision, time }: WriteTarget,
+  { db, org, revision, time }: WriteTarget,
   definition: TypedDefinition<Table, Row>,
   rows: readonly Row[],
   { transition, retentionDays, columns = {} }: MadeTransition<Table>,
@@ -36,7 +36,7 @@ export async function makeTransitions<Table extends ResourceTable, Row extends R
   const updated = await db
     .updateTable(storage.table as "members")
     .set({ ...columnsOf(transition, retentionDays, time), ...columns, changed_revision: revision, update_time: time })
-    .where(isOneOf(definition, rows))
+    .where(isOneIn(definition, org, rows))
     .$if(transition === "undelete", (query) => query.where(sql<SqlBool>`purge_time > ${time}::timestamptz`))
     .returning(storage.columns as never)
     .execute();
@@ -45,8 +45,9 @@ export async function makeTransitions<Table extends ResourceTable, Row extends R
     .filter((row) => byKey.has(keyOf(definition, row)))
     .map((row) => ({ ...row, ...required(byKey.get(keyOf(definition, row))) }));
   const difference = differenceOf(transition);
-  const counted = difference === 0 ? new Map() : countByParent(definition, made, difference);
-  return { rows: made, counts: await addToCounts(db, type, orgId ?? "", counted) };
+  const counted = difference === 0 ? new Map<string, number>() : countByParent(definition, made, difference);
+  if (counted.size === 0) return { rows: made, counts: counted };
+  return { rows: made, counts: await addToCounts(db, type, required(org), counted) };
 }
 
 /** Returns the change of a count. Deleted resources are not counted. */

@@ -1,26 +1,27 @@
 // Permanently removes rows and the rows that refer to them, and updates counts and labels. The database has no cascades; the
 // references in the definitions determine which rows are removed together.
 import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
+import type { OrgKey } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { nowhere } from "../../filters/label-index.ts";
-import { type ResourceDefinition, isInOrg, parentColumnOf } from "../definition/definition.ts";
+import { type ResourceDefinition, parentColumnOf } from "../definition/definition.ts";
 import type { ResourceRegistry } from "../definition/registry.ts";
 import { addToCounts, forgetCounts } from "./counts.ts";
-import { idOf, isOneOf } from "./row-key.ts";
+import { idOf, isOneOf, led } from "./row-key.ts";
 
 /** Removes rows of a resource in an org by their keys, with all rows that refer to them. */
 export async function removeRows(
   db: Transaction<Schema>,
   registry: ResourceRegistry,
   definition: ResourceDefinition,
-  orgId: string,
+  org: OrgKey,
   rows: readonly object[],
 ): Promise<void> {
   if (rows.length === 0) return;
   const ids = rows.map((row) => idOf(definition, row));
-  await removeDependents(db, registry, definition, orgId, ids);
-  await removeWhere(db, definition, isOneOf(definition, rows));
-  if (registry.isReferredTo(definition.type)) await forgetCounts(db, orgId, ids);
+  await removeDependents(db, registry, definition, org, ids);
+  await removeWhere(db, definition, org, isOneOf(definition, rows));
+  if (registry.isReferredTo(definition.type)) await forgetCounts(db, org, ids);
 }
 
 /** Removes the rows that refer to rows of a resource, and do not keep them. */
@@ -28,37 +29,38 @@ async function removeDependents(
   db: Transaction<Schema>,
   registry: ResourceRegistry,
   { type }: ResourceDefinition,
-  orgId: string,
+  org: OrgKey,
   ids: readonly string[],
 ): Promise<void> {
   for (const { definition, column } of registry.dependentsOf(type)) {
     const { table, id } = definition.storage;
-    const refers = sql<SqlBool>`org_id = ${orgId} and ${sql.ref(column)} = any(${ids}::uuid[])`;
+    const refers = led(definition, org, sql`org_id = ${org.id} and ${sql.ref(column)} = any(${ids}::uuid[])`);
     const deeper = registry.isReferredTo(definition.type);
     if (deeper) {
       const { rows } = await sql<{ id: string }>`
         select ${sql.ref(id)} as id from ${sql.table(table)} where ${refers}`.execute(db);
       const found = rows.map((row) => row.id);
-      await removeDependents(db, registry, definition, orgId, found);
-      await forgetCounts(db, orgId, found);
+      await removeDependents(db, registry, definition, org, found);
+      await forgetCounts(db, org, found);
     }
-    await removeWhere(db, definition, refers);
+    await removeWhere(db, definition, org, refers);
   }
 }
 
 /**
- * Removes the rows that match a condition, but not the rows that refer to them.
+ * Removes the rows of an org that match a condition, but not the rows that refer to them.
  *
+ * @param place the org of the rows; for customers and orgs, where their labels are.
  * @returns the number of removed rows.
  */
 export async function removeWhere(
   db: Transaction<Schema>,
   definition: ResourceDefinition,
+  place: OrgKey,
   condition: RawBuilder<SqlBool>,
 ): Promise<number> {
   const { type, storage } = definition;
   const { table, id, countedBy, labels } = storage;
-  const org = isInOrg(definition) ? sql.ref("org_id") : sql`${nowhere}::uuid`;
   const counted = countedBy === undefined ? sql`null::uuid` : sql.ref(countedBy);
   const column = parentColumnOf(definition);
   const parent = column === undefined ? sql`null::uuid` : sql.ref(column);
@@ -66,26 +68,23 @@ export async function removeWhere(
   const kept = labels === "indexed" ? sql.ref("labels") : sql`'{}'::jsonb`;
   const { rows } = await sql<Removed>`
     with removed as (
-      delete from ${sql.table(table)} where ${condition}
-      returning ${org} as org_id, ${counted} as parent_id, ${sql.ref(id)} as id,
+      delete from ${sql.table(table)} where ${led(definition, place, condition)}
+      returning ${counted} as parent_id, ${sql.ref(id)} as id,
         coalesce(${parent}, ${nowhere}::uuid) as labelled_in, ${kept} as labels, ${isLive} as is_live
     )
-    select org_id, parent_id, count(*)::int as count, count(*) filter (where is_live)::int as live,
+    select parent_id, count(*)::int as count, count(*) filter (where is_live)::int as live,
       jsonb_agg(jsonb_build_object('id', id, 'labelled_in', labelled_in, 'labels', labels)) filter (where labels <> '{}') as labelled
-    from removed group by org_id, parent_id`.execute(db);
-  for (const [orgId, ofOrg] of Map.groupBy(rows, (row) => row.org_id)) {
-    for (const { labelled } of ofOrg) if (labelled !== null) await removeLabels(db, type, orgId, labelled);
-    const differences = ofOrg.flatMap(({ parent_id: parentId, live }) =>
-      parentId === null || live === 0 ? [] : [[parentId, -live] as const],
-    );
-    await addToCounts(db, type, orgId, new Map(differences));
-  }
+    from removed group by parent_id`.execute(db);
+  for (const { labelled } of rows) if (labelled !== null) await removeLabels(db, type, place, labelled);
+  const differences = rows.flatMap(({ parent_id: parentId, live }) =>
+    parentId === null || live === 0 ? [] : [[parentId, -live] as const],
+  );
+  await addToCounts(db, type, place, new Map(differences));
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** The removed rows of one parent. */
 interface Removed {
-  readonly org_id: string;
   readonly parent_id: string | null;
   readonly count: number;
   readonly live: number;
@@ -107,7 +106,7 @@ interface Labelled {
 async function removeLabels(
   db: Transaction<Schema>,
   type: string,
-  orgId: string,
+  place: OrgKey,
   labelled: readonly Labelled[],
 ): Promise<void> {
   const gone = labelled.flatMap(({ id, labelled_in: parent, labels }) =>
@@ -118,7 +117,7 @@ async function removeLabels(
   await sql`
     delete from resource_labels as kept
     using unnest(${keys}::text[], ${values}::text[], ${parents}::uuid[], ${ids}::uuid[]) as gone (key, value, parent_id, id)
-    where kept.org_id = ${orgId} and kept.resource_type = ${type}
+    where kept.customer_id = ${place.customer_id} and kept.org_id = ${place.id} and kept.resource_type = ${type}
       and kept.key = gone.key and kept.value = gone.value and kept.parent_id = gone.parent_id and kept.resource_id = gone.id`.execute(
     db,
   );

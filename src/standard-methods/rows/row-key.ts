@@ -1,5 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import { type ResourceDefinition, parentColumnOf } from "../definition/definition.ts";
+import { type OrgKey, customerColumnOf } from "../../database/org-key.ts";
+import { required } from "../../errors/required.ts";
+import { nowhere } from "../../filters/label-index.ts";
+import { type ResourceDefinition, isInOrg, parentColumnOf } from "../definition/definition.ts";
 
 /** Returns the keys of rows as a table, for FROM. */
 export function unnestKeys({ storage: { key } }: ResourceDefinition, rows: readonly object[]): RawBuilder<unknown> {
@@ -19,6 +22,30 @@ export function isOneOf(definition: ResourceDefinition, rows: readonly object[])
   return sql<SqlBool>`(${sql.join(columns)}) in (select * from ${unnestKeys(definition, rows)})`;
 }
 
+/**
+ * Returns the condition that a row is one of the given rows of an org, to which its customer leads.
+ *
+ * @param org undefined for customers and orgs.
+ */
+export function isOneIn(
+  definition: ResourceDefinition,
+  org: OrgKey | undefined,
+  rows: readonly object[],
+): RawBuilder<SqlBool> {
+  return led(definition, org, isOneOf(definition, rows));
+}
+
+/** Returns a condition on the rows of an org with that on its customer. */
+export function led(
+  { storage: { table } }: ResourceDefinition,
+  org: OrgKey | undefined,
+  condition: RawBuilder<SqlBool>,
+): RawBuilder<SqlBool> {
+  const customer = customerColumnOf(table);
+  if (customer === undefined) return condition;
+  return sql<SqlBool>`(${sql.ref(`${table}.${customer}`)} = ${required(org).customer_id} and ${condition})`;
+}
+
 /** Returns a text that is unique to a row among all rows of its resource. */
 export function keyOf({ storage: { key } }: ResourceDefinition, row: object): string {
   return key.map((column) => (row as Record<string, string>)[column]).join(" ");
@@ -33,4 +60,15 @@ export function idOf({ storage: { id } }: ResourceDefinition, row: object): stri
 export function parentIdOf(definition: ResourceDefinition, row: object): string | null {
   const column = parentColumnOf(definition);
   return column === undefined ? null : ((row as Record<string, string | null>)[column] ?? null);
+}
+
+/**
+ * Returns where the labels of a row are.
+ *
+ * @param org of the row; undefined for a customer or an org.
+ */
+export function labelPlaceOf(definition: ResourceDefinition, org: OrgKey | undefined, row: object): OrgKey {
+  if (isInOrg(definition)) return required(org);
+  const customerId = (row as { readonly customer_id?: string }).customer_id ?? idOf(definition, row);
+  return { customer_id: customerId, id: nowhere };
 }

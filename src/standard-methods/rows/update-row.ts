@@ -1,4 +1,5 @@
 import { type SqlBool, type Updateable, sql } from "kysely";
+import { type OrgKey, customerColumnOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import {
@@ -6,14 +7,13 @@ import {
   type TypedDefinition,
   type ResourceRow,
   type ResourceTable,
-  isInOrg,
   isNamed,
 } from "../definition/definition.ts";
 import { type NamedFields, namedColumns } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { type StoredRow, type WriteTarget, labelsOf } from "./insert-rows.ts";
 import { keepLabels } from "./labels.ts";
-import { idOf, parentIdOf } from "./row-key.ts";
+import { idOf, labelPlaceOf, parentIdOf } from "./row-key.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 /** An update of a row: the fields of its message, if it is a named resource, and its own columns. */
@@ -24,7 +24,7 @@ export interface RowChange<Table extends ResourceTable> {
 
 /** Updates a row and its labels. Returns its own columns after the update. */
 export async function updateRow<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, orgId, revision, time }: WriteTarget,
+  { db, org, revision, time }: WriteTarget,
   definition: TypedDefinition<Table, Row>,
   row: Row,
   { fields, columns }: RowChange<Table>,
@@ -36,10 +36,10 @@ export async function updateRow<Table extends ResourceTable, Row extends Resourc
     changed_revision: revision,
     update_time: time,
   };
-  const updated = await setColumns(db, definition, row, values);
+  const updated = await setColumns(db, org, definition, row, values);
   if (storage.labels === "indexed") {
     const [id, parentId] = [idOf(definition, updated), parentIdOf(definition, updated)];
-    keepLabels(db, type, isInOrg(definition) ? orgId : undefined, [
+    keepLabels(db, type, labelPlaceOf(definition, org, updated), [
       { id, parentId, before: labelsOf(row), after: labelsOf(updated) },
     ]);
   }
@@ -48,6 +48,7 @@ export async function updateRow<Table extends ResourceTable, Row extends Resourc
 
 async function setColumns<Table extends ResourceTable, Row extends ResourceRow>(
   db: WriteTransaction,
+  org: OrgKey | undefined,
   definition: TypedDefinition<Table, Row>,
   row: Row,
   values: Readonly<Record<string, unknown>>,
@@ -58,8 +59,12 @@ async function setColumns<Table extends ResourceTable, Row extends ResourceRow>(
   const key = columns.join(" ");
   const statement = ofDefinition.get(key) ?? createUpdate(definition, columns);
   ofDefinition.set(key, statement);
-  const ofKey = definition.storage.key.map((column) => (row as Readonly<Record<string, unknown>>)[column]);
-  const { rows } = await db.executeQuery(statement(db, [...ofKey, ...columns.map((column) => values[column])]));
+  const { table, key: ownKey } = definition.storage;
+  const ofKey = ownKey.map((column) => (row as Readonly<Record<string, unknown>>)[column]);
+  const leading = customerColumnOf(table) === undefined ? [] : [required(org).customer_id];
+  const { rows } = await db.executeQuery(
+    statement(db, [...leading, ...ofKey, ...columns.map((column) => values[column])]),
+  );
   return required(rows[0]) as StoredRow<Table>;
 }
 
@@ -67,7 +72,9 @@ async function setColumns<Table extends ResourceTable, Row extends ResourceRow>(
 const statements = new WeakMap<ResourceDefinition, Map<string, StatementTemplate<object>>>();
 
 function createUpdate({ storage }: ResourceDefinition, columns: readonly string[]): StatementTemplate<object> {
-  const { table, key } = storage;
+  const { table } = storage;
+  const customer = customerColumnOf(table);
+  const key = customer === undefined ? storage.key : [customer, ...storage.key];
   return createStatementTemplate(key.length + columns.length, (db, placeholders) => {
     const values = columns.map((column, index) => [column, placeholders[key.length + index]]);
     const isRow = key.map((column, index) => sql`${sql.ref(`${table}.${column}`)} = ${placeholders[index]}`);

@@ -129,7 +129,7 @@ async function insertTogether<Table extends ResourceTable, Row extends ResourceR
     columns,
     ...(named && { fields: messages[index] as MessageShape<Desc> & NamedFields }),
   }));
-  const { rows, counts } = await insertRows({ db, orgId: org.id, revision, time, newId }, definition, values);
+  const { rows, counts } = await insertRows({ db, org, revision, time, newId }, definition, values);
   const isWhole = drafts.every(({ joined }) => joined !== undefined);
   const whole = isWhole
     ? rows.map((row, index) => ({ ...row, ...drafts[index]?.joined }) as unknown as Row)

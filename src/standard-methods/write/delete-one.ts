@@ -79,7 +79,7 @@ export function planRemoval<Table extends ResourceTable, Row extends ResourceRow
       return rows.map((row) => ({ step: "remove", row }) as const);
     },
     async apply() {
-      await removeRows(db, dependencies.registry, definition, org.id, rows);
+      await removeRows(db, dependencies.registry, definition, org, rows);
       return { changes: rows.map((before) => ({ before, after: null })) };
     },
     answer,

@@ -1,6 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { isRevision } from "../../changes/revision.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { isInOrgOf } from "../../database/org-key.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -44,7 +45,7 @@ async function explainStale({ db, org }: OrgTransaction, resource: string, etag:
   const logged = await db
     .selectFrom("changes")
     .select("org_id")
-    .where("org_id", "=", org.id)
+    .where(isInOrgOf("changes", org))
     .where("revision", "=", etag)
     .limit(1)
     .execute();

@@ -73,7 +73,7 @@ export function planTransition<Table extends ResourceTable, Row extends Resource
       const { db, org, author, revision, time } = transaction;
       const columns = rules.transitionColumns?.(transition);
       const making = { transition, retentionDays: dependencies.retentionDays, ...(columns && { columns }) };
-      const target = { db, orgId: org.id, revision, time };
+      const target = { db, org, revision, time };
       const message = definition.toMessage(required(rows[0]));
       const made = await makeTransitions(target, definition, rows, making).catch(mapErrors(served, author, message));
       const before = new Map(rows.map((row) => [idOf(definition, row), row]));

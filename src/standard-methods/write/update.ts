@@ -126,7 +126,7 @@ async function writeRow<Table extends ResourceTable, Row extends ResourceRow, De
   columns: Updateable<Schema[Table]>,
 ): Promise<Row> {
   const change = { columns, ...(isNamed(definition) && { fields: message as MessageShape<Desc> & NamedFields }) };
-  const updated = { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, definition, row, change)) };
+  const updated = { ...row, ...(await updateRow({ db, org, revision, time }, definition, row, change)) };
   const { expireField } = definition.storage;
   if (expireField === undefined) return updated;
   // The new expiry may have passed by the database's clock.

@@ -151,7 +151,11 @@ async function findAnswer({
   const row = await db
     .selectFrom(sql<{ now: number }>`(select ${clockMs} as now)`.as("clock"))
     .leftJoin("write_requests", (join) =>
-      join.on("org_id", "=", caller.orgId).on("actor_id", "=", caller.memberId).on("request_id", "=", requestId),
+      join
+        .on("customer_id", "=", caller.customerId)
+        .on("org_id", "=", caller.orgId)
+        .on("actor_id", "=", caller.memberId)
+        .on("request_id", "=", requestId),
     )
     .select(["fingerprint", "answer", "create_time", "now"])
     .executeTakeFirstOrThrow();
@@ -175,7 +179,13 @@ function keepAnswer(
   };
   const insert = db
     .insertInto("write_requests")
-    .values({ org_id: caller.orgId, actor_id: caller.memberId, request_id: requestId, ...values })
+    .values({
+      customer_id: caller.customerId,
+      org_id: caller.orgId,
+      actor_id: caller.memberId,
+      request_id: requestId,
+      ...values,
+    })
     .onConflict((conflict) => conflict.columns(["org_id", "actor_id", "request_id"]).doUpdateSet(values));
   db.sendWithNext(insert.compile());
   // Each stored response removes some old ones, so that only those of about a day remain.

@@ -25,7 +25,7 @@ test("an undelete that begins before the purge time and waits until the org is p
     expect(steps).toBe(1);
     return writeInOrg(db, { org: reference, state: "any" }, sampleAuthor, async (transaction) => {
       const row = required(await findRow(db, orgDefinition, [reference]));
-      const target = { db, orgId: org.id, revision: transaction.revision, time: transaction.time };
+      const target = { db, org, revision: transaction.revision, time: transaction.time };
       return makeTransitions(target, orgDefinition, [row], { transition: "undelete", retentionDays });
     });
   });

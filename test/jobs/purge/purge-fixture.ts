@@ -5,6 +5,7 @@ import pino from "pino";
 import { onTestFinished } from "vitest";
 import { registry } from "../../../src/resource-registry.ts";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
+import { customerColumnOf } from "../../../src/database/org-key.ts";
 import { openInstallation } from "../../../src/installation/open-installation.ts";
 import { type PurgeJob, type PurgeJobDependencies, createPurgeJob } from "../../../src/jobs/purge/purge-job.ts";
 import { rebuild } from "../../database/sample-rows.ts";
@@ -112,9 +113,10 @@ export async function fillOrg(
 ): Promise<void> {
   const { members = 0, keysPerMember = 0, requestsPerMember = 0, projects = 0 } = contents;
   const { groups = 0, membersPerGroup = 0, hasRoles = false, changes = 0 } = contents;
-  const named = sql`org_id, id, name, display_name, description, labels, changed_revision`;
+  const named = sql`customer_id, org_id, id, name, display_name, description, labels, changed_revision`;
+  const customer = sql`(select customer_id from orgs where id = ${org.id})`;
   const names = (prefix: string) =>
-    sql`${org.id}::uuid, gen_random_uuid(), ${prefix} || n, '', '', '{}'::jsonb, gen_random_uuid()`;
+    sql`${customer}, ${org.id}::uuid, gen_random_uuid(), ${prefix} || n, '', '', '{}'::jsonb, gen_random_uuid()`;
   await query(sql`insert into members (${named}, type, state)
     select ${names("m")}, 'USER', 'ACTIVE' from generate_series(1, ${members}) n`);
   await query(sql`insert into projects (${named}, state)
@@ -123,22 +125,23 @@ export async function fillOrg(
   await query(sql`insert into api_keys (${named}, member_id, prefix, hash)
     select ${names("k")}, m.id, gen_random_uuid(), '' from members m, generate_series(1, ${keysPerMember}) n
     where m.org_id = ${org.id}`);
-  await query(sql`insert into write_requests (org_id, actor_id, request_id, fingerprint, answer)
-    select m.org_id, m.id, gen_random_uuid(), '', '' from members m, generate_series(1, ${requestsPerMember})
+  await query(sql`insert into write_requests (customer_id, org_id, actor_id, request_id, fingerprint, answer)
+    select m.customer_id, m.org_id, m.id, gen_random_uuid(), '', '' from members m, generate_series(1, ${requestsPerMember})
     where m.org_id = ${org.id}`);
-  await query(sql`insert into group_members (org_id, group_id, member_id, changed_revision)
-    select g.org_id, g.id, m.id, gen_random_uuid() from groups g,
+  await query(sql`insert into group_members (customer_id, org_id, group_id, member_id, changed_revision)
+    select g.customer_id, g.org_id, g.id, m.id, gen_random_uuid() from groups g,
       (select * from members where org_id = ${org.id} order by id limit ${membersPerGroup}) m
     where g.org_id = ${org.id}`);
-  await query(sql`insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
-    select org_id, id, lead, '', gen_random_uuid() from (select *, lead(id) over (order by id) from groups where org_id = ${org.id}) g
+  await query(sql`insert into subgroups (customer_id, org_id, group_id, subgroup_id, description, changed_revision)
+    select customer_id, org_id, id, lead, '', gen_random_uuid() from (select *, lead(id) over (order by id) from groups where org_id = ${org.id}) g
     where lead is not null`);
   if (hasRoles) {
     await query(
-      sql`insert into roles (${named}, permissions) values (${org.id}, gen_random_uuid(), 'r', '', '', '{}', gen_random_uuid(), '{}')`,
+      sql`insert into roles (${named}, permissions) values (${customer}, ${org.id}, gen_random_uuid(), 'r', '', '', '{}', gen_random_uuid(), '{}')`,
     );
-    const binding = sql`insert into role_bindings (${named}, member_id, role_id, condition, scope_type, project_id)
-      select m.org_id, gen_random_uuid(), m.name, '', '', '{}', gen_random_uuid(), m.id, r.id, ''`;
+    const binding = sql`insert into role_bindings (org_customer_id, org_id, id, name, display_name, description, labels, changed_revision,
+        member_id, role_id, condition, scope_type, project_id)
+      select m.customer_id, m.org_id, gen_random_uuid(), m.name, '', '', '{}', gen_random_uuid(), m.id, r.id, ''`;
     const holders = sql`members m join roles r using (org_id)`;
     await query(sql`${binding}, 'ORG', null from ${holders} where m.org_id = ${org.id}`);
     await query(
@@ -146,8 +149,8 @@ export async function fillOrg(
     );
   }
   await query(sql`insert into changes
-      (org_id, revision, position, time, method, resource_type, resource_id, resource_path, format, after)
-    select ${org.id}::uuid, overlay(md5('')::uuid::text placing lpad(to_hex(1000 + n), 4, '0') from 15)::uuid, 0, now(), 'test', 'Org', ${org.id}::uuid, '/orgs/x', 3, '{}'
+      (customer_id, org_id, revision, position, time, method, resource_type, resource_id, resource_path, format, after)
+    select ${customer}, ${org.id}::uuid, overlay(md5('')::uuid::text placing lpad(to_hex(1000 + n), 4, '0') from 15)::uuid, 0, now(), 'test', 'Org', ${org.id}::uuid, '/orgs/x', 3, '{}'
     from generate_series(1, ${changes}) n`);
   await rebuild(database);
 }
@@ -157,6 +160,7 @@ const empty: Readonly<Record<string, string>> = { text: "''", ARRAY: "'{}'", jso
 
 /** Inserts a row of each resource type that the org lacks, in the first row of its parent. */
 export async function fillRest({ query, database }: PurgeFixture, org: { readonly id: string }): Promise<void> {
+  const customer = sql`(select customer_id from orgs where id = ${org.id})`;
   for (const { type, storage, places, lifecycle } of registry.inOrgs.toReversed()) {
     const [found] = await query(sql`select from ${sql.table(storage.table)} where org_id = ${org.id} limit 1`);
     if (found !== undefined) continue;
@@ -165,6 +169,7 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
       where table_schema = 'public' and table_name = ${storage.table} and is_nullable = 'NO' and column_default is null`);
     const values = columns.map(({ name, type: columnType }) => {
       if (name === "org_id") return sql`${org.id}::uuid`;
+      if (name === customerColumnOf(storage.table)) return customer;
       if (name === storage.id || name === "changed_revision") return sql`gen_random_uuid()`;
       if (name === "state" && lifecycle !== undefined) return sql`${lifecycle.states[0]}`;
       const parent = places[0].parents.find(({ column }) => column === name);
@@ -187,20 +192,20 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     );
   }
   await useQuota({ query, database }, org);
-  await query(sql`insert into sweeps (org_id, scope_id) values (${org.id}, ${org.id})`);
+  await query(sql`insert into sweeps (customer_id, org_id, scope_id) values (${customer}, ${org.id}, ${org.id})`);
   await query(
-    sql`insert into ended_tokens (org_id, id, type, end_time) values (${org.id}, gen_random_uuid(), 'Token', now())`,
+    sql`insert into ended_tokens (customer_id, org_id, id, type, end_time) values (${customer}, ${org.id}, gen_random_uuid(), 'Token', now())`,
   );
   await query(sql`
-    insert into sign_in_links (id, hash, org_id, member_id, expire_time)
-    values (gen_random_uuid(), '', ${org.id}, gen_random_uuid(), now())`);
+    insert into sign_in_links (id, hash, customer_id, org_id, member_id, expire_time)
+    values (gen_random_uuid(), '', ${customer}, ${org.id}, gen_random_uuid(), now())`);
   await query(sql`
-    insert into authorization_codes (id, hash, org_id, member_id, client_org_id, oauth_client_id, redirect_uri, code_challenge,
+    insert into authorization_codes (id, hash, customer_id, org_id, member_id, client_org_id, oauth_client_id, redirect_uri, code_challenge,
       is_offline, expire_time)
-    values (gen_random_uuid(), '', ${org.id}, gen_random_uuid(), ${org.id}, gen_random_uuid(), '', '', false, now())`);
+    values (gen_random_uuid(), '', ${customer}, ${org.id}, gen_random_uuid(), ${org.id}, gen_random_uuid(), '', '', false, now())`);
   await query(sql`
-    insert into resource_references (org_id, resource_id, target_id)
-    select org_id, id, id from resources where org_id = ${org.id}`);
+    insert into resource_references (customer_id, org_id, resource_id, target_id)
+    select customer_id, org_id, id, id from resources where org_id = ${org.id}`);
   await rebuild(database);
 }
 
