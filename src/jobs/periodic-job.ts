@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { type Repetition, repeat } from "../timers/repeat.ts";
+import { createRuns } from "../timers/runs.ts";
 
 interface PeriodicJobOptions<Item> {
   /** Finds what there is to do, a bounded number of items. */
@@ -20,6 +21,7 @@ export type PeriodicJob = Repetition<number>;
 
 export function createPeriodicJob<Item>(options: PeriodicJobOptions<Item>): PeriodicJob {
   const { find, work, intervalMs, logger, failure } = options;
+  const runs = createRuns();
   const logFailure = (err: unknown, item?: Item): void => logger.error({ err, item }, `${failure}; trying again`);
 
   const run = async (signal: AbortSignal): Promise<number> => {
@@ -29,10 +31,12 @@ export function createPeriodicJob<Item>(options: PeriodicJobOptions<Item>): Peri
       try {
         done += await work(item, signal);
       } catch (error) {
-        if (!signal.aborted) logFailure(error, item);
+        if (signal.aborted) continue;
+        runs.failures++;
+        logFailure(error, item);
       }
     }
     return done;
   };
-  return repeat(run, { intervalMs, onError: (error) => logFailure(error) });
+  return repeat(run, { intervalMs, onError: (error) => logFailure(error), runs });
 }

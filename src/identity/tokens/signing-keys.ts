@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { repeat } from "../../timers/repeat.ts";
+import { type Repetition, repeat } from "../../timers/repeat.ts";
 import type { Sealer } from "../sealer.ts";
 import { findMissingSecretKey } from "./missing-secret-key.ts";
 import {
@@ -27,7 +27,7 @@ interface VerificationKey {
   readonly key: CryptoKey;
 }
 
-export interface SigningKeys {
+export interface SigningKeys extends Pick<Repetition<void>, "runs" | "close"> {
   /** Returns the key that signs now. @throws ServiceError SERVICE_UNAVAILABLE when there is none. */
   signingKey(): VerificationKey;
   /** Returns a published key. Reads the keys again, at most once a second, if it is not known. */
@@ -38,7 +38,6 @@ export interface SigningKeys {
   keySet(): { readonly keys: readonly JWK[] };
   /** Makes and retires keys as necessary, and reads them again. */
   refresh(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export interface SigningKeysOptions {
@@ -146,7 +145,7 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
       })),
     }),
 
-    close: () => repetition.close(),
+    ...repetition,
   };
 }
 

@@ -10,6 +10,7 @@ import { createPurgeableTask } from "./purgeable-in-orgs.ts";
 import { createPurgeableOrgsTask } from "./purgeable-orgs.ts";
 import type { PurgeKind, PurgeTaskDependencies } from "./purge-task.ts";
 import { type PurgeStep, runPurge } from "./run-purge.ts";
+import { type Runs, createRuns, noteRun } from "../../timers/runs.ts";
 
 export interface PurgeJobDependencies extends Omit<PurgeTaskDependencies, "rowsPerStep"> {
   readonly logger: Logger;
@@ -31,6 +32,7 @@ interface PurgeResult {
 }
 
 export interface PurgeJob {
+  readonly runs: Readonly<Runs>;
   /** Runs once, after the run in progress. @throws the error of the database when the search fails. */
   runOnce(): Promise<PurgeResult>;
   /** Stops after the transaction in progress. */
@@ -43,6 +45,7 @@ const defaultMaxRunMs = 30_000;
 export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   const { logger, intervalMs, maxRunMs = defaultMaxRunMs, clock = () => performance.now() } = dependencies;
   const tasks = createTasks({ ...dependencies, rowsPerStep: dependencies.rowsPerStep ?? defaultRowsPerStep });
+  const runs = createRuns();
   let isClosing = false;
   let isFailing = false;
 
@@ -56,7 +59,11 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
           if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
           dependencies.onStep?.(step);
         },
-        onFailure: (kind, scope, err) => isClosing || logger.error({ err, kind, scope }, "failed to purge resources"),
+        onFailure(kind, scope, err) {
+          if (isClosing) return;
+          runs.failures++;
+          logger.error({ err, kind, scope }, "failed to purge resources");
+        },
       });
       return { removed, isDone };
     } finally {
@@ -67,7 +74,7 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   /** One run at a time. */
   let running: Promise<unknown> = Promise.resolve();
   const runOnce = (): Promise<PurgeResult> => {
-    const result = running.then(run);
+    const result = running.then(() => noteRun(runs, run));
     running = result.catch(() => {});
     return result;
   };
@@ -92,6 +99,7 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   schedule((intervalMs * (1 + Math.random())) / 2);
 
   return {
+    runs,
     runOnce,
     async close() {
       isClosing = true;
