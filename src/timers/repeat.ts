@@ -12,6 +12,8 @@ export interface Repetition<Result> {
 interface RepeatOptions {
   /** The time from one run to the next. A run that takes longer skips those that would start meanwhile. */
   readonly intervalMs: number;
+  /** Whether to run at a time of the interval. Default: always. */
+  readonly isDue?: (() => boolean) | undefined;
   /** Called when a run fails that the timer has started. After `close` failures say nothing: its connections may be closed. */
   readonly onError: (error: unknown) => void;
   /** Where its runs are noted. Failures that `run` does not throw are noted by itself. Default: its own. */
@@ -25,7 +27,7 @@ interface RepeatOptions {
  */
 export function repeat<Result>(
   run: (signal: AbortSignal) => Promise<Result>,
-  { intervalMs, onError, runs = createRuns() }: RepeatOptions,
+  { intervalMs, isDue = () => true, onError, runs = createRuns() }: RepeatOptions,
 ): Repetition<Result> {
   const closing = new AbortController();
   const { signal } = closing;
@@ -46,7 +48,7 @@ export function repeat<Result>(
   };
 
   const timer = setInterval(() => {
-    if (underWay === 0) runOnce().catch((error: unknown) => signal.aborted || onError(error));
+    if (underWay === 0 && isDue()) runOnce().catch((error: unknown) => signal.aborted || onError(error));
   }, intervalMs);
   timer.unref();
 

@@ -3,6 +3,7 @@
 // removes, checks it again, and skips what another one has locked. A transaction removes a bounded number of rows, so that it
 // holds a lock for milliseconds, and leaves a state from which any other can continue.
 import type { Logger } from "pino";
+import { readClock } from "../../database/clock.ts";
 import { createExpiryTasks } from "./expired-rows.ts";
 import { createPurgeableCustomersTask } from "./purgeable-customers.ts";
 import { isInOrg, keepsDeleted } from "../../standard-methods/definition/definition.ts";
@@ -54,6 +55,7 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
     const removed: Record<PurgeKind, number> = {};
     try {
       const isDone = await runPurge(tasks, {
+        now: await readClock(dependencies.database.reads),
         isOver: () => isClosing || clock() >= end,
         onStep(step) {
           if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
