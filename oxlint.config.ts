@@ -10,8 +10,9 @@ const sources = join(import.meta.dirname, "src");
 const layers: readonly (readonly string[])[] = [
   ["main.ts"],
   ["server.ts", "request-handler.ts", "service-listener.ts", "compose", "cli"],
+  ["metrics"],
   ["authzen", "sign-in"],
-  ["config.ts", "setting-types.ts", "http", "rpc", "installation"],
+  ["config.ts", "read-settings.ts", "setting-types.ts", "http", "rpc", "installation"],
   ["resource-registry.ts", "jobs"],
   ["resources"],
   ["iam"],
@@ -23,7 +24,7 @@ const layers: readonly (readonly string[])[] = [
   ["database"],
   ["paths"],
   ["timers", "scheduling"],
-  ["errors"],
+  ["errors", "measures"],
 ];
 
 /**

@@ -1,5 +1,5 @@
 // Tests that take long, of what few changes touch: the package as npm publishes it, a client that is generated from the OpenAPI document,
-// the example of a provider, the version before on the same database, and the plans of lists of large tables.
+// the example of a provider, the version before on the same database, the plans of lists of large tables, and a Prometheus.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

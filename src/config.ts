@@ -1,8 +1,21 @@
 // The settings of the service: their environment variables, validation, defaults and help texts. Only this file reads the
 // environment.
-import { type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
+import { type Spec, type ValidatorSpec, makeValidator } from "envalid";
+import { readSettings } from "./read-settings.ts";
 import { registry } from "./resource-registry.ts";
-import { databaseUrl, file, integer, issuer, oneOf, origins, prefixes, rate, subnets, text } from "./setting-types.ts";
+import {
+  databaseUrl,
+  file,
+  integer,
+  issuer,
+  oneOf,
+  origins,
+  port,
+  prefixes,
+  rate,
+  subnets,
+  text,
+} from "./setting-types.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 
 const settings = {
@@ -24,6 +37,11 @@ const settings = {
     default: "on",
     desc: "Whether to log a line for each request: on or off.",
   }),
+  TENANTRY_METRICS_PORT: port({
+    default: undefined,
+    desc: "Port at which /metrics is served for Prometheus, without credentials; 0 for any free one. From 0 to 65535. If unset, none.",
+  }),
+  TENANTRY_METRICS_HOST: text({ default: "127.0.0.1", desc: "Address at which /metrics is served; 0.0.0.0 for all." }),
   TENANTRY_CORS_ORIGINS: origins({
     default: undefined,
     desc: "Comma-separated origins whose pages may call the service from a browser; * for all. If unset, none.",
@@ -172,6 +190,9 @@ export interface Config {
   readonly dataDirectory: string;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug";
   readonly accessLog: boolean;
+  readonly metricsHost: string;
+  /** Undefined for no metrics. */
+  readonly metricsPort: number | undefined;
   /** Empty for none; `*` for all. */
   readonly corsOrigins: readonly string[];
   /** The addresses and subnets of proxies whose `X-Forwarded-For` is believed. */
@@ -221,14 +242,9 @@ export interface Config {
   readonly writeConnections: number;
 }
 
-/** One or more settings are invalid. The message has a line for each. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
-
 /** @throws ConfigError that names every invalid variable and its valid values. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const env = readSettings(environment, settings);
+  const env = readSettings(environment, settings, known);
   return {
     host: env.HOST,
     port: env.PORT,
@@ -236,6 +252,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDirectory: env.TENANTRY_DATA,
     logLevel: env.TENANTRY_LOG_LEVEL,
     accessLog: env.TENANTRY_ACCESS_LOG === "on",
+    metricsHost: env.TENANTRY_METRICS_HOST,
+    metricsPort: env.TENANTRY_METRICS_PORT,
     corsOrigins: env.TENANTRY_CORS_ORIGINS ?? [],
     trustedProxies: env.TENANTRY_TRUSTED_PROXIES ?? [],
     maxBodyBytes: env.TENANTRY_MAX_BODY_BYTES,
@@ -292,36 +310,14 @@ export interface ClientConfig {
 
 /** @throws ConfigError, as `readConfig` does. */
 export function readClientConfig(environment: Readonly<Record<string, string | undefined>>): ClientConfig {
-  const env = readSettings(environment, { ...clientSettings, TENANTRY_DATA: settings.TENANTRY_DATA });
+  const env = readSettings(environment, { ...clientSettings, TENANTRY_DATA: settings.TENANTRY_DATA }, known);
   return { url: env.TENANTRY_URL, apiKey: env.TENANTRY_API_KEY, dataDirectory: env.TENANTRY_DATA };
 }
 
-function readSettings<Specs extends Record<string, ValidatorSpec<unknown>>>(
-  environment: Readonly<Record<string, string | undefined>>,
-  specs: Specs,
-) {
-  const problems = unknownVariables(environment);
-  const env = cleanEnv(environment, specs, {
-    reporter: ({ errors }) => {
-      for (const [variable, error] of Object.entries<Error | undefined>(errors))
-        problems.push(`${variable} ${error?.message}`);
-    },
-  });
-  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
-  return env;
-}
-
-/** Returns an error for each unknown variable, because a mistyped setting would be ignored otherwise. */
-function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.keys(environment)
-    .filter(
-      (name) => name.startsWith("TENANTRY_") && !Object.hasOwn(settings, name) && !Object.hasOwn(clientSettings, name),
-    )
-    .map((name) => `${name} is not a setting; "tenantry --help" lists them`);
-}
+const known = { ...settings, ...clientSettings };
 
 export function describeSettings(): string {
-  const lines = Object.entries({ ...settings, ...clientSettings }).map(([name, spec]) => {
+  const lines = Object.entries(known).map(([name, spec]) => {
     const { desc = "", default: standard } = spec as Spec<string | number>;
     return `  ${name.padEnd(32)} ${desc}${standard === undefined ? "" : ` Default: ${String(standard)}`}`;
   });

@@ -7,7 +7,8 @@ import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
 import { formatForPeople } from "./http/log-for-people.ts";
 import type { OperatorCommands } from "./cli/operator-commands.ts";
-import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
+import { type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
+import { ConfigError } from "./read-settings.ts";
 import { createSignInLinkFile, signInLinkFile } from "./installation/sign-in-link.ts";
 import { createLogStream } from "./http/log-stream.ts";
 

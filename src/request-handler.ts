@@ -9,7 +9,7 @@ import type { Origin } from "./changes/author.ts";
 import type { Service } from "./compose/service.ts";
 import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./authzen/configuration.ts";
-import { type CallRecord, callRecordKey } from "./http/call-record.ts";
+import { type CallRecord, callRecordKey, noteFailure } from "./http/call-record.ts";
 import { createProtoBundle } from "./http/proto-bundle.ts";
 import { type Download, createDocsSite } from "./http/docs/docs-site.ts";
 import { createClientAddress } from "./http/client-address.ts";
@@ -24,6 +24,7 @@ import { createWellKnown } from "./sign-in/oauth/well-known.ts";
 import { createSignInEndpoints } from "./sign-in/browser/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
+import { statusOf } from "./rest/errors/status-codes.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import { createRpcHandler } from "./rpc/rpc-handler.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
@@ -31,18 +32,15 @@ import { createLimitStreams } from "./rpc/limits/limit-streams.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
-import { contractFiles, errorFiles, packages, services } from "./rpc/services.ts";
+import { contractFiles, errorFiles, packages, restPrefixes, services, standardPrefix } from "./rpc/services.ts";
 import { bodies } from "./scheduling/settings.ts";
 import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./validation/find-oversized.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
 import { refuseOneTooMany } from "./rpc/unary/refuse-call.ts";
 
-/** `/iam/v1alpha/` */
-const restPrefixes = packages.map((name) => `/${name.replace(".", "/")}/`);
 /** `/iam.v1alpha.` */
 const rpcPrefixes = packages.map((name) => `/${name}.`);
-const authzenPrefix = "/access/v1/";
 
 /** Health Watches and reflection: far more than the proxies and orchestrators of a server open. */
 const maxStreams = 1_000;
@@ -79,7 +77,7 @@ export function createRequestHandler(
     maxDepth: config.maxJsonDepth,
     timeoutMs: config.requestTimeoutMs,
     errorDomain,
-    mapError: addRequestInfo,
+    mapError: noteError,
     deprecationOf: readDeprecation,
   };
   const rest = createRestHandler({ ...restOptions, routes, isReused, hintFor });
@@ -113,7 +111,7 @@ export function createRequestHandler(
     const { url = "" } = request;
     if (restPrefixes.some((prefix) => url.startsWith(prefix)))
       return rest(request, response, valuesOf(request, pace, record));
-    if (url.startsWith(authzenPrefix)) return authzen(request, response, valuesOf(request, pace, record));
+    if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record));
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
     const answered = answerOAuth(request, response, pace) ?? answerSignIn(request, response);
@@ -162,6 +160,12 @@ function hintFor(path: string): string {
 function requestIdOf(request: HttpRequest): string {
   const id = request.headers["x-request-id"];
   return typeof id === "string" ? id : "";
+}
+
+/** Notes an error in the record of its request, and adds the request id. */
+function noteError(error: ConnectError, request: HttpRequest): ConnectError {
+  noteFailure(request, statusOf(error.code));
+  return addRequestInfo(error, request);
 }
 
 /** Adds the request id to errors of routing and binding. Errors that passed the interceptors have it already. */

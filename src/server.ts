@@ -5,6 +5,7 @@ import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { registry } from "./resource-registry.ts";
 import { composeHealth } from "./compose/health.ts";
 import { composeJobs } from "./compose/jobs.ts";
+import { composeMetrics } from "./compose/metrics.ts";
 import { composeService } from "./compose/service.ts";
 import type { Config } from "./config.ts";
 import type { Health } from "./http/health/health.ts";
@@ -16,10 +17,13 @@ import { createWhenDatabaseAnswers } from "./installation/wait-for-database.ts";
 import { closeWithJobs } from "./jobs/close-with-jobs.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { createServiceListener } from "./service-listener.ts";
+import type { RunningJob } from "./timers/runs.ts";
 
 export interface RunningServer {
   /** `http://127.0.0.1:8080` */
   readonly url: string;
+  /** Where metrics are, like `url`; undefined if they are not served. */
+  readonly metricsUrl: string | undefined;
   /**
    * Reports the server as not ready for a time, in milliseconds, in which it still serves requests: load balancers stop sending
    * them before the listener closes.
@@ -49,7 +53,8 @@ export async function startServer(
   showSignInLink: (link: string) => Promise<void> = createSignInLinkFile(config.dataDirectory),
   stopping: AbortSignal = new AbortController().signal,
 ): Promise<RunningServer> {
-  const listener = createServiceListener(config, logger);
+  const metrics = composeMetrics(config, logger);
+  const listener = createServiceListener(config, logger, metrics?.onEnd);
   let health: Health | undefined;
   // Functions that stop what was started, in the order of the start.
   const started: (() => Promise<void>)[] = [];
@@ -63,7 +68,7 @@ export async function startServer(
     const whenAnswers = createWhenDatabaseAnswers({ logger, onWait: () => listener.open(), signal: stopping });
     const running = await startDatabase(config, logger, onFatal, whenAnswers, stopping);
     /** What works beside the calls. */
-    const jobs: { close(): Promise<void> }[] = [];
+    const jobs: RunningJob[] = [];
     started.push(() => closeWithJobs(jobs, running.close));
     const { database } = running;
     const ofInstallation = { running, registry, jobs, keptMs: rememberedMs, logger, whenAnswers };
@@ -73,8 +78,11 @@ export async function startServer(
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
     const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, rateWindowMs };
     const service = composeService(config, parts);
-    started.push(service.access.close);
-    jobs.push(service.identity, ...composeJobs(config, service.handlers, logger));
+    started.push(service.access.job.close);
+    jobs.push(service.identity.job, ...composeJobs(config, service.handlers, logger));
+    if (metrics !== undefined) started.push(metrics.close);
+    const metricsUrl = await metrics?.open({ openExchanges: listener.openExchanges, database, service, jobs });
+    if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);
     const handler = createRequestHandler(config, service, health);
 
@@ -90,6 +98,7 @@ export async function startServer(
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {
       url,
+      metricsUrl,
       async drain(ms) {
         health?.startDraining();
         await sleep(ms);

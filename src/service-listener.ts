@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import { withAccessLog } from "./http/access-log.ts";
+import { type OnExchangeEnd, withAccessLog } from "./http/access-log.ts";
 import { createAddressLimits } from "./http/address-limits.ts";
 import { withCors } from "./http/cors.ts";
 import { createAnswerStarting } from "./http/health/answer-starting.ts";
-import { createListener } from "./http/listener/listener.ts";
+import { type Listener, createListener } from "./http/listener/listener.ts";
 import type { PacedHandler } from "./http/request-pace.ts";
 
 const keepAliveTimeoutMs = 65_000;
@@ -17,10 +17,20 @@ export interface ServiceListener {
   serve(handler: PacedHandler): void;
   /** Closes the listener if it is open. */
   close(graceMs: number): Promise<void>;
+  readonly openExchanges: Listener["openExchanges"];
 }
 
-/** Creates the listener of the service, with what comes before its handler: the access log, the limits of addresses, and CORS. */
-export function createServiceListener(config: Config, logger: Logger): ServiceListener {
+/** Returns the URL of a server: `http://127.0.0.1:8080`. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * Creates the listener of the service, with what comes before its handler: the access log, the limits of addresses, and CORS.
+ *
+ * @param onEnd is told of each request when it has ended.
+ */
+export function createServiceListener(config: Config, logger: Logger, onEnd?: OnExchangeEnd): ServiceListener {
   const { limitRequests, ...ofConnections } = createAddressLimits({
     trustedProxies: config.trustedProxies,
     maxConnections: config.connectionsPerAddress,
@@ -35,6 +45,7 @@ export function createServiceListener(config: Config, logger: Logger): ServiceLi
     handler: withAccessLog(limitRequests(withCors(handler, config.corsOrigins)), {
       logger,
       enabled: config.accessLog,
+      onEnd,
     }),
     limits: {
       maxHeaderBytes: config.maxHeaderBytes,
@@ -51,12 +62,13 @@ export function createServiceListener(config: Config, logger: Logger): ServiceLi
   return {
     open() {
       opened ??= listener.listen(config.port, config.host).then(({ port }) => ({
-        url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
+        url: urlOf(config.host, port),
         port,
       }));
       return opened;
     },
     serve: (next) => void (current = next),
+    openExchanges: listener.openExchanges,
     async close(graceMs) {
       // One that could not be opened has nothing to close.
       if (opened !== undefined && (await opened.catch(() => undefined)) !== undefined) await listener.close(graceMs);

@@ -3,12 +3,18 @@ import { EnvError, type Spec, makeValidator } from "envalid";
 import proxyAddress from "proxy-addr";
 import { canonicalPrefix } from "./identity/address-prefix.ts";
 
-export const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
+const integerFrom = (min: number, max: number) =>
   makeValidator<number>((input) => {
     const value = Number(input);
     if (/^\d+$/.test(input) && value >= min && value <= max) return value;
     throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
-  })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
+  });
+
+export const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
+  integerFrom(min, max)({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
+
+/** Validates a port to listen on. */
+export const port = integerFrom(0, 65_535);
 
 export const rate = (what: string, standard: number) =>
   integer(0, 10_000_000, {

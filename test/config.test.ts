@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { registry } from "../src/resource-registry.ts";
-import { ConfigError, describeSettings, readClientConfig, readConfig } from "../src/config.ts";
+import { describeSettings, readClientConfig, readConfig } from "../src/config.ts";
+import { ConfigError } from "../src/read-settings.ts";
 
 /** The resources with a limit. */
 const limited = registry.definitions.flatMap(({ type, limit }) => (limit === undefined ? [] : [{ type, limit }]));
@@ -12,6 +13,8 @@ const defaults = {
   dataDirectory: "./data",
   logLevel: "info",
   accessLog: true,
+  metricsHost: "127.0.0.1",
+  metricsPort: undefined,
   corsOrigins: [],
   trustedProxies: [],
   maxBodyBytes: 1_048_576,
@@ -86,6 +89,8 @@ const limits = limited.map(({ type, limit }) => [limit.variable, type, 1, limit.
 /** All other settings, each with a valid value and its parsed form. */
 const others = [
   ["HOST", "host", "0.0.0.0", "0.0.0.0"],
+  ["TENANTRY_METRICS_HOST", "metricsHost", "::", "::"],
+  ["TENANTRY_METRICS_PORT", "metricsPort", "0", 0],
   ["DATABASE_URL", "databaseUrl", "postgres://me:secret@db:5432/iam", "postgres://me:secret@db:5432/iam"],
   ["TENANTRY_DATA", "dataDirectory", "/var/lib/tenantry", "/var/lib/tenantry"],
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
@@ -203,6 +208,7 @@ describe.each([...integers, ...limits])("%s", (variable, _field, min, max) => {
 describe("other settings", () => {
   test.each([
     ["HOST", "", "HOST must not be blank"],
+    ["TENANTRY_METRICS_PORT", "65536", 'TENANTRY_METRICS_PORT must be a whole number from 0 to 65535, got "65536"'],
     ["HOST", "  ", "HOST must not be blank"],
     ["TENANTRY_DATA", "", "TENANTRY_DATA must not be blank"],
     ["TENANTRY_LOG_LEVEL", "loud", 'TENANTRY_LOG_LEVEL must be one of fatal, error, warn, info, debug, got "loud"'],
@@ -335,8 +341,9 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The URL of the database, the origins, the proxies, the issuer, the networks, the file of keys and the API key have none.
-    expect(shown).toHaveLength(lines.length - 7);
+    // The URL of the database, the origins, the proxies, the issuer, the networks, the file of keys, the API key and the
+    // port of metrics have none.
+    expect(shown).toHaveLength(lines.length - 8);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: "http://localhost:8080" });
   });

@@ -82,7 +82,7 @@ export const notLed: readonly NotLed[] = [
   { end: ": delete write_requests", reason: old },
   { start: "src/jobs/operations-job.ts find", reason: job },
   { start: "src/jobs/purge/", reason: job },
-  { start: "src/resources/sweeps/store.ts findDueSweeps", reason: job },
+  { start: "src/resources/sweeps/store.ts findNextSweeps", reason: job },
   { start: "src/resources/sweeps/store.ts queuePurges", reason: job },
   { start: "src/database/migrations/", reason: "A migration changes the rows of all orgs." },
   ...["lookup keys", "lookup one_by_one"].map((start) => ({ start, reason: "A test of lookups sends it." })),

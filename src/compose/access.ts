@@ -20,6 +20,7 @@ import type { Sealer } from "../identity/sealer.ts";
 import { startSnapshots } from "../installation/start-snapshots.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
+import type { RunningJob } from "../timers/runs.ts";
 import type { Contract } from "./contract.ts";
 
 type Settings = Pick<Config, "dataDirectory" | "readConnections" | "accessMemoryBytes" | "accessDiskBytes">;
@@ -54,7 +55,7 @@ export interface Access {
     | "viewCaller"
   >;
   /** Writes the files of snapshots. */
-  readonly close: () => Promise<void>;
+  readonly job: RunningJob;
 }
 
 export function composeAccess(settings: Settings, parts: Parts): Access {
@@ -62,7 +63,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
   const { collections, knownPermissions: permissions, rolesByName: predefinedRoles } = contract;
   const recentOrgs = createRecentOrgs();
   const heads = createOrgHeads(database, recentOrgs);
-  const { snapshots, close } = startSnapshots(settings, parts, {
+  const { snapshots, job } = startSnapshots(settings, parts, {
     predefinedRoles,
     compileCondition: compileWithinBudget,
   });
@@ -87,6 +88,6 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
       subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),
       viewCaller,
     },
-    close,
+    job,
   };
 }

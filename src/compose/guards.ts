@@ -20,7 +20,7 @@ type Settings = Pick<Config, "callsPerCaller" | "callsPerOrg" | "maxBodyBytes">;
 interface Parts {
   readonly database: Database;
   readonly contract: Pick<Contract, "methods">;
-  readonly scheduling: Pick<Scheduling, "countCall" | "timeSlices">;
+  readonly scheduling: Pick<Scheduling, "bodySlots" | "countCall" | "timeSlices">;
   readonly access: Pick<Access, "authorise" | "confirmOf">;
   readonly identity: Pick<Identity, "authenticate">;
   readonly readsAndWrites: Pick<ReadsAndWrites, "readers">;
@@ -31,12 +31,12 @@ interface Parts {
 export function composeGuards(settings: Settings, parts: Parts): Guards {
   const { database, contract, scheduling, access, identity, readsAndWrites, logger } = parts;
   const { methods } = contract;
-  const { countCall, timeSlices } = scheduling;
+  const { bodySlots, countCall, timeSlices } = scheduling;
   const explain = createExplainError(logger);
   const typePermissions = createTypePermissions(database, readsAndWrites.readers);
   return {
     gate: createRequestGate(methods, identity.authenticate, countCall, explain, timeSlices),
-    body: createLimitBody(settings.maxBodyBytes, explain),
+    body: createLimitBody(bodySlots, settings.maxBodyBytes, explain),
     slice: createTakeSlice(methods, timeSlices, explain),
     errors: createErrorInterceptor(explain),
     concurrency: createConcurrencyInterceptor(methods, settings),

@@ -12,6 +12,7 @@ import { type AccessTokens, createAccessTokens } from "../identity/tokens/access
 import { createRefreshTokens } from "../identity/tokens/refresh-token.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import type { RunningJob } from "../timers/runs.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
 
@@ -35,7 +36,7 @@ export interface Identity {
   readonly tokenFunctions: TokenFunctions;
   readonly impersonation: ImpersonationDependencies;
   /** Stores when API keys were last used. */
-  readonly close: () => Promise<void>;
+  readonly job: RunningJob;
 }
 
 const lastUseIntervalMs = 30_000;
@@ -70,6 +71,6 @@ export function composeIdentity({ sessionDays, tokenLifeSeconds }: Settings, par
     accessTokens,
     tokenFunctions: createTokenFunctions(ofTokens),
     impersonation: { database, accessTokens, tokenLifeSeconds, readNarrowing: createReadNarrowing(ofTokens) },
-    close: () => lastUse.close(),
+    job: { name: "last-use", ...lastUse },
   };
 }

@@ -8,31 +8,27 @@ import { createPurgeJob } from "../jobs/purge/purge-job.ts";
 import { createStatisticsJob } from "../jobs/statistics-job.ts";
 import { createSweepJob } from "../jobs/sweep-job.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
+import type { RunningJob } from "../timers/runs.ts";
 
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
 const statisticsIntervalMs = 1_000;
 
-/** Starts what a server does by itself. Returns how each of it is stopped. */
+/** Starts what a server does by itself. */
 export function composeJobs(
   { purgeIntervalMs }: Pick<Config, "purgeIntervalMs">,
   dependencies: ProviderDependencies,
   logger: Logger,
-): { readonly close: () => Promise<void> }[] {
+): readonly RunningJob[] {
   const { database, registry, installation, retentionDays } = dependencies;
+  const { systemOrgId } = installation;
+  const ofPurge = { database, registry, systemOrgId, retentionDays, intervalMs: purgeIntervalMs, logger };
   return [
-    startCatalogReview({ database, logger }),
-    startFills({ database, migrations, logger }),
-    createPurgeJob({
-      database,
-      registry,
-      systemOrgId: installation.systemOrgId,
-      retentionDays,
-      intervalMs: purgeIntervalMs,
-      logger,
-    }),
-    createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }),
-    createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }),
-    createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }),
+    { name: "catalog-review", ...startCatalogReview({ database, logger }) },
+    { name: "fills", ...startFills({ database, migrations, logger }) },
+    { name: "purge", ...createPurgeJob(ofPurge) },
+    { name: "operations", ...createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }) },
+    { name: "sweep", ...createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }) },
+    { name: "statistics", ...createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }) },
   ];
 }

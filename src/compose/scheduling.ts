@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import type { Caller } from "../identity/caller.ts";
 import { type CountCall, createCountCall } from "../rpc/limits/rate-limits.ts";
+import { type BodySlots, createBodySlots } from "../scheduling/body-slots.ts";
 import { type FairQueue, createFairQueue } from "../scheduling/fair-queue.ts";
 import { queues } from "../scheduling/settings.ts";
 import { type TimeSlices, createTimeSlices } from "../scheduling/time-slices.ts";
@@ -15,6 +16,7 @@ export interface Scheduling {
   /** Where lists, and previews of access, wait for each other. */
   readonly listQueue: FairQueue;
   readonly previewQueue: FairQueue;
+  readonly bodySlots: BodySlots;
   readonly countCall: CountCall | undefined;
   /** Counts a request that is no call against the rate limits of a member. @throws ServiceError RATE_LIMITED */
   readonly countRequest: (member: Pick<Caller, "memberId" | "orgId">, reads: boolean) => Promise<void>;
@@ -28,6 +30,7 @@ export function composeScheduling(settings: Settings, rateWindowMs: number): Sch
     timeSlices: createTimeSlices(),
     listQueue: createFairQueue({ capacity: readConnections, perTarget: readConnections }),
     previewQueue: createFairQueue({ capacity: queues.previews, perTarget: 1 }),
+    bodySlots: createBodySlots(),
     countCall,
     countRequest(member, reads) {
       const refusal = countCall?.(member, reads).refusal;

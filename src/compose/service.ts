@@ -9,13 +9,13 @@ import { type InProcess, createInProcess } from "../rpc/call-in-process.ts";
 import type { Guards } from "../rpc/guards.ts";
 import { type ServiceDependencies, createServices } from "../rpc/services.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
-import { composeAccess } from "./access.ts";
+import { type Access, composeAccess } from "./access.ts";
 import { composeContract } from "./contract.ts";
 import { composeGuards } from "./guards.ts";
 import { composeHandlers } from "./handlers.ts";
-import { composeIdentity } from "./identity.ts";
+import { type Identity, composeIdentity } from "./identity.ts";
 import { composeReadsAndWrites } from "./reads-and-writes.ts";
-import { composeScheduling } from "./scheduling.ts";
+import { type Scheduling, composeScheduling } from "./scheduling.ts";
 import { type SignIn, composeSignIn } from "./sign-in.ts";
 
 interface Parts {
@@ -39,9 +39,10 @@ export interface Service {
   /** The same methods, for facades. */
   readonly inProcess: InProcess;
   readonly signIn: SignIn;
-  /** What has begun with it, and is to be closed before the database. */
-  readonly access: { readonly close: () => Promise<void> };
-  readonly identity: { readonly close: () => Promise<void> };
+  readonly scheduling: Pick<Scheduling, "bodySlots" | "timeSlices">;
+  /** What has begun with it is to be closed before the database. */
+  readonly access: Pick<Access, "job" | "snapshots">;
+  readonly identity: Pick<Identity, "job">;
 }
 
 /** Composes the parts of a service in the order in which they need each other. */
@@ -56,5 +57,6 @@ export function composeService(config: Config, parts: Parts): Service {
   const guards = composeGuards(config, all);
   const routes = createServices(handlers);
   const inProcess = createInProcess(routes, guards);
-  return { handlers, guards, routes, inProcess, signIn: composeSignIn(config, all), access, identity };
+  const signIn = composeSignIn(config, all);
+  return { handlers, guards, routes, inProcess, signIn, scheduling, access, identity };
 }

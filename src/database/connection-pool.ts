@@ -3,7 +3,9 @@ import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
 import { isStalePlan } from "./failure.ts";
 import { type Statement, createPoolDialect } from "./pool-dialect.ts";
+import { type WatchedPool, takeConnection } from "./pool-activity.ts";
 import type { StatementNames } from "./prepared-statements.ts";
+import type { StatementTimes } from "./statement-times.ts";
 
 /** A statement that is known before its transaction begins. */
 export interface KnownStatement {
@@ -34,8 +36,9 @@ export interface ConnectionPool {
 }
 
 export interface ConnectionPoolOptions {
-  readonly pool: pg.Pool;
+  readonly watched: WatchedPool;
   readonly watch: ConnectionWatch;
+  readonly times: StatementTimes;
   /** For each statement that Kysely runs. */
   readonly deadlineMs: number;
   /** Names the statements that Kysely runs; undefined if they are not to be prepared. */
@@ -47,13 +50,13 @@ export interface ConnectionPoolOptions {
 }
 
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
-  const { pool, watch, deadlineMs, names } = options;
-  const { pipeline: sendsTogether = false } = pool.options;
-  watch.add(pool);
+  const { watched, watch, deadlineMs, names } = options;
+  const { pipeline: sendsTogether = false } = watched.pool.options;
+  watch.add(watched.pool);
 
   const send = async (client: pg.PoolClient, statement: Statement) => {
     try {
-      return await submit(client, statement);
+      return await submit(client, statement, options.times);
     } catch (error) {
       // The stack of what ran the statement, not of what read the answer.
       if (error instanceof Error) Error.captureStackTrace(error);
@@ -71,11 +74,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     }
     const [only] = statements;
     if (only !== undefined && statements.length === 1) return [await send(client, only)];
-    // In one write to the socket. The types of pg hide the connection of a client of a pool.
-    const { stream } = (client as unknown as pg.Client).connection;
-    stream.cork();
-    const sent = statements.map((statement) => send(client, statement));
-    stream.uncork();
+    const sent = inOneWrite(client, () => statements.map((statement) => send(client, statement)));
     // All have an answer before the next one is sent.
     await Promise.allSettled(sent);
     return Promise.all(sent);
@@ -83,7 +82,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   /** Runs a function with a connection, which is discarded if it fails other than with an error of the server. */
   const withClient = async <Result>(run: (client: pg.PoolClient) => Promise<Result>): Promise<Result> => {
-    const client = await pool.connect();
+    const client = await takeConnection(watched);
     let isUsable = false;
     try {
       const result = await run(client);
@@ -99,7 +98,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   return {
     dialect: createPoolDialect({
-      connect: () => pool.connect(),
+      connect: () => takeConnection(watched),
       send: (client, statements) => watch.run(client, deadlineMs, () => runAll(client, statements)),
       nameOf: (text) => names?.nameOf(text),
       settings: setLocal(options.settings ?? {}),
@@ -130,11 +129,26 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   };
 }
 
+/** Sends statements in one write to the socket. */
+function inOneWrite<Result>(client: pg.PoolClient, send: () => Result): Result {
+  // The types of pg hide the connection of a client of a pool.
+  const { stream } = (client as unknown as pg.Client).connection;
+  stream.cork();
+  const sent = send();
+  stream.uncork();
+  return sent;
+}
+
 /** Runs a statement. An object with its name, text and values would be copied, which takes as long as to send it. */
-function submit(client: pg.PoolClient, { name, text, values }: Statement): Promise<pg.QueryResult<object>> {
+function submit(client: pg.PoolClient, statement: Statement, times: StatementTimes): Promise<pg.QueryResult<object>> {
+  const { name, text, values } = statement;
+  const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const callback = (error: Error | null, result: pg.QueryResult<object>): void =>
-      error === null ? resolve(result) : reject(error);
+    const callback = (error: Error | null, result: pg.QueryResult<object>): void => {
+      times.note(statement, performance.now() - startedAt);
+      if (error === null) resolve(result);
+      else reject(error);
+    };
     client.query(Object.assign(new pg.Query<object>(text, [...values]), { name, callback }));
   });
 }

@@ -5,8 +5,10 @@ import { type Commits, createCommits } from "./commits.ts";
 import { type KnownStatement, createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
 import { isRefusedByPooler, isStalePlan } from "./failure.ts";
+import { type PoolActivity, type WatchedPool, watchPool } from "./pool-activity.ts";
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
+import { type StatementTimes, createStatementTimes } from "./statement-times.ts";
 import { analysisLimits, settingsOf, transactionLimits } from "./transaction-limits.ts";
 
 /** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
@@ -50,7 +52,16 @@ export interface Database {
    * @throws Error when it is a standby, was set to read-only, or does not answer in time; its connection is then discarded.
    */
   requireWritable(withinMs: number): Promise<void>;
+  /** What its connections are doing, and have done. */
+  readonly activity: DatabaseActivity;
   close(): Promise<void>;
+}
+
+export interface DatabaseActivity {
+  readonly pools: readonly PoolActivity[];
+  readonly statements: Pick<StatementTimes, "entries">;
+  /** How many transactions have ended that may have written. */
+  readonly writes: () => number;
 }
 
 export interface DatabaseOptions {
@@ -101,55 +112,66 @@ interface OpenOptions {
   readonly more?: readonly string[];
 }
 
+interface PoolOptions extends OpenOptions, Pick<DatabaseOptions, "connection"> {
+  readonly max: number;
+  readonly prepareStatements: boolean;
+  /** Called for a connection that fails while it is idle. */
+  readonly onError: (error: Error) => void;
+}
+
+function createPool({ connection, max, prepareStatements, onError, pipeline = false, more = [] }: PoolOptions) {
+  const pool = new pg.Pool({
+    ...connection,
+    max,
+    pipeline,
+    application_name: "tenantry",
+    types: columnTypes,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    ...keptAlive,
+    // A pooler does not pass them on, or refuses a connection that asks for them.
+    ...(prepareStatements && { options: [...timeouts, ...more].map((setting) => `-c ${setting}`).join(" ") }),
+  });
+  pool.on("error", onError);
+  // A connection that breaks while it is in use fails its statement. Without a listener, the event would also end the
+  // process.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
 /** Creates the connection pools. The first statement opens the first connection. */
 export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
   let closing = false;
-  const open = (max: number, { pipeline = false, more = [] }: OpenOptions = {}): pg.Pool => {
-    const pool = new pg.Pool({
-      ...options.connection,
-      max,
-      pipeline,
-      application_name: "tenantry",
-      types: columnTypes,
-      connectionTimeoutMillis: 5_000,
-      idleTimeoutMillis: 60_000,
-      ...keptAlive,
-      // A pooler does not pass them on, or refuses a connection that asks for them.
-      ...(prepareStatements && { options: [...timeouts, ...more].map((setting) => `-c ${setting}`).join(" ") }),
-    });
-    // Errors of connections are ignored while the pools close.
-    pool.on("error", (error) => closing || options.onConnectionError(error.message));
-    // A connection that breaks while it is in use fails its statement. Without a listener, the event would also end the
-    // process.
-    pool.on("connect", (client) => client.on("error", () => {}));
-    return pool;
+  // Errors of connections are ignored while the pools close.
+  const onError = (error: Error): void => void (closing || options.onConnectionError(error.message));
+  const pools: PoolActivity[] = [];
+  const open = (name: string, max: number, more: OpenOptions = {}): WatchedPool => {
+    const watched = watchPool(name, createPool({ ...options, ...more, max, prepareStatements, onError }));
+    pools.push(watched.activity);
+    return watched;
   };
   const names = prepareStatements ? new StatementNames() : undefined;
   const watch = createConnectionWatch();
-  const shared = { watch, deadlineMs };
+  const shared = { watch, deadlineMs, times: createStatementTimes() };
   // A pooler that knows no prepared statements may not expect several statements at once either.
-  const forReads = open(options.maxReadConnections, { pipeline: prepareStatements });
+  const forReads = open("reads", options.maxReadConnections, { pipeline: prepareStatements });
   // Where connections cannot ask for them.
   const ofTransactions = prepareStatements ? {} : { settings };
-  const readPool = createConnectionPool({ ...shared, pool: forReads, names: undefined, ...ofTransactions });
+  const readPool = createConnectionPool({ ...shared, watched: forReads, names: undefined, ...ofTransactions });
   // Other names than those of writes, so that neither takes those of the other.
   const listNames = prepareStatements ? new StatementNames() : undefined;
-  const listPool = createConnectionPool({ ...shared, pool: forReads, names: listNames, oneSnapshot: true });
+  const listPool = createConnectionPool({ ...shared, watched: forReads, names: listNames, oneSnapshot: true });
   // Every request looks up its caller and its target: not behind lists, which may take long.
   const lookupPool = createConnectionPool({
     ...shared,
-    pool: open(options.maxReadConnections, { more: [...ofLookups, ...settingsByKey] }),
+    watched: open("lookups", options.maxReadConnections, { more: [...ofLookups, ...settingsByKey] }),
     names: undefined,
   });
-  const writePool = createConnectionPool({
-    ...shared,
-    pool: open(options.maxWriteConnections, { pipeline: prepareStatements, more: settingsByKey }),
-    names,
-    ...ofTransactions,
-  });
+  const forWrites = open("writes", options.maxWriteConnections, { pipeline: prepareStatements, more: settingsByKey });
+  const writePool = createConnectionPool({ ...shared, watched: forWrites, names, ...ofTransactions });
   const maintenancePool = createConnectionPool({
-    watch,
-    pool: open(1),
+    ...shared,
+    watched: open("maintenance", 1),
     deadlineMs: maintenanceDeadlineMs,
     names: undefined,
   });
@@ -159,10 +181,11 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     reads,
     writes,
     commits: createCommits(),
+    activity: { pools, statements: shared.times, writes: forWrites.activity.ended },
     readTogether: (statements, settingsOfList) => againIfStale(() => listPool.runTogether(statements, settingsOfList)),
     maintain: (statements, settingsOfAll) => maintenancePool.runTogether(statements, settingsOfAll),
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
-      const statement = { text, values };
+      const statement = { lookup: name, text, values };
       const rows = lookupPool
         .run(prepareStatements ? { ...statement, name } : statement, lookupDeadlineMs)
         .catch((error: unknown) => {

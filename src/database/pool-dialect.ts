@@ -16,6 +16,8 @@ import type { HoldingConnection, Later } from "./write-transaction.ts";
 /** A statement. A connection that is given a name prepares it; a name must always have the same text. */
 export interface Statement {
   readonly name?: string | undefined;
+  /** What it looks up, if it is a lookup: `find_api_keys`. */
+  readonly lookup?: string | undefined;
   readonly text: string;
   readonly values: readonly unknown[];
 }

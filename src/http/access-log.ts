@@ -1,6 +1,6 @@
 import { ServerResponse } from "node:http";
 import { type Logger, symbols } from "pino";
-import type { CallRecord, RecordingHandler } from "./call-record.ts";
+import { type CallRecord, type RecordingHandler, attachRecord } from "./call-record.ts";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 import type { LogStream } from "./log-stream.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -10,7 +10,15 @@ export interface AccessLogOptions {
   readonly logger: Logger;
   /** If `false`, no lines are logged; requests still get ids. */
   readonly enabled: boolean;
+  /** Called with each request when its response has ended or the client has disconnected, whether lines are logged or not. */
+  readonly onEnd?: OnExchangeEnd | undefined;
 }
+
+/**
+ * @param status 499 if the client has disconnected before there was one.
+ * @param ms how long it took, in milliseconds.
+ */
+export type OnExchangeEnd = (request: HttpRequest, record: CallRecord, status: number, ms: number) => void;
 
 /**
  * Sets the id of each request in `x-request-id` of the request and the response, and logs one line when the response has ended
@@ -18,24 +26,32 @@ export interface AccessLogOptions {
  * headers or bodies. `bytes` is the size of the body. What is known of a call is in the same line: the method, the code, the address
  * of its client, and who made it with which credential.
  */
-export function withAccessLog(handler: RecordingHandler, { logger, enabled }: AccessLogOptions): HttpHandler {
+export function withAccessLog(handler: RecordingHandler, { logger, enabled, onEnd }: AccessLogOptions): HttpHandler {
   const { stream, timeNow } = partsOf(logger);
   const writeLine = (line: string): void => (stream.collect === undefined ? stream.write(line) : stream.collect(line));
 
-  /** Writes a line in the form of the logger, in a third of the logger's time. */
-  function logExchange(this: HttpResponse): void {
-    const { request, requestId, startedAt, record, bytes } = (this as unknown as Observed)[exchangeKey];
+  function endExchange(this: HttpResponse): void {
+    const exchange = (this as unknown as Observed)[exchangeKey];
     const status = this.headersSent ? this.statusCode : 499;
-    const isFailure = status >= 500 || (record.failure?.http ?? 0) >= 500;
+    const ms = performance.now() - exchange.startedAt;
+    onEnd?.(exchange.request, exchange.record, status, ms);
+    if (enabled) logExchange(this, exchange, status, ms);
+  }
+
+  /** Writes a line in the form of the logger, in a third of the logger's time. */
+  function logExchange(response: HttpResponse, exchange: Exchange, status: number, ms: number): void {
+    const { request, requestId, record, bytes } = exchange;
+    // Over gRPC, the status is always 200.
+    const isFailure = (status === 200 ? (record.failure?.http ?? status) : status) >= 500;
     const level = isFailure ? "warn" : "info";
     if (!logger.isLevelEnabled(level)) return;
     const path = JSON.stringify(requestPathOf(request.url ?? ""));
-    const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
+    const durationMs = Math.round(ms * 1000) / 1000;
     writeLine(
       `{"level":${logger.levels.values[level]}${timeNow()},"requestId":"${requestId}","method":${JSON.stringify(request.method)},` +
-        `"path":${path},"status":${status},"durationMs":${durationMs},"protocol":"${isHttp2(this) ? "h2" : "h1"}",` +
+        `"path":${path},"status":${status},"durationMs":${durationMs},"protocol":"${isHttp2(response) ? "h2" : "h1"}",` +
         `"bytes":${request.method === "HEAD" ? 0 : bytes},${describeCall(record, status)}` +
-        `${isComplete(this) ? "" : '"aborted":true,'}"msg":"request"}\n`,
+        `${isComplete(response) ? "" : '"aborted":true,'}"msg":"request"}\n`,
     );
   }
 
@@ -45,9 +61,10 @@ export function withAccessLog(handler: RecordingHandler, { logger, enabled }: Ac
     request.headers[idHeader] = requestId;
     addId(response, requestId);
     const record: CallRecord = {};
-    if (enabled) {
-      observe(request, requestId, response, record);
-      response.on("close", logExchange);
+    attachRecord(request, record);
+    if (enabled || onEnd !== undefined) {
+      observe(request, requestId, response, record, enabled);
+      response.on("close", endExchange);
     }
     return handler(request, response, record);
   };
@@ -55,12 +72,12 @@ export function withAccessLog(handler: RecordingHandler, { logger, enabled }: Ac
 
 /**
  * Returns the fields of a line that say what was called by whom, each with a comma after it. A caller is shown by a path that the API takes.
- * Of a response that is refused before anybody knows the code, the status says enough.
+ * Of a response that is refused before it is answered as a call, the status says enough.
  */
-function describeCall({ address, rpc, failure, caller }: CallRecord, status: number): string {
+function describeCall({ address, method, failure, caller }: CallRecord, status: number): string {
   let fields = address === undefined ? "" : `"address":${JSON.stringify(address)},`;
-  if (rpc !== undefined) {
-    fields += `"rpc":"${rpc}",`;
+  if (method !== undefined) {
+    fields += `"rpc":"${method.parent.typeName}/${method.name}",`;
     if (failure !== undefined) fields += `"code":"${failure.name}",`;
     else if (status < 400) fields += '"code":"OK",';
   }
@@ -144,10 +161,18 @@ interface Observed {
   end: Write;
 }
 
-function observe(request: HttpRequest, requestId: string, response: HttpResponse, record: CallRecord): void {
+/** @param counts whether to count the bytes of the body. */
+function observe(
+  request: HttpRequest,
+  requestId: string,
+  response: HttpResponse,
+  record: CallRecord,
+  counts: boolean,
+): void {
   const observed = response as unknown as Observed;
   const { write, end } = observed;
   observed[exchangeKey] = { request, requestId, startedAt: performance.now(), record, write, end, bytes: 0 };
+  if (!counts) return;
   observed.write = countedWrite;
   // The end() of HTTP/2 calls write().
   if (!isHttp2(response)) observed.end = countedEnd;

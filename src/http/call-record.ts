@@ -1,4 +1,5 @@
 // What the access log says of a call besides its request: who made it, and how it ended.
+import type { DescMethod } from "@bufbuild/protobuf";
 import { createContextKey } from "@connectrpc/connect";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 
@@ -6,8 +7,9 @@ import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 export interface CallRecord {
   /** The address of the client. */
   address?: string;
-  /** The method that is called: `iam.v1alpha.MembersService/GetMember`. */
-  rpc?: string;
+  /** The method that is called, and the protocol: `rest`, `connect`, `grpc` or `grpc-web`. */
+  method?: DescMethod;
+  protocol?: string;
   /**
    * The code of its error, by its name and the HTTP status that stands for it; undefined for a call that did not fail. Over gRPC and
    * gRPC-Web, the status of the response is 200.
@@ -36,3 +38,16 @@ export type RecordingHandler = (
 export const callRecordKey = createContextKey<CallRecord | undefined>(undefined, {
   description: "the record of the call",
 });
+
+const recordKey = Symbol("the record of the request");
+
+/** Attaches a record to its request, for those who answer the request without a call. */
+export function attachRecord(request: HttpRequest, record: CallRecord): void {
+  (request as { [recordKey]?: CallRecord })[recordKey] = record;
+}
+
+/** Notes the error with which a request is answered. */
+export function noteFailure(request: HttpRequest, failure: NonNullable<CallRecord["failure"]>): void {
+  const record = (request as { [recordKey]?: CallRecord })[recordKey];
+  if (record !== undefined) record.failure = failure;
+}

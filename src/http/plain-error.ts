@@ -75,7 +75,7 @@ export function refuseMethodsBut(
   return true;
 }
 
-/** Sends a complete response, which must not have started. Node omits the body of a response to HEAD. */
+/** Sends a complete response with JSON, which must not have started. */
 export function answerJson(
   response: HttpResponse,
   code: number,
@@ -86,7 +86,13 @@ export function answerJson(
   answer(response, code, { ...own, ...headers }, body);
 }
 
-function answer(response: HttpResponse, code: number, headers: Readonly<Record<string, string>>, body = ""): void {
+/** Sends a complete response, which must not have started. Node omits the body of a response to HEAD. */
+export function answer(
+  response: HttpResponse,
+  code: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | Buffer = "",
+): void {
   // TypeScript cannot call the two overloads through their union.
   if (isHttp2(response)) response.writeHead(code, headers);
   else response.writeHead(code, headers);

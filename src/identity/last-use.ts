@@ -1,11 +1,14 @@
 import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { repeat } from "../timers/repeat.ts";
+import type { Runs } from "../timers/runs.ts";
 import type { Caller } from "./caller.ts";
 
 /** Collects which API keys are used and writes that to the database at intervals, so that a read causes no write. */
 export interface LastUse {
   record(caller: Caller): void;
+  /** How the writes have gone. */
+  readonly runs: Readonly<Runs>;
   /** Writes what is pending, and stops. */
   close(): Promise<void>;
 }
@@ -23,18 +26,19 @@ export function createLastUse(database: Database, intervalMs: number, onError: (
     } catch (error) {
       // Written with the next batch.
       used = new Map([...batch, ...used]);
-      onError(error);
+      throw error;
     }
   };
 
   const repetition = repeat(flush, { intervalMs, onError });
   return {
+    runs: repetition.runs,
     record(caller) {
       used.set(caller.credentialId, caller);
     },
     async close() {
       await repetition.close();
-      await flush();
+      await flush().catch(onError);
     },
   };
 }

@@ -6,6 +6,7 @@ import { type SigningKeys, startSigningKeys } from "../identity/tokens/signing-k
 import { startChangeLogJob } from "../jobs/change-log-job.ts";
 import { SchemaMismatchError, checkSchema } from "../standard-methods/definition/check-schema.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import type { RunningJob } from "../timers/runs.ts";
 import { openInstallation } from "./open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
 import { readSecretKeys } from "./secret-keys-file.ts";
@@ -16,7 +17,7 @@ interface InstallationDependencies {
   readonly running: RunningDatabase;
   readonly registry: ResourceRegistry;
   /** Where what is started is added, so that it is closed with the server. */
-  readonly jobs: { close(): Promise<void> }[];
+  readonly jobs: RunningJob[];
   /** How long a retired signing key stays published, in milliseconds. */
   readonly keptMs: number;
   readonly logger: Logger;
@@ -46,7 +47,7 @@ export async function startInstallation(
   await whenAnswers(() => checkMigrated(running, registry, logger));
 
   const { changeLogDays: retentionDays } = config;
-  jobs.push(startChangeLogJob({ database, retentionDays, logger }));
+  jobs.push({ name: "change-log", ...startChangeLogJob({ database, retentionDays, logger }) });
 
   const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
   let isNew = false;
@@ -77,7 +78,7 @@ export async function startInstallation(
       logger,
     }),
   );
-  jobs.push(signingKeys);
+  jobs.push({ name: "signing-keys", ...signingKeys });
   return { installation, isNew, sealer, signingKeys };
 }
 

@@ -10,6 +10,7 @@ import { migrationNames } from "../database/migrations/all.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import { createSnapshotFilesJob } from "../jobs/snapshot-files-job.ts";
+import type { RunningJob } from "../timers/runs.ts";
 
 interface SnapshotDependencies {
   readonly database: Database;
@@ -18,10 +19,10 @@ interface SnapshotDependencies {
   readonly logger: Logger;
 }
 
-/** The access snapshots of a server, with the job that keeps the large ones in files. */
 interface RunningSnapshots {
   readonly snapshots: Snapshots;
-  readonly close: () => Promise<void>;
+  /** Keeps the large ones in files. */
+  readonly job: RunningJob;
 }
 
 const intervalMs = 10_000;
@@ -54,5 +55,5 @@ export function startSnapshots(
     (err) => logger.error({ err }, "failed to follow a commit of this server"),
   );
   const job = createSnapshotFilesJob({ database, snapshots, files, intervalMs, closeMs, logger });
-  return { snapshots, close: () => job.close() };
+  return { snapshots, job: { name: "snapshot-files", ...job } };
 }

@@ -7,6 +7,7 @@ import { problemOfSchema } from "../resources/parameters.ts";
 import { countsByOmission } from "../resources/resource-types/counted.ts";
 import { resourceTypePath } from "../resources/resource-types/message.ts";
 import { listTypesAfter } from "../resources/resource-types/store.ts";
+import { type RunningJob, createRuns, noteRun } from "../timers/runs.ts";
 
 /** How many types are read at once. Their schemas are long. */
 const pageSize = 50;
@@ -19,8 +20,9 @@ interface CatalogReviewOptions {
   readonly logger: Logger;
 }
 
-export function startCatalogReview({ database, logger }: CatalogReviewOptions): { close(): Promise<void> } {
+export function startCatalogReview({ database, logger }: CatalogReviewOptions): Omit<RunningJob, "name"> {
   const closing = new AbortController();
+  const runs = createRuns();
 
   const review = async (): Promise<void> => {
     const uncounted: string[] = [];
@@ -41,10 +43,11 @@ export function startCatalogReview({ database, logger }: CatalogReviewOptions): 
     }
   };
 
-  const running = review().catch((err: unknown) => {
+  const running = noteRun(runs, review).catch((err: unknown) => {
     if (!closing.signal.aborted) logger.warn({ err }, "failed to look through the service catalog");
   });
   return {
+    runs,
     close() {
       closing.abort();
       return running;

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import { fillBatch, listOpenFills } from "../database/migration/fills.ts";
 import type { Fill, Migrations } from "../database/migration/migration.ts";
+import { type RunningJob, createRuns, noteRun } from "../timers/runs.ts";
 
 interface FillsOptions {
   readonly database: Pick<Database, "reads" | "writes">;
@@ -17,9 +18,10 @@ const pauseMs = 50;
 const longestPauseMs = 60_000;
 
 /** Starts with the fills that have not ended. When they have, nothing is left to do: only a migration adds others. */
-export function startFills({ database, migrations, logger }: FillsOptions): { close(): Promise<void> } {
+export function startFills({ database, migrations, logger }: FillsOptions): Omit<RunningJob, "name"> {
   const closing = new AbortController();
   const { signal } = closing;
+  const runs = createRuns();
 
   const run = async (name: string, fill: Fill): Promise<void> => {
     let waitMs = pauseMs;
@@ -31,6 +33,7 @@ export function startFills({ database, migrations, logger }: FillsOptions): { cl
         waitMs = pauseMs;
       } catch (err) {
         signal.throwIfAborted();
+        runs.failures++;
         logger.warn({ err, fill: name }, "failed to fill columns of existing rows; trying again");
         waitMs = Math.min(waitMs * 2, longestPauseMs);
       }
@@ -44,10 +47,11 @@ export function startFills({ database, migrations, logger }: FillsOptions): { cl
       if (migration !== undefined && "fill" in migration) await run(name, migration.fill);
     }
   };
-  const running = runAll().catch((err: unknown) => {
+  const running = noteRun(runs, runAll).catch((err: unknown) => {
     if (!signal.aborted) logger.error({ err }, "failed to look for columns to fill; the next start does");
   });
   return {
+    runs,
     close() {
       closing.abort();
       return running;

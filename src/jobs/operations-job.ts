@@ -5,13 +5,15 @@ import { isInOrgOf } from "../database/org-key.ts";
 import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
-import { readClock } from "../database/clock.ts";
+import { clockMs } from "../database/clock.ts";
 import { operationDefinition } from "../resources/operations/definition.ts";
 import { endOperation, readResourceOf } from "../resources/operations/end-operation.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
 import { maxAttempts } from "../resources/operations/store.ts";
 import { readByKeys } from "../standard-methods/read/row-reader.ts";
-import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
+import { type Due, splitDue } from "./due.ts";
+import { createLooks } from "./looks.ts";
+import { type Found, type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface OperationsJobOptions {
   readonly dependencies: ProviderDependencies;
@@ -50,14 +52,17 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
       });
     });
 
-  const find = async (): Promise<Place[]> => {
-    const now = await readClock(database.reads);
-    const search = sql<Place>`select org_id, id from operations where ${isExhausted(now)} limit ${perRun}`;
-    return (await search.execute(database.reads)).rows;
+  const find = async (): Promise<Found<Place>> => {
+    const { rows } = await sql<Place & Due>`
+      select org_id, id, (extract(epoch from next_attempt_time) * 1000)::float8 as "dueMs", ${clockMs} as "nowMs"
+      from operations where end_time is null and attempts >= ${sql.lit(maxAttempts)}
+      order by next_attempt_time limit ${perRun}`.execute(database.reads);
+    return splitDue(rows);
   };
   const work = async (place: Place): Promise<number> => ((await end(place)) ? 1 : 0);
 
-  return createPeriodicJob({ find, work, intervalMs, logger, failure: "failed to end operations" });
+  const looks = createLooks({ writes: database.activity.writes });
+  return createPeriodicJob({ find, work, intervalMs, looks, logger, failure: "failed to end operations" });
 }
 
 const isExhausted = (now: string) =>

@@ -4,7 +4,7 @@ import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
 import type { SnapshotFiles } from "../access/snapshots/files/snapshot-files.ts";
 import type { Database } from "../database/database.ts";
 import { waitAtMost } from "../timers/wait-at-most.ts";
-import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
+import { type Found, type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface SnapshotFilesJobOptions {
   readonly database: Database;
@@ -34,12 +34,13 @@ export function createSnapshotFilesJob(options: SnapshotFilesJobOptions): Period
     return new Set(rows.map(({ id }) => id));
   };
 
-  const find = async (): Promise<string[]> => {
+  const find = async (): Promise<Found<string>> => {
     const held = snapshots.heldFrom(minBytes);
     const orgIds = held.map(({ org }) => org.id);
     const found = await existing([...orgIds, ...(await files.orgIds())]);
     await files.tidy(found, new Set(orgIds));
-    return held.filter((snapshot) => found.has(snapshot.org.id) && files.isDue(snapshot)).map(({ org }) => org.id);
+    const due = held.filter((snapshot) => found.has(snapshot.org.id) && files.isDue(snapshot));
+    return { items: due.map(({ org }) => org.id) };
   };
 
   const work = async (orgId: string, signal: AbortSignal): Promise<number> => {

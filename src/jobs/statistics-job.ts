@@ -6,7 +6,8 @@ import type { Database } from "../database/database.ts";
 import { isLockTimeout } from "../database/failure.ts";
 import { type StatementLimits, analysisLimits, searchLimits, settingsOf } from "../database/transaction-limits.ts";
 import { createPauses } from "./pauses.ts";
-import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
+import { createLooks } from "./looks.ts";
+import { type Found, type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface StatisticsJobOptions {
   readonly database: Database;
@@ -16,6 +17,9 @@ interface StatisticsJobOptions {
   /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number;
 }
+
+/** How often a server looks that writes nothing. */
+const rarelyMs = 3_600_000;
 
 /** A table with fewer rows is read as fast with any plan. */
 const smallRows = 300;
@@ -47,12 +51,16 @@ export function createStatisticsJob(options: StatisticsJobOptions): PeriodicJob 
   const { database, intervalMs, logger, limits = analysisLimits, clock = () => performance.now() } = options;
   const pauses = createPauses(clock);
 
-  const find = async (): Promise<string[]> => {
+  // Tables grow by what is written. What other servers write, they look at. PostgreSQL counts rows some seconds after they were written.
+  const looks = createLooks({ writes: database.activity.writes, longestMs: rarelyMs, clock });
+
+  const find = async (): Promise<Found<string>> => {
     const search = [{ text: grownTables, values: [], isKept: true }];
     const [rows] = await database.readTogether(search, () => settingsOf(searchLimits));
     const names = (rows as { name: string }[]).map(({ name }) => name);
     pauses.keep(names);
-    return names.filter((name) => pauses.isOver(name));
+    const items = names.filter((name) => pauses.isOver(name));
+    return items.length < names.length ? { items, nextInMs: intervalMs } : { items };
   };
 
   const work = async (name: string): Promise<number> => {
@@ -69,7 +77,14 @@ export function createStatisticsJob(options: StatisticsJobOptions): PeriodicJob 
     }
     return 0;
   };
-  return createPeriodicJob({ find, work, intervalMs, logger, failure: "failed to analyse tables that have grown" });
+  return createPeriodicJob({
+    find,
+    work,
+    intervalMs,
+    looks,
+    logger,
+    failure: "failed to analyse tables that have grown",
+  });
 }
 
 /** Analyses a table. Returns whether it did: not if the table is locked. */

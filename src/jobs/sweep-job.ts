@@ -4,9 +4,11 @@ import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
-import { type SweptScope, findDueSweeps, postponeSweep, queuePurges } from "../resources/sweeps/store.ts";
+import { type SweptScope, findNextSweeps, postponeSweep, queuePurges } from "../resources/sweeps/store.ts";
 import { sweep } from "../resources/sweeps/sweep.ts";
-import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
+import { splitDue } from "./due.ts";
+import { createLooks } from "./looks.ts";
+import { type Found, type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface SweepJobOptions {
   readonly dependencies: ProviderDependencies;
@@ -30,9 +32,9 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
       return writeInOrg(db, locks, author, (transaction) => sweep(transaction, dependencies, scope));
     });
 
-  const find = async (): Promise<SweptScope[]> => {
+  const find = async (): Promise<Found<SweptScope>> => {
     await queuePurges(database, scopesPerRun);
-    return findDueSweeps(database.reads, scopesPerRun);
+    return splitDue(await findNextSweeps(database.reads, scopesPerRun));
   };
   const work = async (scope: SweptScope, signal: AbortSignal): Promise<number> => {
     try {
@@ -46,5 +48,6 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
       throw error;
     }
   };
-  return createPeriodicJob({ find, work, intervalMs, logger, failure: "failed to sweep orgs and projects" });
+  const looks = createLooks({ writes: database.activity.writes });
+  return createPeriodicJob({ find, work, intervalMs, looks, logger, failure: "failed to sweep orgs and projects" });
 }

@@ -46,9 +46,12 @@ export function createRequestGate(
   };
 
   return async (context) => {
-    const { method, requestHeader, responseHeader, values } = context;
+    const { method, protocolName, requestHeader, responseHeader, values } = context;
     const record = values.get(callRecordKey);
-    if (record !== undefined) record.rpc = `${method.parent.typeName}/${method.name}`;
+    if (record !== undefined) {
+      record.method = method;
+      record.protocol = protocolName;
+    }
     const rules = table.get(method);
     if (rules === undefined || rules.unauthenticated) return;
     const explained = (thrown: unknown): ConnectError => explain(thrown, context);

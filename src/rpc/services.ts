@@ -36,6 +36,15 @@ export const packages: readonly string[] = [...new Set(services.map(({ file }) =
 /** Services that are defined by standards. They are served over REST only, as the standards specify. */
 export const standardServices: readonly DescService[] = [AuthorizationApiService];
 
+/** What the paths of the areas begin with over REST: `/iam/v1alpha/`. */
+export const restPrefixes: readonly string[] = packages.map((name) => `/${name.replace(".", "/")}/`);
+
+/** What those of the services of standards begin with. */
+export const standardPrefix = "/access/v1/";
+
+/** What the paths of all calls begin with over REST. */
+export const callPrefixes: readonly string[] = [...restPrefixes, standardPrefix];
+
 /** What the details of errors are made of. The files of the services do not import it. */
 export const errorFiles: readonly DescFile[] = [
   file_google_rpc_error_details,

@@ -3,7 +3,7 @@
 // slot, only a few are read at a time. What is not read stays in the buffers of its connection. The beginning of each body is read
 // without a slot, so a client that sends only the head of a request takes none.
 import { type ContextValues, type HandlerContext, createContextKey } from "@connectrpc/connect";
-import { type FairQueueOptions, createFairQueue } from "./fair-queue.ts";
+import { type FairQueueOptions, type QueueActivity, createFairQueue } from "./fair-queue.ts";
 import { bodies } from "./settings.ts";
 
 interface BodySlotsOptions {
@@ -20,6 +20,9 @@ export interface BodySlots {
    * It rejects with ServiceError RATE_LIMITED when too many bodies of the caller wait, and when the call ends.
    */
   take(caller: { readonly memberId: string; readonly orgId: string }, call: WaitingCall): Promise<void> | undefined;
+  /** Of the bodies that are in memory, and of those of them that are being read. */
+  readonly held: QueueActivity;
+  readonly reading: QueueActivity;
 }
 
 const leaveKey = createContextKey<((bytes: number) => void) | undefined>(undefined, {
@@ -38,6 +41,9 @@ export function createBodySlots({ after = runAfter }: BodySlotsOptions = {}): Bo
   const reading = createFairQueue({ ...shared, capacity: readAtOnce, perTarget: readPerOrg, perOrg: readPerOrg / 2 });
 
   return {
+    held: held.activity,
+    reading: reading.activity,
+
     take({ memberId, orgId }, { signal, values }) {
       if (values.get(leaveKey) !== undefined) return undefined;
       // Nothing would give back the slot of a call that has ended.

@@ -1,6 +1,7 @@
 // Orgs share what the server has few of, such as database connections. The writes of one org wait for its lock, each on a connection, so
 // one org could take all connections. Therefore calls queue here before they take one: the calls of an org in the order of their
 // arrival, and the orgs in rotation.
+import { type Histogram, createHistogram, observe, waitSeconds } from "../measures/histogram.ts";
 import { queues } from "./settings.ts";
 import { tooMany } from "./too-many.ts";
 
@@ -34,6 +35,14 @@ export interface FairQueue {
    *   first; then the call does not run.
    */
   run<Result>(call: QueuedCall, run: () => Promise<Result>): Promise<Result>;
+  readonly activity: QueueActivity;
+}
+
+export interface QueueActivity {
+  readonly running: () => number;
+  readonly waiting: () => number;
+  /** How long those calls waited that had to, in seconds. */
+  readonly waits: Histogram;
 }
 
 interface Waiting {
@@ -48,6 +57,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const ofTargets = new Map<string, number>();
   /** By org, in the rotation of the orgs. */
   const waiting = new Map<string, Waiting[]>();
+  const waits = createHistogram(waitSeconds);
   let running = 0;
 
   const hasRoomFor = (orgId: string): boolean => running < capacity && (ofOrgs.get(orgId) ?? 0) < perOrg;
@@ -80,23 +90,10 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     if (calls.length >= maxWaiting) throw tooMany(of, maxWaiting, waitsFor);
     const aborted = signal();
     aborted.throwIfAborted();
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        calls.splice(calls.indexOf(entry), 1);
-        if (calls.length === 0) waiting.delete(orgId);
-        reject(aborted.reason as Error);
-      };
-      const entry: Waiting = {
-        target,
-        start() {
-          aborted.removeEventListener("abort", leave);
-          count(orgId, target, 1);
-          resolve();
-        },
-      };
-      calls.push(entry);
-      waiting.set(orgId, calls);
-      aborted.addEventListener("abort", leave, { once: true });
+    waiting.set(orgId, calls);
+    return enter(calls, target, aborted, {
+      onStart: () => count(orgId, target, 1),
+      onLeave: () => calls.length === 0 && waiting.delete(orgId),
     });
   };
 
@@ -105,7 +102,11 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       const { orgId, target } = call;
       // If there is room for this call, there is none for any that waits: it overtakes nobody.
       if (hasRoomFor(orgId) && isFree(target)) count(orgId, target, 1);
-      else await wait(call);
+      else {
+        const since = performance.now();
+        await wait(call);
+        observe(waits, (performance.now() - since) / 1_000);
+      }
       try {
         return await run();
       } finally {
@@ -113,7 +114,39 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
         while (startNext());
       }
     },
+
+    activity: {
+      running: () => running,
+      waiting: () => [...waiting.values()].reduce((sum, { length }) => sum + length, 0),
+      waits,
+    },
   };
+}
+
+/** Adds a call to those that wait, and returns a promise of its start. It leaves when its signal is aborted, and the promise rejects. */
+function enter(
+  calls: Waiting[],
+  target: string | undefined,
+  aborted: AbortSignal,
+  { onStart, onLeave }: { readonly onStart: () => void; readonly onLeave: () => void },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      calls.splice(calls.indexOf(entry), 1);
+      onLeave();
+      reject(aborted.reason as Error);
+    };
+    const entry: Waiting = {
+      target,
+      start() {
+        aborted.removeEventListener("abort", leave);
+        onStart();
+        resolve();
+      },
+    };
+    calls.push(entry);
+    aborted.addEventListener("abort", leave, { once: true });
+  });
 }
 
 function add(counts: Map<string, number>, key: string, change: number): void {

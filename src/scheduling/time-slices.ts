@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type CallSlices, createCallSlices } from "./call-slices.ts";
 import { createCoolDown } from "./cool-down.ts";
+import { type Histogram, createHistogram, waitSeconds } from "../measures/histogram.ts";
 import { slices } from "./settings.ts";
 import { createShares } from "./shares.ts";
 import { tooMany } from "./too-many.ts";
@@ -47,12 +48,17 @@ export interface TimeSlices {
    * other calls of its org, and also during its cool-down.
    */
   readonly ofHolders: CallSlices;
+  /** How many calls wait for a slice. */
+  waiting(): number;
+  /** How long those waited that had to, in seconds. */
+  readonly waits: Histogram;
 }
 
 export function createTimeSlices(options: TimeSlicesOptions = {}): TimeSlices {
   const { sliceMs, shortMs, maxWaiting } = { ...slices, ...options };
   const { clock = () => performance.now(), after = setTimeout } = options;
   const waiting = new Map<string, WaitingCalls>();
+  const waits = createHistogram(waitSeconds);
   let count = 0;
   const shares = createShares(clock);
   const coolDown = createCoolDown(clock, after, () => schedule());
@@ -115,24 +121,13 @@ export function createTimeSlices(options: TimeSlicesOptions = {}): TimeSlices {
   };
 
   const wait = (orgId: string, kind: WaitingKind, signal?: AbortSignal): Promise<void> => {
-    const calls = waiting.get(orgId) ?? createWaitingCalls();
+    const calls = waiting.get(orgId) ?? createWaitingCalls(waits, clock);
     if (calls.count() === 0) shares.join(orgId);
-    return new Promise((resolve) => {
-      const leave = (): void => {
-        calls.remove(kind, start);
-        forget(orgId, calls);
-        resolve();
-      };
-      const start = (): void => {
-        signal?.removeEventListener("abort", leave);
-        resolve();
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      calls.add(kind, start);
-      waiting.set(orgId, calls);
-      count++;
-      schedule();
-    });
+    const started = calls.add(kind, signal, () => forget(orgId, calls));
+    waiting.set(orgId, calls);
+    count++;
+    schedule();
+    return started;
   };
 
   const nextOf = ({ orgId, length, signal }: SlicedCall, isOverNow: () => boolean): CallSlices["next"] => {
@@ -173,6 +168,9 @@ export function createTimeSlices(options: TimeSlicesOptions = {}): TimeSlices {
       () => (isOverForShort() ? nextTurn() : undefined),
       () => (isOver() ? nextTurn() : undefined),
     ),
+
+    waiting: () => count,
+    waits,
   };
 }
 

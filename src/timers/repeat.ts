@@ -1,4 +1,8 @@
+import { type Runs, createRuns, noteRun } from "./runs.ts";
+
 export interface Repetition<Result> {
+  /** How its runs have gone. */
+  readonly runs: Readonly<Runs>;
   /** Runs once, after the run in progress. @throws the error of the run, or an AbortError if it has not started before `close`. */
   runOnce(): Promise<Result>;
   /** Starts no other run, tells the one in progress to end, and waits for it. */
@@ -8,8 +12,12 @@ export interface Repetition<Result> {
 interface RepeatOptions {
   /** The time from one run to the next. A run that takes longer skips those that would start meanwhile. */
   readonly intervalMs: number;
+  /** Whether to run at a time of the interval. Default: always. */
+  readonly isDue?: (() => boolean) | undefined;
   /** Called when a run fails that the timer has started. After `close` failures say nothing: its connections may be closed. */
   readonly onError: (error: unknown) => void;
+  /** Where its runs are noted. Failures that `run` does not throw are noted by itself. Default: its own. */
+  readonly runs?: Runs;
 }
 
 /**
@@ -19,32 +27,33 @@ interface RepeatOptions {
  */
 export function repeat<Result>(
   run: (signal: AbortSignal) => Promise<Result>,
-  { intervalMs, onError }: RepeatOptions,
+  { intervalMs, isDue = () => true, onError, runs = createRuns() }: RepeatOptions,
 ): Repetition<Result> {
   const closing = new AbortController();
   const { signal } = closing;
   let last: Promise<unknown> = Promise.resolve();
-  let runs = 0;
+  let underWay = 0;
 
   const runOnce = (): Promise<Result> => {
-    runs++;
+    underWay++;
     const result = last.then(() => {
       signal.throwIfAborted();
-      return run(signal);
+      return noteRun(runs, () => run(signal));
     });
     last = result.then(
-      () => runs--,
-      () => runs--,
+      () => underWay--,
+      () => underWay--,
     );
     return result;
   };
 
   const timer = setInterval(() => {
-    if (runs === 0) runOnce().catch((error: unknown) => signal.aborted || onError(error));
+    if (underWay === 0 && isDue()) runOnce().catch((error: unknown) => signal.aborted || onError(error));
   }, intervalMs);
   timer.unref();
 
   return {
+    runs,
     runOnce,
     async close() {
       clearInterval(timer);

@@ -4,7 +4,9 @@ import { Kysely, sql } from "kysely";
 import pg from "pg";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ConnectionPool, createConnectionPool } from "../../src/database/connection-pool.ts";
-import { createConnectionWatch } from "../../src/database/connection-watch.ts";
+import { type ConnectionWatch, createConnectionWatch } from "../../src/database/connection-watch.ts";
+import { watchPool } from "../../src/database/pool-activity.ts";
+import { createStatementTimes } from "../../src/database/statement-times.ts";
 import { isDatabaseUnavailable } from "../../src/database/failure.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
 import { makePrivateFolder, serveTenantry } from "../support/command.ts";
@@ -33,7 +35,12 @@ async function openPool(deadlineMs: number): Promise<{ proxy: SilentProxy; pool:
   connections.on("connect", (client) => client.on("error", () => {}));
   const watch = createConnectionWatch(200);
   ended.push(() => watch.close());
-  return { proxy, pool: createConnectionPool({ pool: connections, watch, deadlineMs, names: undefined }), errors };
+  return { proxy, pool: createPool(connections, watch, deadlineMs), errors };
+}
+
+function createPool(connections: pg.Pool, watch: ConnectionWatch, deadlineMs: number): ConnectionPool {
+  const watched = watchPool("test", connections);
+  return createConnectionPool({ watched, watch, deadlineMs, names: undefined, times: createStatementTimes() });
 }
 
 const longMs = 60_000;
@@ -87,7 +94,7 @@ describe("a connection that falls silent", () => {
     connections.on("connect", (client) => open.add(client.on("error", () => {})));
     connections.on("remove", (client) => open.delete(client)).on("error", () => {});
     const watch = createConnectionWatch();
-    const pool = createConnectionPool({ pool: connections, watch, deadlineMs: longMs, names: undefined });
+    const pool = createPool(connections, watch, longMs);
     await Promise.all([1, 2].map(() => pool.run({ text: "select pg_sleep(0.1)", values: [] }, longMs)));
     expect(open.size).toBe(2);
     proxy.silenceForGood();

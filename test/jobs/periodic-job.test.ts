@@ -7,7 +7,7 @@ test("an item that fails is logged, and does not hold up the others", async () =
   const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const worked: string[] = [];
   const job = createPeriodicJob({
-    find: () => Promise.resolve(["first", "broken", "last"]),
+    find: () => Promise.resolve({ items: ["first", "broken", "last"] }),
     work: async (item) => {
       if (item === "broken") throw new Error("refused");
       return worked.push(item);
@@ -19,6 +19,7 @@ test("an item that fails is logged, and does not hold up the others", async () =
   onTestFinished(() => job.close());
   expect(await job.runOnce()).toBe(3);
   expect(worked).toEqual(["first", "last"]);
+  expect(job.runs).toMatchObject({ ended: 1, failures: 1, succeededAt: undefined });
   expect(lines).toMatchObject([{ msg: "failed to try; trying again", item: "broken", err: { message: "refused" } }]);
 });
 
@@ -27,7 +28,7 @@ test("no item is worked on after close, and what fails then is not logged", asyn
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
   const worked: string[] = [];
   const job = createPeriodicJob({
-    find: () => Promise.resolve(["first", "second"]),
+    find: () => Promise.resolve({ items: ["first", "second"] }),
     async work(item, signal) {
       worked.push(item);
       void job.close();

@@ -21,6 +21,7 @@ import { unpaced } from "../../src/http/request-pace.ts";
 import { createRequestHandler } from "../../src/request-handler.ts";
 import type { InProcess } from "../../src/rpc/call-in-process.ts";
 import type { Guards } from "../../src/rpc/guards.ts";
+import type { RunningJob } from "../../src/timers/runs.ts";
 import { type Api, createApi } from "../support/api.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
@@ -40,12 +41,12 @@ beforeAll(async () => {
   const logger = pino({ enabled: false });
   const running = await startDatabase(config, logger, () => {});
   const { database } = running;
-  const jobs: { close(): Promise<void> }[] = [];
+  const jobs: RunningJob[] = [];
   const whenAnswers = <Result>(step: () => Promise<Result>): Promise<Result> => step();
   const started = await startInstallation(config, { running, registry, jobs, keptMs: 1_000, logger, whenAnswers });
   const issuer = () => "https://iam.example.com";
   const service = composeService(config, { ...started, database, registry, issuer, logger, rateWindowMs: 3_600_000 });
-  jobs.push(service.identity);
+  jobs.push(service.identity.job);
   const health = composeHealth(database, logger);
   const handler = createRequestHandler(config, service, health);
   const listener = createListener({
@@ -66,7 +67,7 @@ beforeAll(async () => {
   close = async () => {
     health.startDraining();
     await listener.close(0);
-    await service.access.close();
+    await service.access.job.close();
     await closeWithJobs(jobs, running.close);
     await testDatabase.drop();
     await rm(dataDirectory, { recursive: true });

@@ -12,6 +12,8 @@ import { createTestDatabase } from "./test-database.ts";
 export interface TestServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
+  /** Where metrics are served; empty if they are not. */
+  readonly metricsUrl: string;
   readonly databaseUrl: string;
   /** Empty for a server on the database of another one, which has the key. */
   readonly operatorKey: string;
@@ -53,6 +55,7 @@ export async function startTestServer(overrides: Partial<Config> = {}, rateWindo
   const server = await startServer(config, logger, onFatal, rateWindowMs);
   return {
     url: server.url,
+    metricsUrl: server.metricsUrl ?? "",
     databaseUrl: config.databaseUrl ?? "",
     operatorKey: await readOperatorKey(dataDirectory),
     logLines,

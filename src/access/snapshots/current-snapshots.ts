@@ -26,6 +26,23 @@ export interface Snapshots {
   follow(committed: Committed): void;
   /** Returns the snapshots in memory of at least this size, in bytes. */
   heldFrom(bytes: number): OrgSnapshot[];
+  readonly activity: SnapshotActivity;
+}
+
+/** What is held, and how calls have found the snapshots that they needed. */
+export interface SnapshotActivity {
+  readonly count: () => number;
+  readonly bytes: () => number;
+  readonly maxBytes: number;
+  readonly uses: {
+    /** Calls that found the snapshot as they needed it. */
+    current: number;
+    /** Reads that advanced a snapshot, took it from a file, or read its org. */
+    advanced: number;
+    loaded: number;
+    read: number;
+  };
+  evictions: number;
 }
 
 export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
@@ -68,6 +85,8 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   /** In the order of last use, least recent first. */
   const held = new Map<string, Held>();
   let total = 0;
+  const sizes = { count: () => held.size, bytes: () => total, maxBytes };
+  const activity: SnapshotActivity = { ...sizes, uses: { current: 0, advanced: 0, loaded: 0, read: 0 }, evictions: 0 };
   // One connection for reads is left for others. Small orgs do not wait for a large one if there are enough connections.
   const limitSmall = pLimit(Math.max(1, Math.min(maxSmallReads, readConnections - 2)));
   const limitLarge = readConnections > 2 ? pLimit(1) : limitSmall;
@@ -80,20 +99,11 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   const advance = async ({ snapshot }: Held): Promise<OrgSnapshot | undefined> =>
     snapshot !== undefined && (await advanceSnapshot(database, snapshot)) ? snapshot : undefined;
 
-  /** Advances the snapshot of a file, if the change log has its revision. Otherwise returns why not. */
-  const advanceLoaded = async (loaded: OrgSnapshot): Promise<string | undefined> => {
-    try {
-      const isAdvanced = await advanceSnapshot(database, loaded, { maxEntries: loaded.bytes / bytesOfEntry });
-      return isAdvanced ? undefined : "the change log does not continue there, or has too many entries since";
-    } catch {
-      return "it could not be advanced";
-    }
-  };
-
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
     let readAt = performance.now();
     let snapshot: OrgSnapshot | undefined;
     let unusable: string | undefined;
+    let use: keyof SnapshotActivity["uses"] = "advanced";
     try {
       snapshot = await advance(entry);
     } finally {
@@ -103,17 +113,20 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
     if (snapshot === undefined) {
       const loaded = await files?.load(orgId);
       readAt = performance.now();
-      unusable = loaded && (await advanceLoaded(loaded));
+      unusable = loaded && (await advanceLoaded(database, loaded));
+      use = "loaded";
       snapshot = unusable === undefined ? loaded : undefined;
     }
     if (snapshot === undefined) {
       readAt = performance.now();
       snapshot = await read(orgId);
+      use = "read";
       // The database answers, so the reason is in the file, which would be as little use after the next start.
       if (unusable !== undefined) void files?.remove(orgId, unusable);
     }
     entry.snapshot = snapshot;
     entry.readAt = readAt;
+    activity.uses[use]++;
   };
 
   const count = (entry: Held, bytes: number): void => {
@@ -130,7 +143,9 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   const evict = (used: string): void => {
     for (const [orgId, entry] of held) {
       if (total <= maxBytes) return;
-      if (orgId !== used && entry.work === undefined) drop(orgId, entry);
+      if (orgId === used || entry.work !== undefined) continue;
+      drop(orgId, entry);
+      activity.evictions++;
     }
   };
 
@@ -152,6 +167,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   };
 
   return {
+    activity,
     held: (orgId) => held.get(orgId)?.snapshot,
 
     follow(committed) {
@@ -181,10 +197,21 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
       held.delete(orgId);
       held.set(orgId, entry);
       // A snapshot is between two revisions only within one turn of the event loop, so it can be used here.
-      if (isConfirmed(entry, head)) return entry.snapshot;
-      return bringTo(orgId, head, entry);
+      if (!isConfirmed(entry, head)) return bringTo(orgId, head, entry);
+      activity.uses.current++;
+      return entry.snapshot;
     },
   };
+}
+
+/** Advances the snapshot of a file, if the change log has its revision. Otherwise returns why not. */
+async function advanceLoaded(database: Database, loaded: OrgSnapshot): Promise<string | undefined> {
+  try {
+    const isAdvanced = await advanceSnapshot(database, loaded, { maxEntries: loaded.bytes / bytesOfEntry });
+    return isAdvanced ? undefined : "the change log does not continue there, or has too many entries since";
+  } catch {
+    return "it could not be advanced";
+  }
 }
 
 function isConfirmed(entry: Held, head: LogHead): entry is Held & { snapshot: OrgSnapshot } {

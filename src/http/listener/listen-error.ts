@@ -1,7 +1,12 @@
 /** Returns an error that says why the server cannot listen and which settings to change. */
-export function explainListenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
+export function explainListenError(
+  error: NodeJS.ErrnoException,
+  port: number,
+  host: string,
+  settings = "HOST and PORT",
+): Error {
   const at = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-  return new Error(`Cannot listen on ${at}: ${why(error)}. Change the settings HOST and PORT.`, { cause: error });
+  return new Error(`Cannot listen on ${at}: ${why(error)}. Change the settings ${settings}.`, { cause: error });
 }
 
 function why({ code, message }: NodeJS.ErrnoException): string {

@@ -49,6 +49,8 @@ export interface ListenerOptions {
   readonly onSession?: (session: ServerHttp2Session) => void;
   /** Decides about each new stream. Returns the error code of HTTP/2 to refuse it with; undefined for none. */
   readonly refusalOfStream?: RefusalOfStream;
+  /** The settings of its address, which an error names that says why it cannot listen. Default: HOST and PORT. */
+  readonly settings?: string;
   /** Called with the address of a connection that was closed because there are `maxConnections`. */
   readonly onDrop?: (address: string | undefined) => void;
 }
@@ -61,7 +63,12 @@ export interface Listener {
    * after `graceMs`. Further calls wait for the first one.
    */
   close(graceMs: number): Promise<void>;
+  /** Counts what is open. */
+  readonly openExchanges: () => OpenExchanges;
 }
+
+/** By protocol: connections that have sent enough to know it, and requests whose responses have not ended. */
+export type OpenExchanges = Readonly<Record<"h1" | "h2", { readonly connections: number; readonly requests: number }>>;
 
 export function createListener(options: ListenerOptions): Listener {
   const { handler, limits, onError = console.error, admit = () => true, onDrop = ignore } = options;
@@ -155,13 +162,8 @@ export function createListener(options: ListenerOptions): Listener {
     });
     session.setTimeout(limits.keepAliveTimeoutMs);
     session.on("timeout", () => {
-      if (!isBusy(session)) session.close();
+      if (!isBusy(session, streams)) session.close();
     });
-  }
-
-  function isBusy(session: ServerHttp2Session): boolean {
-    for (const stream of streams) if (stream.session === session) return true;
-    return false;
   }
 
   function unfinishedOf(socket: Socket): ReadonlySet<ServerResponse> {
@@ -272,7 +274,7 @@ export function createListener(options: ListenerOptions): Listener {
 
   function listen(port: number, host: string): Promise<AddressInfo> {
     return new Promise((resolve, reject) => {
-      const refused = (error: Error) => reject(explainListenError(error, port, host));
+      const refused = (error: Error) => reject(explainListenError(error, port, host, options.settings));
       http1.once("error", refused);
       try {
         http1.listen(port, host, () => {
@@ -310,7 +312,22 @@ export function createListener(options: ListenerOptions): Listener {
   return {
     listen,
     close: (graceMs) => (closing ??= drain(graceMs)),
+    openExchanges: () => ({
+      h1: { connections: sockets.size - undecided.size - sessions.size, requests: countAll(sockets.values()) },
+      h2: { connections: sessions.size, requests: streams.size },
+    }),
   };
+}
+
+function isBusy(session: ServerHttp2Session, streams: ReadonlySet<ServerHttp2Stream>): boolean {
+  for (const stream of streams) if (stream.session === session) return true;
+  return false;
+}
+
+function countAll(sets: Iterable<ReadonlySet<unknown>>): number {
+  let count = 0;
+  for (const { size } of sets) count += size;
+  return count;
 }
 
 /** Returns the last unfinished response to a method that may change something. */

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { repeat } from "../../timers/repeat.ts";
+import { type Repetition, repeat } from "../../timers/repeat.ts";
 import type { Sealer } from "../sealer.ts";
 import { findMissingSecretKey } from "./missing-secret-key.ts";
 import {
@@ -27,7 +27,7 @@ interface VerificationKey {
   readonly key: CryptoKey;
 }
 
-export interface SigningKeys {
+export interface SigningKeys extends Pick<Repetition<void>, "runs" | "close"> {
   /** Returns the key that signs now. @throws ServiceError SERVICE_UNAVAILABLE when there is none. */
   signingKey(): VerificationKey;
   /** Returns a published key. Reads the keys again, at most once a second, if it is not known. */
@@ -38,7 +38,6 @@ export interface SigningKeys {
   keySet(): { readonly keys: readonly JWK[] };
   /** Makes and retires keys as necessary, and reads them again. */
   refresh(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export interface SigningKeysOptions {
@@ -61,6 +60,9 @@ const aheadMs = dayMs;
 
 const refreshIntervalMs = 60_000;
 
+/** How often what has ended is forgotten, also if all keys are as they should be. */
+const keepIntervalMs = 3_600_000;
+
 /** How often an unknown key causes a read. */
 const unknownIntervalMs = 1_000;
 
@@ -82,6 +84,7 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
   let known = new Map<string, Known>();
   let clock = { database: 0, process: 0 };
   let lastReadAt = 0;
+  let keepAt = -Infinity;
   let reading: Promise<void> | undefined;
 
   const now = (): number => clock.database + (performance.now() - clock.process);
@@ -104,11 +107,9 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
 
   const refresh = async (isFirst = false): Promise<void> => {
     const startedAt = performance.now();
-    const made = await keepSigningKeys(options, isFirst);
-    for (const { id, active_time: activeTime } of made) {
-      logger.info({ key: id, algorithm, from: new Date(activeTime).toISOString() }, "made a key that signs tokens");
-    }
-    await take(await readSigningKeys(database.reads), startedAt);
+    const isDue = startedAt >= keepAt;
+    await take(await readKept(options, isDue, isFirst), startedAt);
+    if (isDue) keepAt = startedAt + keepIntervalMs;
   };
 
   await refresh(true);
@@ -146,8 +147,29 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
       })),
     }),
 
-    close: () => repetition.close(),
+    ...repetition,
   };
+}
+
+/** Reads the keys. Where one is not as it should be, or if asked to, makes and retires keys first. */
+async function readKept(options: SigningKeysOptions, isDue: boolean, isFirst: boolean): Promise<PublishedKeys> {
+  const { reads } = options.database;
+  const found = await readSigningKeys(reads);
+  if (!isDue && areKept(found, options)) return found;
+  await keepSigningKeys(options, isFirst);
+  return readSigningKeys(reads);
+}
+
+/** Whether keys are as `keepSigningKeys` would leave them, so that it need not lock them. */
+function areKept({ rows, now }: PublishedKeys, { sealer, algorithm, keptMs }: SigningKeysOptions): boolean {
+  const areRight = rows.every(({ id, sealed_key: sealed, retire_time: retireTime }) =>
+    sealed === null
+      ? retireTime > now - keptMs
+      : retireTime > now && sealer.isSealedWithFirst(sealed) && sealer.open("signing key", id, sealed) !== undefined,
+  );
+  const own = rows.filter((row) => row.sealed_key !== null && row.algorithm === algorithm);
+  const last = Math.max(...own.map(({ retire_time: retireTime }) => retireTime));
+  return areRight && own.some(({ active_time: activeTime }) => activeTime <= now) && last - aheadMs > now;
 }
 
 /**
@@ -156,9 +178,9 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
  * @param isFirst whether a missing secret key is an error. Later, another server may have a new one, which this server gets when it
  *   starts again; until then, it makes keys of its own.
  */
-function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): Promise<readonly SigningKeyRow[]> {
+async function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): Promise<void> {
   const { database, sealer, algorithm, lifeDays, keptMs, logger } = options;
-  return database.writes.transaction().execute(async (db) => {
+  const made = await database.writes.transaction().execute(async (db) => {
     await lockSigningKeys(db);
     const before = await readSigningKeys(db);
     const missing = findMissingSecretKey(before.rows, options);
@@ -167,7 +189,7 @@ function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): Promise
     await retireSigningKeys(db, before.now, keptMs);
     await forgetEndedTokens(db, before.now, keptMs);
     const { rows, now } = await readSigningKeys(db);
-    const made: SigningKeyRow[] = [];
+    const newRows: SigningKeyRow[] = [];
     const own: SigningKeyRow[] = [];
     for (const row of rows) {
       const secret = row.sealed_key && sealer.open("signing key", row.id, row.sealed_key);
@@ -180,14 +202,17 @@ function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): Promise
     const make = async (from: number): Promise<void> => {
       const row = await createSigningKey(sealer, algorithm, from, from + lifeDays * dayMs);
       await insertSigningKey(db, row, now);
-      made.push(row);
+      newRows.push(row);
       own.push(row);
     };
     if (!own.some(({ active_time: activeTime }) => activeTime <= now)) await make(now);
     const last = Math.max(...own.map(({ retire_time: retireTime }) => retireTime));
     if (last - aheadMs <= now) await make(last);
-    return made;
+    return newRows;
   });
+  for (const { id, active_time: activeTime } of made) {
+    logger.info({ key: id, algorithm, from: new Date(activeTime).toISOString() }, "made a key that signs tokens");
+  }
 }
 
 async function createSigningKey(

@@ -103,8 +103,8 @@ function createTask<Row extends object>(
   const { database, rowsPerStep } = dependencies;
   return {
     kind,
-    async find(leftOut) {
-      const found = await find(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
+    async find(leftOut, now) {
+      const found = await find(database.reads, { leftOut, now, limit: searchSize(rowsPerStep) });
       return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
         const isWanted = sql<boolean>`(${isOneOf(definition, places)} and ${isExpired(transaction.org.lockTime)})`;
         const { rows } = await transaction.db.executeQuery(select(transaction.db).where(isWanted).compile());

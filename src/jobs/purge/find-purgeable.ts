@@ -8,10 +8,11 @@ import type { ResourceDefinition } from "../../standard-methods/definition/defin
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
-import { readClock } from "../../database/clock.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
 export interface Search {
+  /** By the database's clock, when the run began: what was found is checked again by the time of its lock. */
+  readonly now: string;
   readonly leftOut: readonly string[];
   readonly limit: number;
 }
@@ -32,8 +33,7 @@ export function findExpired(
   end = "expire_time",
 ): (db: Kysely<Schema>, search: Search) => Promise<Place[]> {
   const columnOf = (name: string) => sql.ref(`${table}.${name}`);
-  return async (db, { leftOut, limit }) => {
-    const now = await readClock(db);
+  return async (db, { leftOut, limit, now }) => {
     const { rows } = await sql<Place>`
       select ${sql.join(key.map(columnOf))} from orgs join ${sql.table(table)} on ${columnOf("org_id")} = orgs.id
       where ${isExpired(now)} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
@@ -43,8 +43,10 @@ export function findExpired(
 }
 
 /** Runs two selects, because each condition has its own index. */
-export async function findExpiredRoleBindings(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<PlaceWithId[]> {
-  const now = await readClock(db);
+export async function findExpiredRoleBindings(
+  db: Kysely<Schema>,
+  { leftOut, limit, now }: Search,
+): Promise<PlaceWithId[]> {
   const places = db
     .selectFrom("orgs")
     .innerJoin("role_bindings", "role_bindings.org_id", "orgs.id")
@@ -73,9 +75,8 @@ export async function findPurgeableIn(
   db: Kysely<Schema>,
   registry: ResourceRegistry,
   definition: ResourceDefinition,
-  { leftOut, limit }: Search,
+  { leftOut, limit, now }: Search,
 ): Promise<PlaceWithId[]> {
-  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .innerJoin(`${definition.storage.table as "members"} as due`, "due.org_id", "orgs.id")
@@ -91,9 +92,8 @@ export async function findPurgeableIn(
 export async function findPurgeableOrgs(
   db: Kysely<Schema>,
   registry: ResourceRegistry,
-  { leftOut, limit }: Search,
+  { leftOut, limit, now }: Search,
 ): Promise<OrgKey[]> {
-  const now = await readClock(db);
   return db
     .selectFrom("orgs")
     .select(["customer_id", "id"])
@@ -133,9 +133,8 @@ export async function findRowsOfOrg(
 
 export async function findPurgeableCustomers(
   db: Kysely<Schema>,
-  { leftOut, limit }: Search,
+  { leftOut, limit, now }: Search,
 ): Promise<{ id: string }[]> {
-  const now = await readClock(db);
   return db
     .selectFrom("customers")
     .select("id")

@@ -3,6 +3,7 @@
 // removes, checks it again, and skips what another one has locked. A transaction removes a bounded number of rows, so that it
 // holds a lock for milliseconds, and leaves a state from which any other can continue.
 import type { Logger } from "pino";
+import { readClock } from "../../database/clock.ts";
 import { createExpiryTasks } from "./expired-rows.ts";
 import { createPurgeableCustomersTask } from "./purgeable-customers.ts";
 import { isInOrg, keepsDeleted } from "../../standard-methods/definition/definition.ts";
@@ -10,6 +11,7 @@ import { createPurgeableTask } from "./purgeable-in-orgs.ts";
 import { createPurgeableOrgsTask } from "./purgeable-orgs.ts";
 import type { PurgeKind, PurgeTaskDependencies } from "./purge-task.ts";
 import { type PurgeStep, runPurge } from "./run-purge.ts";
+import { type Runs, createRuns, noteRun } from "../../timers/runs.ts";
 
 export interface PurgeJobDependencies extends Omit<PurgeTaskDependencies, "rowsPerStep"> {
   readonly logger: Logger;
@@ -31,6 +33,7 @@ interface PurgeResult {
 }
 
 export interface PurgeJob {
+  readonly runs: Readonly<Runs>;
   /** Runs once, after the run in progress. @throws the error of the database when the search fails. */
   runOnce(): Promise<PurgeResult>;
   /** Stops after the transaction in progress. */
@@ -43,6 +46,7 @@ const defaultMaxRunMs = 30_000;
 export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   const { logger, intervalMs, maxRunMs = defaultMaxRunMs, clock = () => performance.now() } = dependencies;
   const tasks = createTasks({ ...dependencies, rowsPerStep: dependencies.rowsPerStep ?? defaultRowsPerStep });
+  const runs = createRuns();
   let isClosing = false;
   let isFailing = false;
 
@@ -51,12 +55,17 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
     const removed: Record<PurgeKind, number> = {};
     try {
       const isDone = await runPurge(tasks, {
+        now: await readClock(dependencies.database.reads),
         isOver: () => isClosing || clock() >= end,
         onStep(step) {
           if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
           dependencies.onStep?.(step);
         },
-        onFailure: (kind, scope, err) => isClosing || logger.error({ err, kind, scope }, "failed to purge resources"),
+        onFailure(kind, scope, err) {
+          if (isClosing) return;
+          runs.failures++;
+          logger.error({ err, kind, scope }, "failed to purge resources");
+        },
       });
       return { removed, isDone };
     } finally {
@@ -67,7 +76,7 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   /** One run at a time. */
   let running: Promise<unknown> = Promise.resolve();
   const runOnce = (): Promise<PurgeResult> => {
-    const result = running.then(run);
+    const result = running.then(() => noteRun(runs, run));
     running = result.catch(() => {});
     return result;
   };
@@ -92,6 +101,7 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   schedule((intervalMs * (1 + Math.random())) / 2);
 
   return {
+    runs,
     runOnce,
     async close() {
       isClosing = true;

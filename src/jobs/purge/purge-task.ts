@@ -28,8 +28,12 @@ export interface PurgeUnit {
 /** Finds and removes one kind of rows. */
 export interface PurgeTask {
   readonly kind: PurgeKind;
-  /** Returns some units outside of the scopes to leave out, the longest overdue first; empty if there are none. */
-  readonly find: (leftOut: readonly string[]) => Promise<PurgeUnit[]>;
+  /**
+   * Returns some units outside of the scopes to leave out, the longest overdue first; empty if there are none.
+   *
+   * @param now by the database's clock, when the run began.
+   */
+  readonly find: (leftOut: readonly string[], now: string) => Promise<PurgeUnit[]>;
 }
 
 export interface PurgeTaskDependencies {

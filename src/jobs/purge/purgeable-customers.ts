@@ -10,8 +10,8 @@ export function createPurgeableCustomersTask(dependencies: PurgeTaskDependencies
   const { database, rowsPerStep } = dependencies;
   return {
     kind: "customers",
-    async find(leftOut) {
-      const found = await findPurgeableCustomers(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
+    async find(leftOut, now) {
+      const found = await findPurgeableCustomers(database.reads, { leftOut, now, limit: searchSize(rowsPerStep) });
       return found.map(({ id }) => ({ scope: id, remove: () => removePurgeableCustomer(dependencies, id) }));
     },
   };

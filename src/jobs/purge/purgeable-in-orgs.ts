@@ -29,9 +29,10 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
 
   return {
     kind: resourceTypes[type].plural,
-    async find(leftOut) {
+    async find(leftOut, now) {
       const found = await findPurgeableIn(database.reads, registry, definition, {
         leftOut,
+        now,
         limit: searchSize(rowsPerStep),
       });
       const removeAt = (transaction: OrgTransaction, places: readonly (typeof found)[number][]): Promise<Removed> =>

@@ -36,9 +36,9 @@ export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): Pu
 
   return {
     kind: "orgs",
-    async find(leftOut) {
+    async find(leftOut, now) {
       // One transaction of each org in turn, so that a large org does not delay the others.
-      const orgs = await findPurgeableOrgs(database.reads, registry, { leftOut, limit: searchSize(rowsPerStep) });
+      const orgs = await findPurgeableOrgs(database.reads, registry, { leftOut, now, limit: searchSize(rowsPerStep) });
       return orgs.map((org) => ({ scope: org.id, remove: () => remove(org) }));
     },
   };

@@ -8,6 +8,8 @@ export interface PurgeStep extends Removed {
 }
 
 export interface PurgeRun {
+  /** When it began, by the database's clock. */
+  readonly now: string;
   /** Reports whether to stop. Called between transactions. */
   readonly isOver: () => boolean;
   /** Called after each transaction. */
@@ -28,10 +30,10 @@ export async function runPurge(tasks: readonly PurgeTask[], run: PurgeRun): Prom
   return isDone;
 }
 
-async function runTask({ kind, find }: PurgeTask, { isOver, onStep, onFailure }: PurgeRun): Promise<boolean> {
+async function runTask({ kind, find }: PurgeTask, { now, isOver, onStep, onFailure }: PurgeRun): Promise<boolean> {
   const leftOut = new Set<string>();
   while (!isOver()) {
-    const units = await find([...leftOut]);
+    const units = await find([...leftOut], now);
     if (units.length === 0) return leftOut.size === 0;
     for (const { scope, remove } of units) {
       if (isOver()) break;

@@ -2,7 +2,7 @@ import { type Kysely, type Transaction, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { readClock, secondsAfter } from "../../database/clock.ts";
+import { clockMs, readClock, secondsAfter } from "../../database/clock.ts";
 
 /** An org or a project whose resources have to follow its state. */
 export interface SweptScope {
@@ -65,13 +65,14 @@ export async function queuePurges({ reads, writes }: Database, limit: number): P
   }
 }
 
-/** Returns scopes whose sweeps can go on, those that wait longest first. */
-export async function findDueSweeps(db: Kysely<Schema>, limit: number): Promise<SweptScope[]> {
-  const now = await readClock(db);
-  const { rows } = await sql<SweptScope>`
-    select customer_id, org_id, scope_id from sweeps where next_time <= ${now} order by next_time limit ${limit}`.execute(
-    db,
-  );
+/** Returns scopes with the times from which their sweeps can go on, the earliest first, and the time now, in milliseconds. */
+export async function findNextSweeps(
+  db: Kysely<Schema>,
+  limit: number,
+): Promise<(SweptScope & { readonly dueMs: number; readonly nowMs: number })[]> {
+  const { rows } = await sql<SweptScope & { readonly dueMs: number; readonly nowMs: number }>`
+    select customer_id, org_id, scope_id, (extract(epoch from next_time) * 1000)::float8 as "dueMs", ${clockMs} as "nowMs"
+    from sweeps order by next_time limit ${limit}`.execute(db);
   return rows;
 }
 

@@ -2,7 +2,7 @@ import type { ConnectError, HandlerContext } from "@connectrpc/connect";
 import type { ExplainError } from "../explain-error.ts";
 import { findCallerAtGate } from "../request-gate.ts";
 import { addressKeyOf } from "../call-origin.ts";
-import { createBodySlots, leaveBodySlot } from "../../scheduling/body-slots.ts";
+import { type BodySlots, createBodySlots, leaveBodySlot } from "../../scheduling/body-slots.ts";
 import { bodies } from "../../scheduling/settings.ts";
 
 /** What the body of a call that passed the gate may take. */
@@ -15,9 +15,11 @@ interface BodyLimits {
 
 export type LimitBody = (context: Pick<HandlerContext, "method" | "signal" | "values">) => BodyLimits;
 
-/** @param maxBytes the maximum size of a body, before and after decompression. */
-export function createLimitBody(maxBytes: number, explain: ExplainError): LimitBody {
-  const ofOrgs = createBodySlots();
+/**
+ * @param ofOrgs the slots that orgs share.
+ * @param maxBytes the maximum size of a body, before and after decompression.
+ */
+export function createLimitBody(ofOrgs: BodySlots, maxBytes: number, explain: ExplainError): LimitBody {
   // Bodies without credentials have slots apart from those that orgs share. Only compressed ones are long enough to need one.
   const ofAddresses = createBodySlots();
   return ({ method, signal, values }) => {

@@ -1,12 +1,14 @@
 // Refuses calls, such as those that no method takes, in the protocol of the call: clients of RPC cannot read the errors of REST.
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createEndStreamSerialization, endStreamFlag, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { noteFailure } from "../../http/call-record.ts";
 import { type HttpRequest, type HttpResponse, isHttp2 } from "../../http/http-messages.ts";
 import { answerError } from "../../http/plain-error.ts";
 import { requestPathOf } from "../../http/request-path.ts";
 import { abandonBody } from "../../rest/calls/read-body.ts";
 import { sendResponse, toNodeHeaders } from "../../rest/calls/send-response.ts";
 import { quote } from "../../rest/errors/rest-error.ts";
+import { statusOf } from "../../rest/errors/status-codes.ts";
 import { grpcProtocol, grpcWebProtocol, toFrame } from "./grpc.ts";
 import type { UnaryExchange } from "./protocol.ts";
 
@@ -74,6 +76,7 @@ function refuse(request: HttpRequest, response: HttpResponse, error: ConnectErro
   const context = { responseHeader: new Headers(), responseTrailer: new Headers() };
   // Over HTTP/1.1, Node discards the body, so that a client that is sending it can read the response.
   if (isHttp2(response)) abandonBody(request, response);
+  noteFailure(request, { name: statusOf(error.code).name, http: httpStatus });
   send({ request, response, contentType, context }, error, httpStatus);
   return true;
 }

@@ -15,6 +15,7 @@ import {
 import type { Database } from "../../database/database.ts";
 import { isDatabaseUnavailable, isRetryable, isTimeLimit } from "../../database/failure.ts";
 import { required } from "../../errors/required.ts";
+import { type Histogram, createHistogram, observe } from "../../measures/histogram.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
 import type { FairQueue } from "../../scheduling/fair-queue.ts";
 
@@ -40,6 +41,8 @@ export interface WriteGroups {
    *   write has run.
    */
   run<Result>(call: GroupedCall, write: (group: WriteGroup) => Promise<Result>): Promise<Result>;
+  /** How many writes the transactions had that were committed. */
+  readonly sizes: Histogram;
 }
 
 export interface WriteGroupsOptions {
@@ -64,6 +67,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
   const { database, writeQueue, maxWrites = 32, maxMs = 50 } = options;
   /** By caller's org and locks: the writes that are in no group, in the order of their arrival. */
   const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
+  const sizes = createHistogram([1, 2, 4, 8, 16]);
 
   const lead = async ({ locks, remainingMs }: GroupedCall, waiting: Waiting[]): Promise<void> => {
     // If the transaction failed, writes whose turn has passed may be left over.
@@ -96,16 +100,14 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
           taken[outcomes.length] = next;
           outcomes.push(await runOne(group, next, outcomes.length === 0));
         }
-        extendLimits(
-          group,
-          taken.slice(0, outcomes.length).map(({ call }) => call.remainingMs()),
-        );
+        const remaining = taken.slice(0, outcomes.length).map(({ call }) => call.remainingMs());
+        extendLimits(group, remaining);
         endGroup(group);
       });
     } catch (error) {
       return handleFailure(error, locks, taken, outcomes.length);
     }
-    outcomes.forEach((outcome, index) => settle(required(taken[index]), outcome));
+    settleAll(taken, outcomes, sizes);
     return taken.slice(outcomes.length);
   };
 
@@ -133,6 +135,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
   };
 
   return {
+    sizes,
     run: (call, write) =>
       new Promise((resolve, reject) => {
         const target = queueTargetOf(call.locks.org);
@@ -175,7 +178,12 @@ async function runOne(group: WriteGroup, { call, calledAt, write }: Waiting, isF
   return isFirst ? { result: await run() } : inSavepoint(group, run);
 }
 
-function settle({ resolve, reject }: Waiting, outcome: Outcome): void {
-  if ("result" in outcome) resolve(outcome.result as never);
-  else reject(outcome.error);
+/** Settles the writes of a group that was committed. */
+function settleAll(taken: readonly Waiting[], outcomes: readonly Outcome[], sizes: Histogram): void {
+  if (outcomes.length > 0) observe(sizes, outcomes.length);
+  for (const [index, outcome] of outcomes.entries()) {
+    const { resolve, reject } = required(taken[index]);
+    if ("result" in outcome) resolve(outcome.result as never);
+    else reject(outcome.error);
+  }
 }
