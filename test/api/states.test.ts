@@ -136,6 +136,21 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       expect(await pathsListed(false)).toContain(item.path);
     });
 
+    test("an undelete or a purge of a deleted one by its name says how to find its id", async () => {
+      const item = await make();
+      await place.delete(item.path);
+      for (const verb of ["Undelete", "Purge"] as const) {
+        const failure = await failureOf(place.change(verb, item.path));
+        expect(failure).toMatchObject({ code: "NotFound", reason: "RESOURCE_NOT_FOUND" });
+        expect(failure.message).toContain(`there is no ${resource.definition.label.one} ${item.path}; a deleted`);
+        expect(failure.message).toContain("is named by its id, @{id}, which a list with show_deleted=true returns");
+        expect(failure.metadata).toMatchObject({ resource: item.path });
+      }
+      expect((await failureOf(place.change("Undelete", `${dir}@${randomUUID()}`))).message).not.toContain(
+        "show_deleted",
+      );
+    });
+
     test.runIf(!reserves)(
       "an undelete is refused when another one has taken the name, and goes through once it is free",
       async () => {

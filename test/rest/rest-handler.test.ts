@@ -195,6 +195,21 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ]);
   });
 
+  test("says of a field of the request that is in the body, which is another one, where it belongs", async () => {
+    const { call } = await listen({ routes: libraryWith(library) });
+    const body = JSON.stringify({ request_id: "1", bookId: "2", book: { name: "3" }, author: { book_id: "4" } });
+    const { error } = await call({ method: "POST", path: "/v1/shelves/1/books", body });
+    expect(error.details[1]?.["field_violations"]).toEqual([
+      { field: "request_id", description: "is not a field of rest.test.v1.Book, but a parameter of the URL" },
+      { field: "bookId", description: "is not a field of rest.test.v1.Book, but a parameter of the URL" },
+      {
+        field: "book",
+        description: "is not a field of rest.test.v1.Book, but the whole body: send the fields that are in it",
+      },
+      { field: "author", description: "must be a string, got an object" },
+    ]);
+  });
+
   test("rejects values that contradict the path", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const path = "/v1/shelves/1/books/2:move";

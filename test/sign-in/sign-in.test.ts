@@ -356,7 +356,17 @@ describe("where the browser goes after the sign-in", () => {
     expect(refused.status).toBe(400);
     const text = await refused.text();
     expect(text).toContain("the code is not valid");
+    expect(text).not.toContain("Other ways to sign in");
     expect(text).toContain('name="return_to" value="/oauth2/authorize?a=b"');
+  });
+
+  test("the page says that nobody can sign in with a provider, and links to the others only where they are not known", async () => {
+    const offered = await fetch(`${place.servers[0].url}/sign-in?org=${uniqueName("org")}`);
+    const text = await offered.text();
+    expect([text.includes("No identity provider"), text.includes("Other ways to sign in")]).toEqual([true, false]);
+    const unknown = await post("/sign-in/code", new URLSearchParams({ code: "x", return_to: "//example.com" }));
+    const other = await unknown.text();
+    expect([other.includes("No identity provider"), other.includes("Other ways to sign in")]).toEqual([false, true]);
   });
 
   test("the page escapes it", async () => {

@@ -15,20 +15,22 @@ export function explainStartFailure(doing: string, path: string, failure: unknow
   if (nameless !== undefined) return userWithoutName(Number(nameless), path, options);
   if (/permission denied|operation not permitted|read-only file system|\bEACCES\b|\bEPERM\b/i.test(text)) {
     const uid = process.geteuid?.();
-    return new EmbeddedPostgresError(
-      "DIRECTORY_UNUSABLE",
-      `User id ${uid} may not use ${path} (${doing}): ${text}`,
-      options,
-    );
+    return directoryUnusable(`User id ${uid} may not use ${path} (${doing})`, options);
   }
   if (/not a directory|file already exists/i.test(text)) {
-    return new EmbeddedPostgresError("DIRECTORY_UNUSABLE", `${path} is not a directory (${doing}): ${text}`, options);
+    return directoryUnusable(`${path} is not a directory (${doing})`, options);
   }
   // Node's error when it creates a directory with its parents on a read-only file system.
   if (/no such file or directory, mkdir/i.test(text)) {
-    return new EmbeddedPostgresError("DIRECTORY_UNUSABLE", `${path} cannot be created (${doing}): ${text}`, options);
+    return directoryUnusable(`${path} cannot be created (${doing})`, options);
   }
   return new EmbeddedPostgresError("START_FAILED", `PostgreSQL failed in ${path} (${doing}): ${text}`, options);
+}
+
+/** The text of the failure is in its cause. */
+function directoryUnusable(why: string, options: ErrorOptions): EmbeddedPostgresError {
+  const message = `${why}. Set TENANTRY_DATA to a directory that the user can write to, or set DATABASE_URL.`;
+  return new EmbeddedPostgresError("DIRECTORY_UNUSABLE", message, options);
 }
 
 export function userWithoutName(uid: number | undefined, path: string, options: ErrorOptions): EmbeddedPostgresError {

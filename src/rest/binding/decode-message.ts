@@ -10,7 +10,8 @@ type MessageDecoder = (json: JsonValue) => Message;
  * Returns the decoder of a request message. It is compiled for the first message, because there are hundreds of methods, of which a
  * process serves some and its start waits for none.
  *
- * @param root the field that an error names if it cannot name a more specific one; empty for the message itself.
+ * @param root the field that the body of a REST request is, which an error names if it cannot name a more specific one; empty for
+ *   the message itself.
  * @param registry resolves the types of google.protobuf.Any.
  */
 export function compileMessageDecoder(
@@ -26,7 +27,7 @@ export function compileMessageDecoder(
     try {
       return readMessage(json);
     } catch {
-      const violations = locateJsonErrors(desc, json, readers);
+      const violations = locateJsonErrors(desc, json, readers, root);
       const unlocated = { field: root, description: `is not valid JSON for ${desc.typeName}` };
       throw invalidFields(violations.length > 0 ? violations : [unlocated]);
     }

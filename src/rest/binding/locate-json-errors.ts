@@ -15,10 +15,16 @@ const mostTries = 10_000;
  * error and do not name the field. After a failure, this function therefore walks the value again and decodes its
  * leaves one by one.
  *
+ * @param body the field of `desc` that the body of a REST request is; empty if it is the whole `desc`.
  * @returns violations with paths such as `book.authors[0].name` or `labels["a"]`, at most `mostViolations`. The list is
  *   empty if the errors are beyond the first `mostTries` leaves.
  */
-export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: JsonReaders): FieldViolation[] {
+export function locateJsonErrors(
+  desc: DescMessage,
+  json: JsonValue,
+  readers: JsonReaders,
+  body = "",
+): FieldViolation[] {
   const { ignoreUnknownFields, registry } = readers.options;
   const violations: FieldViolation[] = [];
   /** The types whose fields a violation lists. */
@@ -41,6 +47,13 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
     return `${description}; its fields are ${offerNames(fields.map(({ name }) => name))}`;
   }
 
+  /** Says where a field of the request belongs that is in the body, which is another one of its fields. */
+  function refuseInBody({ name }: DescField, { typeName }: DescMessage): string {
+    return name === body
+      ? `is not a field of ${typeName}, but the whole body: send the fields that are in it`
+      : `is not a field of ${typeName}, but a parameter of the URL`;
+  }
+
   function walkMessage(message: DescMessage, value: JsonValue, prefix: string, path: string): void {
     if (!isObject(value)) {
       expect(path, "an object", value);
@@ -51,7 +64,9 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
     for (const [key, item] of Object.entries(value)) {
       const field = fieldOfKey(message, key);
       if (field === undefined) {
-        if (!ignoreUnknownFields) report(prefix + shorten(key), refuseUnknown(message));
+        const ofRequest = path === body ? fieldOfKey(desc, key) : undefined;
+        const description = ofRequest === undefined ? refuseUnknown(message) : refuseInBody(ofRequest, message);
+        if (!ignoreUnknownFields) report(prefix + shorten(key), description);
         continue;
       }
       const fieldPath = prefix + field.name;

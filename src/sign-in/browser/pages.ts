@@ -17,7 +17,8 @@ interface SignIn {
  * The page where a browser signs in, with the providers at which it can. Those of an org are apart, below its name: the org chooses what
  * they are called, and could call one as a provider of the installation is.
  */
-export function signInPage({ destination, problem, providers = [] }: SignIn): string {
+export function signInPage({ destination, problem, providers: known }: SignIn): string {
+  const providers = known ?? [];
   const buttonsOf = (some: readonly ListedProvider[]): string =>
     some.map((provider) => providerForm(provider, destination)).join("\n");
   const ofOrg = providers.filter((provider) => provider.org !== undefined);
@@ -34,12 +35,16 @@ ${ofOrg[0]?.org === undefined ? "" : `<section aria-labelledby="org-title"><h2 i
 ${hiddenFields(destination)}
 <button>Sign in</button>
 </form>
-${providers.length === 0 ? `<p><a href="${escape(signInPath(destination))}">Other ways to sign in</a></p>` : ""}
-<p>A link with a code is printed, or written to the data directory, when the service starts for the first time. Another one is
-made with <code>tenantry sign-in-link</code>.</p>
+${known === undefined ? `<p><a href="${escape(signInPath(destination))}">Other ways to sign in</a></p>` : ""}
+${known?.length === 0 ? noProvider : ""}
+<p>The operator signs in with a one-time code: a link with one is printed, or written to the data directory, when the service starts
+for the first time. Another one is made with <code>tenantry sign-in-link</code>.</p>
 </main>`,
   );
 }
+
+const noProvider = `<p>No identity provider is connected here. The address <code>/sign-in?org=</code> with the name of an org also offers
+those of that org. An operator can <a href="/docs/sign-in">connect one</a>.</p>`;
 
 function providerForm({ id, displayName }: ListedProvider, destination: Destination): string {
   return `<form method="post" action="/sign-in/start">

@@ -27,6 +27,11 @@ const transitions = {
 
 export type Transition = keyof typeof transitions;
 
+/** Whether only a deleted resource can make the transition. */
+export function isOfDeleted(transition: Transition): boolean {
+  return transitions[transition].from.every((state) => state === "DELETED");
+}
+
 /** Returns the state of a row as its message shows it. */
 export function stateOf({ state = "ACTIVE", delete_time: deleteTime }: Omit<LifecycleRow, "id">): string {
   return deleteTime === null ? state : "DELETED";

@@ -1,9 +1,17 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type AtItem, alone } from "../batch/batch-item.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
-import { type LifecycleRow, type Transition, checkTransition, stateForbids } from "../definition/lifecycle.ts";
+import {
+  type LifecycleRow,
+  type Transition,
+  checkTransition,
+  isOfDeleted,
+  stateForbids,
+} from "../definition/lifecycle.ts";
 import { required } from "../../errors/required.ts";
 import { makeTransitions } from "../rows/make-transitions.ts";
 import { idOf } from "../rows/row-key.ts";
@@ -23,23 +31,38 @@ export async function changeState<Table extends ResourceTable, Row extends Resou
   etag: string,
   transition: Transition,
 ): Promise<Row> {
-  const { definition, reader, rules } = served;
-  const locks = await locksOfTransition(rules.scope, call.db, path);
-  return writeRows(served, call, {
-    locks,
-    async prepare(transaction) {
-      const before = await requireFound(served, transaction, await reader.find(transaction.db, path), path, etag);
-      return planTransition(served, transaction, [before], transition, alone, ([after]) => {
-        if (after !== undefined && after !== null) return after;
-        const at = definition.pathOf(before);
-        throw stateForbids(
-          `the ${definition.label.one} ${at} is DELETED, and its purge_time has passed`,
-          at,
-          "DELETED",
-        );
-      });
-    },
-  });
+  const { definition, place, reader, rules } = served;
+  const change = async (): Promise<Row> =>
+    writeRows(served, call, {
+      locks: await locksOfTransition(rules.scope, call.db, path),
+      async prepare(transaction) {
+        const before = await requireFound(served, transaction, await reader.find(transaction.db, path), path, etag);
+        return planTransition(served, transaction, [before], transition, alone, ([after]) => {
+          if (after !== undefined && after !== null) return after;
+          const at = definition.pathOf(before);
+          throw stateForbids(
+            `the ${definition.label.one} ${at} is DELETED, and its purge_time has passed`,
+            at,
+            "DELETED",
+          );
+        });
+      },
+    });
+  const isNamedDeleted = isOfDeleted(transition) && path.at(-1)?.by === "name";
+  return isNamedDeleted
+    ? change().catch(explainDeletedName(definition.label.one, formatReferences(place.pattern, path)))
+    : change();
+}
+
+/** Returns what adds to RESOURCE_NOT_FOUND for a path how to find a deleted resource, which no name finds. */
+function explainDeletedName(label: string, path: string): (error: unknown) => never {
+  return (error) => {
+    const isOfPath =
+      error instanceof ServiceError && error.reason === "RESOURCE_NOT_FOUND" && error.metadata["resource"] === path;
+    if (!isOfPath) throw error;
+    const message = `${error.message}; a deleted ${label} is named by its id, @{id}, which a list with show_deleted=true returns`;
+    throw new ServiceError("RESOURCE_NOT_FOUND", message, { metadata: error.metadata });
+  };
 }
 
 /**

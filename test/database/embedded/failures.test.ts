@@ -28,7 +28,9 @@ describe("the embedded PostgreSQL reports what to do", () => {
     }
     const directory = await scratch.make("data");
     await writeFile(path.join(directory, "cluster"), "");
-    await expect(scratch.start({ directory })).rejects.toThrow("is not a directory");
+    await expect(scratch.start({ directory })).rejects.toThrow(
+      /is not a directory .*\. Set TENANTRY_DATA to a directory .*, or set DATABASE_URL\.$/,
+    );
   });
 
   test.skipIf(!isRoot)("when the directory cannot be written to", async ({ scratch }) => {
