@@ -12,7 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ["server.ts", "request-handler.ts", "service-listener.ts", "compose", "cli"],
   ["authzen", "sign-in"],
   ["config.ts", "setting-types.ts", "http", "rpc", "installation"],
-  ["resource-registry.ts", "jobs"],
+  ["resource-registry.ts", "jobs", "events"],
   ["resources"],
   ["iam"],
   ["quotas"],
