@@ -13,7 +13,7 @@ const layers: readonly (readonly string[])[] = [
   ["metrics"],
   ["authzen", "sign-in"],
   ["config.ts", "read-settings.ts", "setting-types.ts", "http", "rpc", "installation"],
-  ["resource-registry.ts", "jobs"],
+  ["resource-registry.ts", "jobs", "events"],
   ["resources"],
   ["iam"],
   ["quotas"],

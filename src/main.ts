@@ -7,6 +7,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
 import { formatForPeople } from "./http/log-for-people.ts";
 import type { OperatorCommands } from "./cli/operator-commands.ts";
+import { addVerifyCommand } from "./cli/verify-command.ts";
 import { type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
 import { ConfigError } from "./read-settings.ts";
 import { createSignInLinkFile, signInLinkFile } from "./installation/sign-in-link.ts";
@@ -52,6 +53,7 @@ program
   .action(onDatabase(({ createLink }) => createLink()));
 
 addImportCommand(program, () => readClientConfig(process.env));
+addVerifyCommand(program, print);
 
 try {
   await program.parseAsync();

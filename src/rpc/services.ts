@@ -1,6 +1,7 @@
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
+import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
@@ -9,6 +10,7 @@ import { file_google_rpc_error_details } from "../../gen/google/rpc/error_detail
 import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reason_pb.ts";
 import { file_google_rpc_status } from "../../gen/google/rpc/status_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
+import { createChangesService } from "../events/changes/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
 import { createMeService } from "../iam/me/service.ts";
@@ -27,6 +29,7 @@ export const services: readonly DescService[] = [
   AccessService,
   TokensService,
   MeService,
+  ChangesService,
   ProviderService,
 ];
 
@@ -74,6 +77,7 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
     values.get(clientAddressKey),
   );
   const me = createMeService(dependencies);
+  const changes = createChangesService(dependencies);
   const provider = createProviderService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);
@@ -81,6 +85,7 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
     router.service(AccessService, access);
     router.service(TokensService, tokens);
     router.service(MeService, me);
+    router.service(ChangesService, changes);
     router.service(ProviderService, provider);
   };
 }

@@ -233,7 +233,8 @@ function namesFor(message: DescMessage, { foreign }: Worlds): Texts[] {
 /** Filters over the fields of what is listed that hold a path. */
 function filtersFor({ output }: DescMethodUnary, worlds: Worlds): Texts[] {
   const listed = required(output.fields.find(({ fieldKind }) => fieldKind === "list")?.message);
-  const own = required(patternsOf(typeIn(getOption(listed, resource).type)));
+  // Changes are no resources.
+  const own = patternsOf(typeIn(getOption(listed, resource).type)) ?? [];
   return listed.fields
     .filter((field) => isPath(field) && field.name !== "quota_path")
     .flatMap((field) =>

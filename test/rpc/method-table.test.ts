@@ -138,7 +138,8 @@ describe.each(ofResources)("$name", (method) => {
         ? [undefined, undefined]
         : [
             isOfSingleton ? "parent_path" : standard?.field,
-            createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
+            // A log names one parent.
+            method.name === "ListChanges" ? "above-id" : createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
           ],
     );
   });

@@ -15,7 +15,10 @@ test("a server that starts loads no command but what describes it", async () => 
     service: string[];
   };
   expect(service).toEqual(expect.arrayContaining(["src/main.ts", "src/server.ts"]));
-  expect(service.filter((path) => path.startsWith("src/cli/"))).toEqual(["src/cli/import-command.ts"]);
+  expect(service.filter((path) => path.startsWith("src/cli/"))).toEqual([
+    "src/cli/import-command.ts",
+    "src/cli/verify-command.ts",
+  ]);
 });
 
 describe("with a bundle, tenantry runs", () => {

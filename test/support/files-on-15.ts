@@ -5,6 +5,7 @@
 export const filesOn15: readonly string[] = [
   "test/changes/*.test.ts",
   "test/database/*.test.ts",
+  "test/events/*.test.ts",
   "test/filters/*.test.ts",
   "test/standard-methods/*.test.ts",
   "test/validation/*.test.ts",

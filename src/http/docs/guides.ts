@@ -16,6 +16,7 @@ export const guides: readonly Guide[] = [
   { slug: "operations", title: "Operations", file: "operations.md", script: "operations.js" },
   { slug: "filters", title: "Filters", file: "filters.md" },
   { slug: "paging", title: "Paging", file: "paging.md" },
+  { slug: "changes", title: "Changes", file: "changes.md" },
   { slug: "errors", title: "Errors", file: "errors.md" },
   { slug: "roles", title: "Roles", file: "roles.md" },
   { slug: "grpc-and-connect", title: "gRPC and Connect", file: "grpc-and-connect.md" },

@@ -38,7 +38,8 @@ export function selectSessions(db: Kysely<Schema>) {
   return selectAllSessions(db).where(isLive);
 }
 
-function selectAllSessions(db: Kysely<Schema>) {
+/** Selects all sessions, including those that have ended. */
+export function selectAllSessions(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("members", "members.org_id", "orgs.id")

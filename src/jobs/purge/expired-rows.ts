@@ -11,12 +11,20 @@ import { memberDefinition } from "../../iam/members/definition.ts";
 import { selectMembers } from "../../iam/members/store.ts";
 import { roleBindingDefinition } from "../../iam/role-bindings/definition.ts";
 import { selectKeptRoleBindings } from "../../iam/role-bindings/store.ts";
+import { sessionDefinition } from "../../iam/sessions/definition.ts";
+import { selectAllSessions } from "../../iam/sessions/store.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { type Place, type Search, findExpired, findExpiredRoleBindings } from "./find-purgeable.ts";
-import { isExpiredApiKey, isExpiredInvitation, isExpiredMembership, isExpiredRoleBinding } from "./purge-conditions.ts";
+import { type EndSearch, type FoundEnds, findExpired, findExpiredRoleBindings } from "./find-purgeable.ts";
+import {
+  isExpiredApiKey,
+  isExpiredInvitation,
+  isExpiredMembership,
+  isExpiredRoleBinding,
+  isExpiredSession,
+} from "./purge-conditions.ts";
 import { type PurgeTask, type PurgeTaskDependencies, searchSize } from "./purge-task.ts";
 import { isOneOf } from "../../standard-methods/rows/row-key.ts";
 import { unitsInOrgs } from "./units-in-orgs.ts";
@@ -28,14 +36,17 @@ interface Expiring<Row> {
   readonly isExpired: (now: Date | string) => RawBuilder<boolean>;
   /** Selects rows, including those that have ended. */
   readonly select: (db: Kysely<Schema>) => RowsQuery<Row>;
-  readonly find: (db: Kysely<Schema>, search: Search) => Promise<Place[]>;
+  readonly find: (db: Kysely<Schema>, search: EndSearch) => Promise<FoundEnds>;
   /** Removes rows that have ended, and records that. */
   readonly remove: (transaction: OrgTransaction, rows: readonly Row[]) => Promise<void>;
 }
 
-/** Creates the tasks that remove memberships, role bindings and API keys that have expired, and delete members who did not accept. */
+/**
+ * Creates the tasks that remove memberships, role bindings, API keys and sessions that have expired, and delete members who did not
+ * accept.
+ */
 export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTask[] {
-  const { registry, retentionDays } = dependencies;
+  const { registry } = dependencies;
 
   /** Removes rows. Each has its own end in the change log, unless `endOf` says otherwise. */
   const removing =
@@ -49,23 +60,7 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
     };
 
   return [
-    createTask(dependencies, {
-      kind: "invitations",
-      definition: memberDefinition,
-      isExpired: isExpiredInvitation,
-      select: selectMembers,
-      find: findExpired(memberDefinition, isExpiredInvitation, "invitation_expire_time"),
-      // As by a Delete, which frees their names.
-      async remove(transaction, members) {
-        const { db, org, revision, time } = transaction;
-        const making = { transition: "delete", retentionDays } as const;
-        const { rows } = await makeTransitions({ db, org, revision, time }, memberDefinition, members, making);
-        for (const [index, after] of rows.entries()) {
-          const before = required(members[index]);
-          recordChange(transaction, memberDefinition, before, after, before.invitation_expire_time);
-        }
-      },
-    }),
+    createInvitationsTask(dependencies),
     createTask(dependencies, {
       kind: "memberships",
       definition: membershipDefinition,
@@ -93,19 +88,48 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
       find: findExpired(apiKeyDefinition, isExpiredApiKey),
       remove: removing(apiKeyDefinition),
     }),
+    createTask(dependencies, {
+      kind: "sessions",
+      definition: sessionDefinition,
+      isExpired: isExpiredSession,
+      select: selectAllSessions,
+      find: findExpired(sessionDefinition, isExpiredSession),
+      remove: removing(sessionDefinition),
+    }),
   ];
+}
+
+/** Creates the task that deletes members who did not accept, as by a Delete, which frees their names. */
+function createInvitationsTask(dependencies: PurgeTaskDependencies): PurgeTask {
+  const making = { transition: "delete", retentionDays: dependencies.retentionDays } as const;
+  return createTask(dependencies, {
+    kind: "invitations",
+    definition: memberDefinition,
+    isExpired: isExpiredInvitation,
+    select: selectMembers,
+    find: findExpired(memberDefinition, isExpiredInvitation, "invitation_expire_time"),
+    async remove(transaction, members) {
+      const { db, org, revision, time } = transaction;
+      const { rows } = await makeTransitions({ db, org, revision, time }, memberDefinition, members, making);
+      for (const [index, after] of rows.entries()) {
+        const before = required(members[index]);
+        recordChange(transaction, memberDefinition, before, after, before.invitation_expire_time);
+      }
+    },
+  });
 }
 
 function createTask<Row extends object>(
   dependencies: PurgeTaskDependencies,
   { kind, definition, isExpired, select, find, remove }: Expiring<Row>,
 ): PurgeTask {
-  const { database, rowsPerStep } = dependencies;
+  const { database, rowsPerStep, aheadMs, onNextEnd } = dependencies;
   return {
     kind,
     async find(leftOut, now) {
-      const found = await find(database.reads, { leftOut, now, limit: searchSize(rowsPerStep) });
-      return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
+      const found = await find(database.reads, { leftOut, now, limit: searchSize(rowsPerStep), aheadMs });
+      onNextEnd(found.nextMs);
+      return unitsInOrgs(dependencies, found.places, rowsPerStep, async (transaction, places) => {
         const isWanted = sql<boolean>`(${isOneOf(definition, places)} and ${isExpired(transaction.org.lockTime)})`;
         const { rows } = await transaction.db.executeQuery(select(transaction.db).where(isWanted).compile());
         await remove(transaction, rows);

@@ -8,6 +8,7 @@ import type { ResourceDefinition } from "../../standard-methods/definition/defin
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
+import { secondsAfter } from "../../database/clock.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
 export interface Search {
@@ -18,7 +19,7 @@ export interface Search {
 }
 
 /** The location of a row in an org: its key. */
-export interface Place {
+interface Place {
   readonly org_id: string;
 }
 
@@ -26,45 +27,76 @@ interface PlaceWithId extends Place {
   readonly id: string;
 }
 
-/** Returns the function that finds rows of a resource that have ended, which their column `end` says. */
+/** A search for what ends by itself. */
+export interface EndSearch extends Search {
+  /** How long before their ends rows are looked for, in milliseconds. */
+  readonly aheadMs: number;
+}
+
+export interface FoundEnds {
+  /** What has ended. */
+  readonly places: Place[];
+  /** The time until the next end, in milliseconds; Infinity if there is none within the search. */
+  readonly nextMs: number;
+}
+
+interface WithEnd {
+  readonly ends: Date;
+}
+
+/** Splits rows, in the order of their ends, by the time of the search. */
+function splitByEnd(rows: readonly (Place & WithEnd)[], now: string): FoundEnds {
+  const nowMs = Date.parse(now);
+  const next = rows.find(({ ends }) => ends.getTime() > nowMs);
+  return {
+    places: rows.filter(({ ends }) => ends.getTime() <= nowMs),
+    nextMs: next === undefined ? Infinity : next.ends.getTime() - nowMs,
+  };
+}
+
+/** Returns the function that finds rows of a resource that have ended or soon do, which their column `end` says. */
 export function findExpired(
   { storage: { table, key } }: ResourceDefinition,
-  isExpired: (now: string) => RawBuilder<boolean>,
+  isExpired: (now: Date) => RawBuilder<boolean>,
   end = "expire_time",
-): (db: Kysely<Schema>, search: Search) => Promise<Place[]> {
+): (db: Kysely<Schema>, search: EndSearch) => Promise<FoundEnds> {
   const columnOf = (name: string) => sql.ref(`${table}.${name}`);
-  return async (db, { leftOut, limit, now }) => {
-    const { rows } = await sql<Place>`
-      select ${sql.join(key.map(columnOf))} from orgs join ${sql.table(table)} on ${columnOf("org_id")} = orgs.id
-      where ${isExpired(now)} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
+  return async (db, { leftOut, now, limit, aheadMs }) => {
+    const { rows } = await sql<Place & WithEnd>`
+      select ${sql.join(key.map(columnOf))}, ${columnOf(end)} as ends
+      from orgs join ${sql.table(table)} on ${columnOf("org_id")} = orgs.id
+      where ${isExpired(secondsAfter(now, aheadMs / 1000))} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
       order by ${columnOf(end)} limit ${limit}`.execute(db);
-    return rows;
+    return splitByEnd(rows, now);
   };
 }
 
 /** Runs two selects, because each condition has its own index. */
 export async function findExpiredRoleBindings(
   db: Kysely<Schema>,
-  { leftOut, limit, now }: Search,
-): Promise<PlaceWithId[]> {
+  { leftOut, now, limit, aheadMs }: EndSearch,
+): Promise<FoundEnds> {
   const places = db
     .selectFrom("orgs")
     .innerJoin("role_bindings", "role_bindings.org_id", "orgs.id")
     .select(["role_bindings.org_id", "role_bindings.id"])
     .where(orgStays(now))
     .where("role_bindings.org_id", "<>", noneOf(leftOut));
-  const expired = await places
-    .where(sql<boolean>`role_bindings.expire_time <= ${now}`)
+  const expiring = await places
+    .select(sql<Date>`role_bindings.expire_time`.as("ends"))
+    .where(sql<boolean>`role_bindings.expire_time <= ${secondsAfter(now, aheadMs / 1000)}`)
     .orderBy("role_bindings.expire_time")
     .limit(limit)
     .execute();
-  if (expired.length > 0) return expired;
-  return places
+  const found = splitByEnd(expiring, now);
+  if (found.places.length > 0) return found;
+  const ofCustomers = await places
     .innerJoin("customers", "customers.id", "role_bindings.customer_id")
     .where(isPastCustomer(now))
     .orderBy("customers.purge_time")
     .limit(limit)
     .execute();
+  return { ...found, places: ofCustomers };
 }
 
 /**

@@ -43,6 +43,8 @@ export const isExpiredMembership = (now: Time) => sql<boolean>`group_members.exp
 
 export const isExpiredApiKey = (now: Time) => sql<boolean>`api_keys.expire_time <= ${now}`;
 
+export const isExpiredSession = (now: Time) => sql<boolean>`sessions.expire_time <= ${now}`;
+
 /** A customer without orgs. A soft-deleted org counts as one. */
 export const hasNoOrg = sql<boolean>`not exists (select from orgs where orgs.customer_id = customers.id)`;
 

@@ -1,5 +1,6 @@
-// The job that permanently removes soft-deleted resources past their purge time, and expired memberships, role bindings and API
-// keys, and deletes members with an expired invitation. Every server runs it, without coordination: each transaction locks what it
+// The job that permanently removes soft-deleted resources past their purge time, and expired memberships, role bindings, API
+// keys and sessions, and deletes members with an expired invitation. Runs look ahead for what ends before the next one, and a timer removes
+// it when it ends, as it does with what this server has committed meanwhile. Every server runs it, without coordination: each transaction locks what it
 // removes, checks it again, and skips what another one has locked. A transaction removes a bounded number of rows, so that it
 // holds a lock for milliseconds, and leaves a state from which any other can continue.
 import type { Logger } from "pino";
@@ -9,11 +10,13 @@ import { createPurgeableCustomersTask } from "./purgeable-customers.ts";
 import { isInOrg, keepsDeleted } from "../../standard-methods/definition/definition.ts";
 import { createPurgeableTask } from "./purgeable-in-orgs.ts";
 import { createPurgeableOrgsTask } from "./purgeable-orgs.ts";
-import type { PurgeKind, PurgeTaskDependencies } from "./purge-task.ts";
+import { type EndTimer, createEndTimer } from "./end-timer.ts";
+import { endAfterChange } from "./noted-ends.ts";
+import type { PurgeKind, PurgeTask, PurgeTaskDependencies } from "./purge-task.ts";
 import { type PurgeStep, runPurge } from "./run-purge.ts";
 import { type Runs, createRuns, noteRun } from "../../timers/runs.ts";
 
-export interface PurgeJobDependencies extends Omit<PurgeTaskDependencies, "rowsPerStep"> {
+export interface PurgeJobDependencies extends Omit<PurgeTaskDependencies, "rowsPerStep" | "aheadMs" | "onNextEnd"> {
   readonly logger: Logger;
   /** How long to wait from the end of a run to the next one. */
   readonly intervalMs: number;
@@ -45,16 +48,18 @@ const defaultMaxRunMs = 30_000;
 
 export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   const { logger, intervalMs, maxRunMs = defaultMaxRunMs, clock = () => performance.now() } = dependencies;
-  const tasks = createTasks({ ...dependencies, rowsPerStep: dependencies.rowsPerStep ?? defaultRowsPerStep });
+  const aheadMs = intervalMs < hourMs ? 2 * intervalMs : 0;
+  const ends = createEndTimer(() => void runAndLog(expiries), aheadMs);
+  const { expiries, tasks } = createTasks(dependencies, aheadMs, ends.note);
   const runs = createRuns();
   let isClosing = false;
   let isFailing = false;
 
-  const run = async (): Promise<PurgeResult> => {
+  const run = async (some: readonly PurgeTask[]): Promise<PurgeResult> => {
     const end = clock() + maxRunMs;
     const removed: Record<PurgeKind, number> = {};
     try {
-      const isDone = await runPurge(tasks, {
+      const isDone = await runPurge(some, {
         now: await readClock(dependencies.database.reads),
         isOver: () => isClosing || clock() >= end,
         onStep(step) {
@@ -75,15 +80,15 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
 
   /** One run at a time. */
   let running: Promise<unknown> = Promise.resolve();
-  const runOnce = (): Promise<PurgeResult> => {
-    const result = running.then(() => noteRun(runs, run));
+  const runOnce = (some = tasks): Promise<PurgeResult> => {
+    const result = running.then(() => noteRun(runs, () => run(some)));
     running = result.catch(() => {});
     return result;
   };
 
-  const runAndLog = async (): Promise<void> => {
+  const runAndLog = async (some = tasks): Promise<void> => {
     try {
-      await runOnce();
+      await runOnce(some);
       isFailing = false;
     } catch (err) {
       // Logged once, until a run succeeds.
@@ -99,28 +104,56 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   };
   // The random delay keeps servers that were started together from running together.
   schedule((intervalMs * (1 + Math.random())) / 2);
+  // What ends before that.
+  ends.note(firstLookMs);
+  const unsubscribe = noteEnds(dependencies, ends.note);
 
   return {
     runs,
-    runOnce,
+    runOnce: () => runOnce(),
     async close() {
       isClosing = true;
+      unsubscribe();
+      ends.close();
       clearTimeout(timer);
       await running;
     },
   };
 }
 
-/** Returns the tasks of a run, in its order: resources in orgs, then orgs, then customers. */
-function createTasks(dependencies: PurgeTaskDependencies) {
+/** When a server that has started looks for what ends soon, in milliseconds. */
+const firstLookMs = 1_000;
+
+/** A server whose runs are an hour apart or more leaves to them what ends by itself. */
+const hourMs = 3_600_000;
+
+/** Notes what ends of what this server commits. Returns a function that ends this. */
+function noteEnds({ database, logger }: PurgeJobDependencies, note: EndTimer["note"]): () => void {
+  return database.commits.subscribe(
+    ({ entries }) => {
+      for (const entry of entries) note(endAfterChange(entry));
+    },
+    (err) => logger.error({ err }, "failed to note when something ends"),
+  );
+}
+
+/** Returns the tasks for what expires, and all tasks of a run, in its order: what expires, resources in orgs, orgs, customers. */
+function createTasks(
+  { rowsPerStep = defaultRowsPerStep, ...job }: PurgeJobDependencies,
+  aheadMs: number,
+  onNextEnd: EndTimer["note"],
+): { readonly expiries: readonly PurgeTask[]; readonly tasks: readonly PurgeTask[] } {
+  const dependencies = { ...job, rowsPerStep, aheadMs, onNextEnd };
+  const expiries = createExpiryTasks(dependencies);
   // Resources come before their parents. What a provider purges is swept (src/resources/sweeps).
   const deletable = dependencies.registry.inOrgs.filter(
     (definition) => isInOrg(definition) && keepsDeleted(definition) && definition.lifecycle?.byProvider !== true,
   );
-  return [
-    ...createExpiryTasks(dependencies),
+  const tasks = [
+    ...expiries,
     ...deletable.map((definition) => createPurgeableTask(dependencies, definition)),
     createPurgeableOrgsTask(dependencies),
     createPurgeableCustomersTask(dependencies),
   ];
+  return { expiries, tasks };
 }

@@ -2,7 +2,7 @@ import { serviceAuthor } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
-/** What is purged: `invitations`, `memberships`, `roleBindings`, `expiredApiKeys`, or the plural of a resource, such as `projects`. */
+/** What is purged: `invitations`, `memberships`, `roleBindings`, `expiredApiKeys`, `sessions`, or the plural of a resource, such as `projects`. */
 export type PurgeKind = string;
 
 /** The result of one transaction. */
@@ -45,6 +45,10 @@ export interface PurgeTaskDependencies {
   readonly retentionDays: number;
   /** The maximum number of rows that one transaction removes. */
   readonly rowsPerStep: number;
+  /** How long before their ends rows are looked for that end by themselves, in milliseconds. */
+  readonly aheadMs: number;
+  /** Called with the time until the next of these ends, in milliseconds. */
+  readonly onNextEnd: (delayMs: number) => void;
 }
 
 /** The author of the job's changes in the change log. */

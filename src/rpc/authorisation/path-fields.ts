@@ -91,8 +91,8 @@ function wildcardsOf(
 ): Wildcards {
   if (!reads) return namesParents && patterns.some(isBelowOrg) ? "last-in-org" : "nowhere";
   const { childType } = getOption(field, resource_reference);
-  const namesSeveral = childType !== "" && !isSingletonType(resourceType(childType));
-  return isPaged || namesSeveral ? "anywhere" : "above-id";
+  if (isSingletonType(resourceType(childType))) return "above-id";
+  return isPaged || childType !== "" ? "anywhere" : "above-id";
 }
 
 const [orgs] = knownPatterns.Org;

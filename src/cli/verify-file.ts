@@ -1,0 +1,69 @@
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Proof } from "../changes/entry-proof.ts";
+import { type ChainCheck, checkChains } from "../changes/verify-chain.ts";
+import { printable } from "./printable.ts";
+import type { VerifyOptions } from "./verify-command.ts";
+
+interface Verified {
+  readonly entries: number;
+  readonly faults: number;
+}
+
+/**
+ * Checks a file of changes, line by line. Prints each fault, and the last hash of each org.
+ *
+ * @throws Error when the file cannot be read, or a line is no change in JSON.
+ */
+export async function verifyFile(
+  file: string,
+  { head = [] }: VerifyOptions,
+  print: (line: string) => void,
+): Promise<Verified> {
+  const chains = checkChains();
+  const missing = new Set(head);
+  let [entries, faults, number] = [0, 0, 0];
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    number++;
+    if (line.trim() === "") continue;
+    const proof = readProof(line, number);
+    // Changes from before there were proofs.
+    if (proof === undefined) continue;
+    entries++;
+    missing.delete(proof.hash);
+    const problem = problemOf(chains, proof, number);
+    if (problem === undefined) continue;
+    faults++;
+    print(`line ${number}: ${printable(problem)}`);
+  }
+  for (const hash of missing)
+    print(`${printable(hash)} is the hash of no change in the file: some were cut off, or replaced`);
+  for (const { orgId, revision } of chains.breaks) {
+    print(
+      `${printable(orgId)}: the database was promoted or restored before ${printable(revision)}; changes may be lost there`,
+    );
+  }
+  for (const [orgId, hash] of chains.heads) print(`${printable(orgId)} ends with ${printable(hash)}`);
+  return { entries, faults: faults + missing.size };
+}
+
+function problemOf(chains: ChainCheck, proof: Proof, number: number): string | undefined {
+  try {
+    const fault = chains.add(proof);
+    return fault && `the change ${fault.revision} ${fault.position}: ${fault.problem}`;
+  } catch (cause) {
+    throw new Error(`line ${number}: its record is no JSON`, { cause });
+  }
+}
+
+function readProof(line: string, number: number): Proof | undefined {
+  try {
+    const { proof } = JSON.parse(line) as { proof?: Partial<Proof> };
+    if (proof === undefined) return undefined;
+    const { record, hash, texts = {}, keys = {} } = proof;
+    if (typeof record === "string" && typeof hash === "string") return { record, hash, texts, keys };
+  } catch (cause) {
+    throw new Error(`line ${number} is no JSON`, { cause });
+  }
+  throw new Error(`line ${number} has a proof without record and hash`);
+}

@@ -1,0 +1,109 @@
+import { create } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import {
+  type Change,
+  ChangeProofSchema,
+  ChangeSchema,
+  Change_Source,
+  Change_Type,
+} from "../../../gen/iam/v1alpha/change_pb.ts";
+import { proofOf } from "../../changes/entry-proof.ts";
+import type { CommittedField } from "../../changes/entry-record.ts";
+import { parseMicroseconds } from "../../changes/revision-time.ts";
+import { byId, formatPath, pathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
+import { type LoggedMessage, changedFields } from "./logged-messages.ts";
+import type { ChangeRow } from "./store.ts";
+
+/** What is shown of an entry. */
+export interface Shown {
+  /** Whether the resource before and after is shown. */
+  readonly resource: boolean;
+  /** Whether it is shown from where the call came, and by which credential. */
+  readonly origin: boolean;
+  /** Whether the request asks for the resource before and after, and for the proof. */
+  readonly states: boolean;
+  readonly proof: boolean;
+}
+
+export function toChange(row: ChangeRow, shown: Shown, loggedMessage: LoggedMessage): Change {
+  const origin = shown.origin
+    ? {
+        credentialId: row.credential_id ?? "",
+        requestId: row.request_id ?? "",
+        remoteAddress: row.remote_address ?? "",
+        userAgent: row.user_agent ?? "",
+      }
+    : {};
+  return create(ChangeSchema, {
+    orgPath: formatPath(patterns.Org, orgName(row)),
+    revision: row.revision,
+    position: row.position,
+    time: microsecondTimestamp(row.time_text),
+    type: Change_Type[row.type],
+    method: row.method,
+    resourceType: row.resource_type,
+    resourceId: row.resource_id,
+    resourcePath: row.resource_path,
+    actorPath: memberPathOf(row, row.actor_id ?? null, row.actor_name, row.actor_delete_time),
+    impersonatorPath: memberPathOf(
+      row,
+      row.impersonator_id ?? null,
+      row.impersonator_name,
+      row.impersonator_delete_time,
+    ),
+    ...origin,
+    onBehalfOf: row.on_behalf_of ?? "",
+    reason: row.reason ?? "",
+    source: row.source ? Change_Source[row.source] : Change_Source.SOURCE_UNSPECIFIED,
+    ...(row.end_time && { endTime: toTimestamp(row.end_time) }),
+    ...(shown.states && shown.resource && statesOf(row, loggedMessage)),
+    ...(shown.proof && { proof: toProof(row, shown) }),
+  });
+}
+
+function statesOf(row: ChangeRow, loggedMessage: LoggedMessage) {
+  const { resource_type: type, resource_path: path, before, after } = row;
+  const old = before === null ? undefined : loggedMessage(type, before, path);
+  const now = after === null ? undefined : loggedMessage(type, after, pathAfter(path, before, after));
+  return { before: old, after: now, changedFields: old && now ? changedFields(old, now) : [] };
+}
+
+/** Returns the path after a change: that of the entry is the one before. */
+function pathAfter(path: string, before: object | null, after: object): string {
+  const [old, name] = [before, after].map((columns: { readonly name?: unknown } | null) => columns?.name);
+  if (typeof old !== "string" || typeof name !== "string" || !path.endsWith(`/${old}`)) return path;
+  return `${path.slice(0, -old.length)}${name}`;
+}
+
+function toProof(row: ChangeRow, shown: Shown) {
+  const hidden = new Set<CommittedField>([
+    ...(shown.resource ? [] : (["before", "after"] as const)),
+    ...(shown.origin ? [] : (["origin"] as const)),
+  ]);
+  const proof = proofOf(row, (field) => !hidden.has(field));
+  return proof && create(ChangeProofSchema, { ...proof, texts: { ...proof.texts }, keys: { ...proof.keys } });
+}
+
+/** A deleted org is named by its id, and one that no longer exists. */
+function orgName({ org_id: id, org_name: name, org_delete_time: deleteTime }: ChangeRow): string {
+  return name === null ? byId(id) : pathName({ id, name, delete_time: deleteTime });
+}
+
+function memberPathOf(row: ChangeRow, id: string | null, name: string | null, deleteTime: Date | null): string {
+  const { org_id: orgId, actor_org_id: actorOrgId } = row;
+  if (id === null) return "";
+  if (actorOrgId !== orgId || name === null) return formatPath(patterns.Member, byId(actorOrgId ?? orgId), byId(id));
+  return formatPath(patterns.Member, orgName(row), pathName({ id, name, delete_time: deleteTime }));
+}
+
+function microsecondTimestamp(time: string): Timestamp {
+  const microseconds = parseMicroseconds(time);
+  const seconds = Math.floor(microseconds / 1e6);
+  return {
+    $typeName: "google.protobuf.Timestamp",
+    seconds: BigInt(seconds),
+    nanos: (microseconds - seconds * 1e6) * 1000,
+  };
+}

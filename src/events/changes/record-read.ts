@@ -1,0 +1,60 @@
+// That somebody has read a log is in the log: a line for each caller and hour, which is written before the first page is read.
+import type { HandlerContext } from "@connectrpc/connect";
+import { type SqlBool, sql } from "kysely";
+import { authorOf, callerOf } from "../../access/evaluation/call.ts";
+import type { Change } from "../../changes/change.ts";
+import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { secondsAfter } from "../../database/clock.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import type { LogOwner } from "./store.ts";
+
+/** Records that the caller reads a log. @param path of the log. */
+export type RecordRead = (context: HandlerContext, owner: LogOwner, path: string) => Promise<void>;
+
+const hourMs = 3_600_000;
+
+/** So many callers and logs are known to have their line. */
+const maxKnown = 10_000;
+
+export function createRecordRead({
+  database,
+  installation: { systemOrgId },
+  writeQueue,
+}: Pick<ResourceDependencies, "database" | "installation" | "writeQueue">): RecordRead {
+  /** When lines were written, or found, by caller and log. */
+  const known = new Map<string, number>();
+  return async (context, owner, path) => {
+    const { memberId, orgId: callerOrgId } = callerOf(context);
+    const id = owner.kind === "platform" ? systemOrgId : owner.id;
+    const key = `${memberId} ${owner.kind} ${id}`;
+    if ((known.get(key) ?? -Infinity) > performance.now() - hourMs) return;
+    // The logs of customers and of the platform are not of one org: their lines are in that of the org `system`.
+    const orgId = owner.kind === "org" ? owner.id : systemOrgId;
+    const change: Change = { type: "ChangeLog", id, path, containerId: id, before: null, after: {} };
+    const call = { signal: () => context.signal, remainingMs: () => context.timeoutMs() };
+    const startedAt = performance.now();
+    await writeQueue.run({ orgId: callerOrgId, target: orgId, signal: call.signal }, () =>
+      inTransaction(
+        database,
+        (db) =>
+          writeInOrg(db, { org: { by: "id", value: orgId }, state: "any" }, authorOf(context), async (transaction) => {
+            const { lockTime } = transaction.org;
+            const isSame = sql<SqlBool>`
+              resource_type = 'ChangeLog' and resource_id = ${id} and time > ${secondsAfter(lockTime, -hourMs / 1000)}`;
+            const last = await db
+              .selectFrom("changes")
+              .select("revision")
+              .where("org_id", "=", orgId)
+              .where("actor_id", "=", memberId)
+              .where(isSame)
+              .limit(1)
+              .executeTakeFirst();
+            if (last === undefined) transaction.record(change);
+          }),
+        call,
+      ),
+    );
+    if (known.size >= maxKnown) known.clear();
+    known.set(key, startedAt);
+  };
+}

@@ -1,0 +1,127 @@
+// The paths in a filter of a log. A log keeps ids, so that what was renamed is found, and what has got its name is not: a path is looked up
+// once, and compared by the ids.
+import { sql } from "kysely";
+import type { Database } from "../../database/database.ts";
+import { errorIn } from "../../filters/error-at.ts";
+import type { Condition, Operand } from "../../filters/condition.ts";
+import { parseAnyPath } from "../../paths/parse-path.ts";
+import type { AnyPath } from "../../paths/parse-path.ts";
+import { allPatterns, isSamePattern, patterns, sharesIds } from "../../paths/patterns.ts";
+import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { findInPlace } from "../../standard-methods/read/row-reader.ts";
+import { idOf } from "../../standard-methods/rows/row-key.ts";
+import { actorPath, resourcePath } from "./fields.ts";
+
+interface Lookup {
+  readonly database: Pick<Database, "reads">;
+  readonly registry: ResourceRegistry;
+}
+
+const never: Condition = { kind: "any", conditions: [] };
+
+/**
+ * Replaces the paths in a condition by the ids of what they name. A path that names nothing matches nothing.
+ *
+ * @throws ServiceError FIELD_INVALID for a comparator that paths do not support, PATH_INVALID for what is no path.
+ */
+export async function resolvePaths(lookup: Lookup, condition: Condition): Promise<Condition> {
+  switch (condition.kind) {
+    case "all":
+    case "any": {
+      const conditions: Condition[] = [];
+      for (const each of condition.conditions) conditions.push(await resolvePaths(lookup, each));
+      return { ...condition, conditions };
+    }
+    case "not":
+      return { ...condition, condition: await resolvePaths(lookup, condition.condition) };
+    case "present":
+      if (isOf(condition.operand, resourcePath)) return { kind: "all", conditions: [] };
+      return isOf(condition.operand, actorPath) ? { kind: "present", operand: uuid("actor_id") } : condition;
+    default:
+      if (isOf(condition.operand, actorPath)) return comparePath(condition, (text) => ofActor(lookup, text));
+      if (!isOf(condition.operand, resourcePath)) return condition;
+      return comparePath(condition, (text, isBelow) => ofResource(lookup, text, isBelow));
+  }
+}
+
+/** @param match returns the condition that the path is a text or, if it is so, that it begins with it. */
+async function comparePath(
+  condition: Condition,
+  match: (text: string, isBelow: boolean) => Promise<Condition>,
+): Promise<Condition> {
+  if (condition.kind === "compare" && condition.comparator === "=") return match(condition.value, false);
+  if (condition.kind === "compare" && condition.comparator === "!=")
+    return { kind: "not", condition: await match(condition.value, false) };
+  if (condition.kind === "contains" && condition.parts.length === 1) return match(condition.parts[0] ?? "", true);
+  throw errorIn("filter", `a path supports =, != and :, without wildcards; ":" also finds what is below a resource`);
+}
+
+async function ofActor(lookup: Lookup, text: string): Promise<Condition> {
+  const path = parseAnyPath([patterns.Member], text, "filter");
+  const id = await idOfPath(lookup, path);
+  return id === undefined ? never : equals("actor_id", id);
+}
+
+async function ofResource(lookup: Lookup, text: string, isBelow: boolean): Promise<Condition> {
+  const path = parseAnyPath(allPatterns, text, "filter");
+  const { pattern } = path;
+  const id = await idOfPath(lookup, path);
+  if (id === undefined) return never;
+  const isOrg = isSamePattern(pattern, patterns.Org);
+  if (isBelow && isOrg) return equals("org_id", id);
+  // What is directly below an org, or in none, contains others.
+  if (isBelow && pattern.length === (pattern[0] === patterns.Org[0] ? 2 : 1)) return equals("container_id", id);
+  const { type } = definitionAt(lookup.registry, path);
+  const itself: Condition[] = [equals("resource_id", id), isType(type)];
+  if (sharesIds(pattern)) {
+    const container = await idOfPath(lookup, {
+      pattern: pattern.slice(0, -1),
+      references: path.references.slice(0, -1),
+    });
+    if (container === undefined) return never;
+    itself.push(equals("container_id", container));
+  }
+  return { kind: "all", conditions: itself };
+}
+
+/** Returns the id of what a path names; undefined if there is nothing of that name. */
+async function idOfPath({ database, registry }: Lookup, path: AnyPath): Promise<string | undefined> {
+  const last = path.references.at(-1);
+  if (last?.by === "id") return last.value;
+  const definition = definitionAt(registry, path);
+  const place = definition.places.find(({ pattern }) => isSamePattern(pattern, path.pattern));
+  if (place === undefined) return undefined;
+  const row = await findInPlace(database.reads, definition as never, place, path.references);
+  return row === undefined ? undefined : idOf(definition, row);
+}
+
+function definitionAt({ definitions }: ResourceRegistry, { pattern }: AnyPath): ResourceDefinition {
+  const definition = definitions.find(({ places, otherPlaces = [] }) =>
+    [...places.map((place) => place.pattern), ...otherPlaces].some((each) => isSamePattern(each, pattern)),
+  );
+  if (definition === undefined) throw new Error(`no resource is at ${pattern.join("/")}`);
+  return definition;
+}
+
+type IdColumn = "actor_id" | "container_id" | "org_id" | "resource_id";
+
+const uuid = (column: IdColumn): Operand => ({ kind: "scalar", type: "uuid", value: sql.ref(`changes.${column}`) });
+
+const equals = (column: IdColumn, value: string): Condition => ({
+  kind: "compare",
+  operand: uuid(column),
+  comparator: "=",
+  value,
+});
+
+const isType = (value: string): Condition => ({
+  kind: "compare",
+  operand: { kind: "text", value: sql.ref("changes.resource_type") },
+  comparator: "=",
+  value,
+});
+
+function isOf(operand: Operand, marker: unknown): boolean {
+  return operand.value === marker;
+}

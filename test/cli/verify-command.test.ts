@@ -1,0 +1,42 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { toJson } from "@bufbuild/protobuf";
+import { expect, onTestFinished, test } from "vitest";
+import { ChangeSchema, Change_View } from "../../gen/iam/v1alpha/change_pb.ts";
+import { verifyFile } from "../../src/cli/verify-file.ts";
+import { openCompany } from "../access/callers.ts";
+import { sharedServer } from "../support/shared-server.ts";
+
+test("verify finds what was changed in a file of changes, left out, or cut off", async () => {
+  const company = await openCompany("gRPC", await sharedServer());
+  await company.joinAs("viewer");
+  const page = await company.api.changes.listChanges({
+    parentPath: company.org.path,
+    orderBy: "time",
+    view: Change_View.PROVED,
+  });
+  const lines = page.changes.map((change) => JSON.stringify(toJson(ChangeSchema, change)));
+  const folder = await mkdtemp(join(tmpdir(), "verify-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const verify = async (text: readonly string[], head: readonly string[] = []) => {
+    const file = join(folder, "changes.ndjson");
+    await writeFile(file, text.map((line) => `${line}\n`).join(""));
+    const printed: string[] = [];
+    const verified = await verifyFile(file, { head }, (line) => printed.push(line));
+    return { ...verified, printed };
+  };
+  const last = page.changes.at(-1)?.proof?.hash ?? "";
+  expect(lines.length).toBeGreaterThan(3);
+  const whole = await verify(lines, [last]);
+  expect(whole).toEqual({ entries: lines.length, faults: 0, printed: [`${company.org.id} ends with ${last}`] });
+  expect(await verify(lines.toSpliced(1, 1))).toMatchObject({ faults: 1 });
+  expect(await verify(lines.map((line) => line.replaceAll("/members/viewer", "/members/other")))).toMatchObject({
+    faults: expect.any(Number),
+    printed: expect.arrayContaining([expect.stringContaining("its resource_path is not what was written")]),
+  });
+  const cut = await verify(lines.slice(0, -1), [last]);
+  expect(cut).toMatchObject({ faults: 1, printed: expect.arrayContaining([expect.stringContaining("cut off")]) });
+  await expect(verify(["{"])).rejects.toThrow("line 1 is no JSON");
+  await expect(verify(['{"proof":{}}'])).rejects.toThrow("line 1 has a proof without record and hash");
+});

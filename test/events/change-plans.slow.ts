@@ -1,0 +1,130 @@
+// Checks with the plans of PostgreSQL how many rows a page of a large log reads, in partitions of several months.
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { readFilter } from "../../src/filters/read-filter.ts";
+import { toSql } from "../../src/filters/to-sql.ts";
+import { changeFields } from "../../src/events/changes/fields.ts";
+import { resolvePaths } from "../../src/events/changes/resolve-paths.ts";
+import { type ChangeRow, type LogOwner, cursorOf, selectChanges } from "../../src/events/changes/store.ts";
+import { required } from "../../src/errors/required.ts";
+import { registry } from "../../src/resource-registry.ts";
+import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
+import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
+import { addOrg } from "../database/sample-rows.ts";
+
+const pageSize = 50;
+/** A row of a page is joined with the names of its org and of two members; the first page of each partition is looked for. */
+const rowsReadForOne = 4;
+const count = 200_000;
+
+let created: TestDatabase;
+let database: Database;
+let plans: PlanReader;
+let org: { readonly id: string; readonly customer_id: string };
+let other: { readonly id: string };
+const [actor, rareActor, member, rareMember] = [1, 2, 3, 4].map(() => randomUUID());
+
+beforeAll(async () => {
+  created = await createTestDatabase();
+  database = openDatabase({
+    connection: { connectionString: created.url },
+    maxReadConnections: 1,
+    maxWriteConnections: 1,
+    onConnectionError: () => {},
+  });
+  org = await addOrg(database, "large");
+  other = await addOrg(database, "small");
+  const month = sql`date_trunc('month', now())`;
+  // The months that there are partitions for are this one and later ones; those of the past are made here.
+  for (const back of [1, 2]) {
+    const { rows } = await sql<{ name: string; start: string; end: string }>`
+      select 'changes_' || to_char(${month} - ${back} * interval '1 month', 'YYYY_MM') as name,
+        (${month} - ${back} * interval '1 month')::text as start, (${month} - ${back - 1} * interval '1 month')::text as end`.execute(
+      database.writes,
+    );
+    const { name, start, end } = required(rows[0]);
+    await sql`create table ${sql.table(name)} partition of changes for values from (${sql.lit(start)}) to (${sql.lit(end)})`.execute(
+      database.writes,
+    );
+  }
+  await sql`
+    insert into changes (org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type, resource_id,
+      container_id, resource_path, after)
+    select case when n % 1000 = 7 then ${other.id}::uuid else ${org.id}::uuid end,
+      (lpad(to_hex(n), 16, '0') || '80000000' || lpad(to_hex(n), 8, '0'))::uuid, 0,
+      now() - (${count}::int - n) * interval '20 seconds', 4, 'iam.v1alpha.MembersService/UpdateMember', ${org.id},
+      case when n in (5, 100000) then ${rareActor}::uuid else ${actor}::uuid end, 'Member',
+      case when n in (9, 150000) then ${rareMember}::uuid else gen_random_uuid() end,
+      case when n in (9, 150000) then ${rareMember}::uuid when n % 2 = 0 then ${member}::uuid else gen_random_uuid() end,
+      '/orgs/large/members/m' || n, '{}'
+    from generate_series(1, ${count}) as n`.execute(database.writes);
+  await sql`vacuum analyze`.execute(database.writes);
+  plans = createPlanReader(created.url);
+}, 120_000);
+
+afterAll(async () => {
+  await plans.close();
+  await database.close();
+  await created.drop();
+});
+
+const ownerOf = (kind: LogOwner["kind"]): LogOwner => {
+  if (kind === "org") return { kind, id: org.id };
+  return kind === "customer" ? { kind, id: org.customer_id, systemOrgId: other.id } : { kind };
+};
+
+const path = (id: string | undefined) => `/orgs/@${org.id}/members/@${id}`;
+
+const filters: Readonly<Record<string, () => string>> = {
+  nothing: () => "",
+  "an actor of most": () => `actor_path = "${path(actor)}"`,
+  "an actor of two": () => `actor_path = "${path(rareActor)}"`,
+  "a resource": () => `resource_path = "${path(rareMember)}"`,
+  "what is in half": () => `resource_path:"${path(member)}"`,
+  "what is in two": () => `resource_path:"${path(rareMember)}"`,
+  "a time in the middle": () => `time < ${new Date(Date.now() - 0.4 * count * 20_000).toISOString()}`,
+};
+
+const cases = (["org", "customer", "platform"] as const).flatMap((kind) =>
+  Object.keys(filters).flatMap((filter) =>
+    // The platform is read by time alone.
+    kind === "platform" && filter !== "nothing" && !filter.includes("time")
+      ? []
+      : [true, false].map((descending) => [kind, filter, descending ? "latest" : "earliest"] as const),
+  ),
+);
+
+test.each(cases)(
+  "a page of the log of the %s, filtered by %s, the %s first, reads little more",
+  async (kind, filter, order) => {
+    const condition = toSql(
+      await resolvePaths({ database, registry }, readFilter(required(filters[filter])(), changeFields)),
+    );
+    const read = (after: readonly string[] | undefined) =>
+      plans.read<ChangeRow>(async (db) => {
+        const page = {
+          owner: ownerOf(kind),
+          suspended: true,
+          condition,
+          descending: order === "latest",
+          after,
+          limit: pageSize + 1,
+        };
+        return (await selectChanges(page).execute(db)).rows;
+      });
+    const first = await read(undefined);
+    const isRare = filter.includes("two") || filter === "a resource";
+    expect(first.rows).toHaveLength(isRare ? 2 : pageSize + 1);
+    const pages = [first];
+    if (!isRare) {
+      const second = await read(cursorOf(required(first.rows[pageSize - 1])));
+      expect(second.rows[0]?.revision).toBe(first.rows[pageSize]?.revision);
+      pages.push(second);
+    }
+    for (const { plan } of pages) {
+      expect(plan.rowsRead, plan.text).toBeLessThanOrEqual((pageSize + 1) * rowsReadForOne);
+    }
+  },
+);

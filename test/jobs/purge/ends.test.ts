@@ -1,0 +1,112 @@
+// Tests that what ends by itself is an entry of the log when it ends, and not when the next run of the job comes.
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Change_Type } from "../../../gen/iam/v1alpha/change_pb.ts";
+import { Member_State } from "../../../gen/iam/v1alpha/member_pb.ts";
+import { createEndTimer } from "../../../src/jobs/purge/end-timer.ts";
+import { endAfterChange } from "../../../src/jobs/purge/noted-ends.ts";
+import { type Api, createApi, uniqueName } from "../../support/api.ts";
+import { type TestServer, startTestServer } from "../../support/test-server.ts";
+
+/** No run comes while a test runs, but for those that follow an end. */
+const purgeIntervalMs = 3_000_000;
+
+let server: TestServer;
+let api: Api;
+beforeAll(async () => {
+  server = await startTestServer({ purgeIntervalMs });
+  api = createApi("gRPC", server.url, server.operatorKey);
+});
+afterAll(() => server.close());
+
+const soon = () => timestampFromMs(Date.now() + 1_500);
+
+/** Creates something of each kind that ends soon, in an org of its own. Returns the path of the org. */
+async function createEnding(): Promise<string> {
+  const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("ending") } });
+  const member = await api.members.createMember({ parentPath, member: { name: "alice" } });
+  const group = await api.groups.createGroup({ parentPath, group: { name: "devs" } });
+  const expireTime = soon();
+  await api.groupMembers.createGroupMember({
+    parentPath: group.path,
+    groupMember: { memberPath: member.path, expireTime },
+  });
+  await api.roleBindings.createRoleBinding({
+    parentPath,
+    roleBinding: { name: "short", rolePath: "/roles/viewer", subjectPath: member.path, expireTime },
+  });
+  await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "short", expireTime } });
+  await api.members.createMember({
+    parentPath,
+    member: { name: "invited", state: Member_State.INVITED, invitationExpireTime: expireTime },
+  });
+  return parentPath;
+}
+
+const expired = async (parentPath: string): Promise<string[]> => {
+  const { changes } = await api.changes.listChanges({ parentPath, filter: "type = EXPIRED" });
+  return changes.map(({ resourceType }) => resourceType).toSorted();
+};
+
+const kinds = ["ApiKey", "GroupMember", "Member", "RoleBinding"];
+
+test("a membership, a role binding, a key and an invitation are entries when they end, with the time of their end", async () => {
+  const parentPath = await createEnding();
+  await expect.poll(() => expired(parentPath)).toEqual(kinds);
+  const { changes } = await api.changes.listChanges({ parentPath, filter: "type = EXPIRED" });
+  for (const change of changes) {
+    expect(change).toMatchObject({ method: "tenantry/purge", actorPath: "", type: Change_Type.EXPIRED });
+    const [end, time] = [change.endTime?.seconds ?? 0n, change.time?.seconds ?? 0n];
+    expect(end).toBeGreaterThan(0n);
+    expect(time).toBeGreaterThanOrEqual(end);
+  }
+});
+
+test("a server that has started knows what ends from the database", async () => {
+  const idle = await startTestServer();
+  onTestFinished(() => idle.close());
+  api = createApi("gRPC", idle.url, idle.operatorKey);
+  const parentPath = await createEnding();
+  const started = await startTestServer({ purgeIntervalMs, databaseUrl: idle.databaseUrl });
+  onTestFinished(() => started.close());
+  await expect.poll(() => expired(parentPath)).toEqual(kinds);
+});
+
+describe("the timer of ends", () => {
+  test("runs once for many ends, and again for a later one", async () => {
+    let runs = 0;
+    const timer = createEndTimer(() => void runs++, 10_000);
+    onTestFinished(() => timer.close());
+    for (let end = 0; end < 50; end++) timer.note(end / 10);
+    await expect.poll(() => runs).toBe(1);
+    timer.note(0);
+    await expect.poll(() => runs).toBe(2);
+  });
+
+  test("does not run for what ends after a run that comes in any case, nor after it is closed", async () => {
+    let runs = 0;
+    const timer = createEndTimer(() => void runs++, 1);
+    timer.note(2);
+    timer.note(Infinity);
+    const other = createEndTimer(() => void runs++, 10);
+    other.note(1);
+    other.close();
+    other.note(0);
+    const last = createEndTimer(() => void (runs += 100), 10);
+    last.note(0);
+    await expect.poll(() => runs).toBeGreaterThanOrEqual(100);
+    await expect.poll(() => runs).toBe(100);
+  });
+});
+
+test("an entry says how long after it what it is about ends", () => {
+  const entry = { resource_type: "GroupMember", time: "2030-01-01T00:00:00.000000Z" };
+  const endAfter = (after: object | null, type = "GroupMember") =>
+    endAfterChange({ ...entry, resource_type: type, after } as Parameters<typeof endAfterChange>[0]);
+  expect(endAfter({ expire_time: "2030-01-01T00:00:02.000Z" })).toBe(2000);
+  expect(endAfter({ expire_time: new Date("2030-01-01T00:00:02.000Z") }, "Session")).toBe(2000);
+  expect(endAfter({ invitation_expire_time: "2030-01-01T00:00:02.000Z" }, "Member")).toBe(2000);
+  expect(endAfter({ expire_time: null })).toBe(Infinity);
+  expect(endAfter(null)).toBe(Infinity);
+  expect(endAfter({ expire_time: "2030-01-01T00:00:02.000Z" }, "Group")).toBe(Infinity);
+});
