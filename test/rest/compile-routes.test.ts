@@ -1,10 +1,12 @@
-import { create, type DescMethod, type DescService, setExtension } from "@bufbuild/protobuf";
+import { create, type DescService, setExtension } from "@bufbuild/protobuf";
 import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import { type HttpRule, HttpRuleSchema } from "../../gen/google/api/http_pb.ts";
 import { createRestHandler } from "../../src/rest/rest-handler.ts";
 import { readHttpRules } from "../../src/rest/routing/http-rules.ts";
+import { listenHttp1, listenHttp2 } from "./support/listen.ts";
 import * as library from "./gen/rest/test/v1/library_pb.ts";
 
 const cases: [string, DescService, string][] = [
@@ -32,8 +34,16 @@ test.each(["*", "MOVE", "FEED", "x-feed"])("reads the custom HTTP method %s", (k
   expect(readHttpRules(withRule(rule))).toMatchObject([{ httpMethod: kind }]);
 });
 
+test("a custom HTTP method that Node's parser does not know comes over HTTP/2 alone", async () => {
+  const rule = create(HttpRuleSchema, { pattern: { case: "custom", value: { kind: "FEED", path: "/v1/books" } } });
+  const routes = (router: ConnectRouter): void => void router.rpc(withRule(rule), () => ({}));
+  const request = { method: "FEED", path: "/v1/books" };
+  expect((await (await listenHttp2({ routes })).call(request)).status).toBe(200);
+  expect((await (await listenHttp1({ routes })).call(request)).status).toBe(400);
+});
+
 /** Returns a method with a rule that no file declares. */
-function withRule(rule: HttpRule): DescMethod {
+function withRule(rule: HttpRule) {
   const method = library.LibraryService.method.getBook;
   const options = create(MethodOptionsSchema);
   setExtension(options, http, rule);

@@ -127,8 +127,8 @@ describe("over Connect", () => {
 
   test("another version of the protocol ends a stream with an error", async () => {
     const headers = { "connect-protocol-version": "2", "content-type": "application/connect+json" };
-    const streaming = `${url}/rest.test.v1.StreamingService/CountNames`;
-    const response = await fetch(streaming, { method: "POST", headers, body: new Uint8Array(5) });
+    const procedure = `${url}/rest.test.v1.StreamingService/CountNames`;
+    const response = await fetch(procedure, { method: "POST", headers, body: new Uint8Array(5) });
     const end = Buffer.from(await response.arrayBuffer())
       .subarray(5)
       .toString();

@@ -30,8 +30,9 @@ type JsonWriter = (message: Message) => JsonValue;
 
 /**
  * Converts messages to JSON values. JSON.stringify produces the same text for them as for the result of
- * `toJson` of protobuf-es, but for floats, which have fewer digits, -0, which stays -0, and paths of a google.protobuf.FieldMask with
- * keys of maps. An Error is thrown where `toJson` throws one, and for a path that would not be read back. The writers are compiled once per type.
+ * `toJson` of protobuf-es, but for floats, which have fewer digits, -0, which stays -0, and paths of a google.protobuf.FieldMask
+ * with keys of maps. An Error is thrown where `toJson` throws one, and for a path that would not be read back. The writers are
+ * compiled once per type.
  *
  * The result must be used immediately and not be modified: it shares maps with the message. Its objects may have members
  * that are undefined, which JSON.stringify omits. All objects of one type are clones of one object, so that V8 gives them

@@ -14,7 +14,7 @@ import { type ValueWriter, compileScalarWriter, writeDynamic } from "./write-sca
 const mostSeconds = 315_576_000_000n;
 const mostNanos = 999_999_999;
 
-export interface WellKnownWriterOptions extends Partial<JsonWriteOptions> {
+interface WellKnownWriterOptions extends Partial<JsonWriteOptions> {
   /** Writes the paths of a google.protobuf.FieldMask. */
   readonly writePaths: (paths: readonly string[]) => string;
 }
