@@ -7,6 +7,9 @@ import { partitionChangeLog } from "../../src/database/migrations/0011-change-lo
 import { addServiceBindings } from "../../src/database/migrations/0015-service-bindings.ts";
 import { acceptIdentities } from "../../src/database/migrations/0036-accepted-identities.ts";
 import { boundWhatCounts } from "../../src/database/migrations/0039-counted-kinds.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { logIndexes } from "../../src/database/migrations/0052-log-indexes.ts";
+import { createPartitions } from "../../src/database/partitions.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 import { migrateToBefore } from "./migrate-to-before.ts";
 
@@ -235,4 +238,32 @@ test("0039-counted-kinds lets services count what their types count, and bounds 
     zones: [{ verb: "create", quantities: [{ kind: "ram" }] }, { verb: "delete" }],
     empty: [],
   });
+});
+
+test("0052-log-indexes and 0053-partition-indexes index a log with entries, one partition after the other", async () => {
+  const database = await openBefore("0050-chained-entries");
+  await createPartitions(database.writes);
+  await sql`
+    insert into changes (org_id, revision, position, time, format, method, resource_type, resource_id, resource_path, after)
+    values (${acme}, gen_random_uuid(), 0, now(), 3, 'test', 'Org', ${acme}, '', '{}')`.execute(database.writes);
+  const { applied } = await migrate(database.writes);
+  expect(applied).toContain("0053-partition-indexes");
+  const names = logIndexes.map(({ name }) => name);
+  const { rows } = await sql<{ name: string; valid: boolean; attached: number; partitions: number }>`
+    select relname as name, indisvalid as valid,
+      (select count(*)::int from pg_inherits where inhparent = indexrelid) as attached,
+      (select count(*)::int from pg_inherits where inhparent = indrelid) as partitions
+    from pg_index join pg_class on pg_class.oid = indexrelid where relname = any(${names}) order by relname`.execute(
+    database.reads,
+  );
+  expect(rows.map(({ name }) => name)).toEqual(names.toSorted());
+  for (const { valid, attached, partitions } of rows) {
+    expect(partitions).toBeGreaterThan(24);
+    expect({ valid, attached }).toEqual({ valid: true, attached: partitions });
+  }
+  const { rows: entries } = await sql<{
+    hash: unknown;
+    container_id: unknown;
+  }>`select hash, container_id from changes`.execute(database.reads);
+  expect(entries).toEqual([{ hash: null, container_id: null }]);
 });
