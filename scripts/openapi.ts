@@ -14,14 +14,17 @@ import {
   hasOption,
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { resource } from "../gen/google/api/resource_pb.ts";
+import { resource, resource_reference } from "../gen/google/api/resource_pb.ts";
 import { authorization } from "../gen/iam/v1alpha/authorization_pb.ts";
 import { identifier_names } from "../gen/iam/v1alpha/resource_options_pb.ts";
 import { readConfig } from "../src/config.ts";
 import { ServiceError, type ErrorReason } from "../src/errors/service-error.ts";
 import { encodeError } from "../src/rest/errors/encode-error.ts";
 import { statusOf } from "../src/rest/errors/status-codes.ts";
+import { type PathPattern, allPatterns, patterns } from "../src/paths/patterns.ts";
 import { isOutputOnly } from "../src/rest/openapi/field-behavior.ts";
+import { mapKeyPattern } from "../src/rest/openapi/fields-pattern.ts";
+import type { Segment } from "../src/rest/openapi/path-patterns.ts";
 import { describeOpenApi } from "../src/rest/openapi/describe-openapi.ts";
 import type { ErrorResponse } from "../src/rest/openapi/error-responses.ts";
 import { readDeprecation } from "../src/rpc/read-deprecation.ts";
@@ -171,27 +174,49 @@ const registry = buildRegistry();
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 const plainName = "[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?";
 const identifier = "[a-z][a-z0-9_]{0,62}";
-/** A key of a map in a field mask (AIP-161). */
-const mapKey = "[\\w/-]+|`([^`]|``)*`";
+/** A name that looks like an id, which has an `@` in front. */
+const uuidAsName = uuid.replaceAll("A-F", "");
 const messages = [...registry].filter((desc) => desc.kind === "message");
 
 /** Returns what stands for a resource in a path: its name or `@` and its id, or `-` where the method allows it. */
-function segmentPattern(type: string, takesAny: boolean): string {
+function segmentPattern(type: string, takesAny: boolean): Segment {
   const message = messages.find((each) => getOption(each, resource).type === type);
-  if (message === undefined) return plainName;
+  if (message === undefined) return { pattern: plainName, except: uuidAsName };
   const hasName = message.fields.some(({ name }) => name === "name");
-  if (!hasName) return `@${uuid}`;
-  return `${getOption(message, identifier_names) ? identifier : plainName}|@${uuid}${takesAny ? "|-" : ""}`;
+  if (!hasName) return { pattern: `@${uuid}` };
+  const others = `@${uuid}${takesAny ? "|-" : ""}`;
+  if (getOption(message, identifier_names)) return { pattern: `${identifier}|${others}` };
+  return { pattern: `${plainName}|${others}`, except: uuidAsName };
 }
 
-/** Returns the pattern of the fields that AIP-132 and AIP-134 define as lists of the names of other fields. */
+/** Returns the expression of the paths of some patterns, such as `orgs`, `members`. */
+function pathExpression(some: readonly PathPattern[]): string {
+  const nameIn = (collection: string): string => (/^qu\w+Kinds$/.test(collection) ? identifier : plainName);
+  const one = (pattern: PathPattern): string => pattern.map((each) => `${each}/(${nameIn(each)}|@${uuid})`).join("/");
+  return some.map(one).join("|");
+}
+
+/** The paths of what other services keep in a customer, a service, an org or a project begin with those. */
+const holders: readonly PathPattern[] = [patterns.Customer, patterns.Service, patterns.Org, patterns.Project];
+const inHolder = String.raw`(${pathExpression(holders)})(/[\w~@:-][\w.~@:-]{0,127})*`;
+const elsewhere = pathExpression(allPatterns.filter(([top]) => holders.every(([holder]) => holder !== top)));
+
+/** Returns the pattern of a path that may be of several types, as `src/access/evaluation` parses them. */
+function anyPathPattern({ name, parent }: DescField): string {
+  const isSubject = name === "subject_path" || parent.name === "Subject";
+  if (isSubject) return `^/?(${pathExpression([patterns.Member, patterns.Group])})$`;
+  return `^/?$|^/?(${inHolder}|${elsewhere})$`;
+}
+
+/** Returns the pattern of a path of any type, and of the lists of the names of other fields of AIP-132 and AIP-134. */
 function fieldPattern(field: DescField): string | undefined {
   const { parent } = field;
+  if (getOption(field, resource_reference).type === "*") return anyPathPattern(field);
   if (field.fieldKind === "message" && field.message.typeName === "google.protobuf.FieldMask") {
     const target = parent.fields.find(({ message }) => message !== undefined && hasOption(message, resource))?.message;
     const names = target?.fields
       .filter((each) => !isOutputOnly(each) && each.name !== "etag")
-      .map(({ name, fieldKind }) => (fieldKind === "map" ? `${name}(\\.(${mapKey}))?` : name));
+      .map(({ name, fieldKind }) => (fieldKind === "map" ? `${name}(\\.(${mapKeyPattern}))?` : name));
     return names && `^(\\*|(${names.join("|")})(,(${names.join("|")}))*)?$`;
   }
   if (field.name !== "order_by") return undefined;

@@ -65,7 +65,7 @@ export function createRequestHandler(
     ...signIn,
     originOf: (request) => ({ ...originOf(request, ""), credentialId: null }),
   });
-  const answerDocs = createDocsSite(() => JSON.stringify(openApi), downloadsOf(contractFiles));
+  const answerDocs = createDocsSite(openApi, downloadsOf(contractFiles));
   const restOptions = {
     requestGate: guards.gate,
     beforeMessage: guards.slice,

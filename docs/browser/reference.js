@@ -1,97 +1,18 @@
-// The API reference: Swagger UI, with a search over operations, and errors folded away. A plugin replaces these components of
-// it; https://swagger.io/docs/open-source-tools/swagger-ui/customization/plugin-api/ documents how.
+// The API reference. The server lists the operations; Swagger UI shows the one that is opened, from the part of the document that
+// its section needs. Swagger UI takes longer to load than all else, so it is loaded when the first one is opened.
+// https://swagger.io/docs/open-source-tools/swagger-ui/customization/plugin-api/ documents its plugins.
 
-/** Whether an operation has all words of the search in its section, method, path, id or summary; `deprecated` is one. */
-function matches(tag, operation, words) {
-  const { path, method } = operation.toObject();
-  const described = [operation.getIn(["operation", "operationId"]), operation.getIn(["operation", "summary"])];
-  const state = operation.getIn(["operation", "deprecated"]) === true ? "deprecated" : "";
-  const text = [tag, method, path, ...described, state].join(" ").toLowerCase();
-  return words.every((word) => text.includes(word));
-}
-
-function findOperations(sections, phrase) {
-  const words = phrase.toLowerCase().split(/\s+/);
-  return sections
-    .map((section, tag) => section.update("operations", (all) => all.filter((each) => matches(tag, each, words))))
-    .filter((section) => section.get("operations").size > 0);
-}
-
-/** Replaces the filter for sections. */
-function createSearch({ React }) {
-  const { createElement: h, useEffect, useRef } = React;
-  return function Search({ specSelectors, layoutSelectors, layoutActions }) {
-    const input = useRef(null);
-    useEffect(() => {
-      const focus = (event) => {
-        if (event.key !== "/" || event.target.closest("input, textarea, select") !== null) return;
-        event.preventDefault();
-        input.current.focus();
-      };
-      document.addEventListener("keydown", focus);
-      return () => document.removeEventListener("keydown", focus);
-    }, []);
-    const phrase = layoutSelectors.currentFilter();
-    const sections = specSelectors.taggedOperations();
-    const count = sections.reduce((sum, section) => sum + section.get("operations").size, 0);
-    const showAll = (isShown) => {
-      for (const tag of sections.keySeq()) layoutActions.show(["operations-tag", tag], isShown);
-    };
-    return h(
-      "div",
-      { className: "search wrapper", role: "search" },
-      h("input", {
-        ref: input,
-        type: "search",
-        placeholder: "Search operations, such as: list members",
-        "aria-label": "Search operations",
-        value: typeof phrase === "string" ? phrase : "",
-        onChange: ({ target }) => layoutActions.updateFilter(target.value),
-      }),
-      h("span", { role: "status" }, `${count} ${count === 1 ? "operation" : "operations"}`),
-      h("button", { type: "button", onClick: () => showAll(true) }, "Open all"),
-      h("button", { type: "button", onClick: () => showAll(false) }, "Close all"),
-    );
-  };
-}
-
-/**
- * Replaces the list of sections. The original keeps only the visible rows in the page as soon as there are 150 rows; rows of
- * different heights then overlap or vanish. A search opens all sections that have results.
- */
-function createOperations({ React }) {
+/** Shows an operation without what the page has around it: the layout of each viewer. */
+function createLayout({ React }) {
   const { createElement: h } = React;
-  return function Operations({
-    specSelectors,
-    oas3Selectors,
-    layoutSelectors,
-    layoutActions,
-    getComponent,
-    getConfigs,
-  }) {
-    const Section = getComponent("OperationTag");
+  return function OneOperation({ specSelectors, getComponent }) {
     const Operation = getComponent("OperationContainer", true);
-    const sections = specSelectors.taggedOperations();
-    const isSearch = typeof layoutSelectors.currentFilter() === "string" && layoutSelectors.currentFilter() !== "";
-    if (sections.size === 0) return h("p", { className: "no-result" }, "No operation has all of these words.");
-    const shared = { oas3Selectors, layoutActions, getConfigs, getComponent, specUrl: specSelectors.url() };
-    return h(
-      "div",
-      null,
-      sections
-        .map((section, tag) => {
-          const isShown = isSearch || layoutSelectors.isShown(["operations-tag", tag], false);
-          const selectors = { ...layoutSelectors, isShown: () => isShown };
-          const rows = section.get("operations").map((operation) => {
-            const { path, method, specPath } = operation.toObject();
-            return h(Operation, { key: `${method} ${path}`, specPath, op: operation, path, method, tag });
-          });
-          const props = { ...shared, key: tag, tag, tagObj: section, layoutSelectors: selectors };
-          return h(Section, props, isShown ? h("div", { className: "operation-tag-content" }, rows.toArray()) : null);
-        })
-        .valueSeq()
-        .toArray(),
-    );
+    const [section] = specSelectors.taggedOperations().entrySeq().toArray();
+    if (section === undefined) return null;
+    const [tag, content] = section;
+    const operation = content.getIn(["operations", 0]);
+    const { path, method, specPath } = operation.toObject();
+    return h("div", { className: "swagger-ui" }, h(Operation, { specPath, op: operation, path, method, tag }));
   };
 }
 
@@ -127,7 +48,7 @@ function dereference(node, document, open = []) {
   return { ...dereference(target, document, [...open, $ref]), ...Object.fromEntries(rest), $$ref: $ref };
 }
 
-/** Replaces the resolver, which reads the whole document anew whenever an operation is opened: that takes seconds. */
+/** Replaces the resolver, which reads the whole document anew for each operation. */
 function resolveQuickly(original, { specSelectors, specActions }) {
   return (path) => {
     const document = specSelectors.specJson().toJS();
@@ -136,39 +57,136 @@ function resolveQuickly(original, { specSelectors, specActions }) {
   };
 }
 
-/** Follows a link to an operation by the browser's own scrolling, which leaves room for the search at the top. */
-const scrollInto = () => (element) => {
-  (element.querySelector(".opblock, .opblock-tag") ?? element).scrollIntoView();
-  return { type: "scrolled" };
-};
-
 const plugin = (system) => ({
-  fn: { opsFilter: findOperations },
   statePlugins: {
     spec: { wrapActions: { requestResolvedSubtree: resolveQuickly } },
-    layout: { wrapActions: { scrollToElement: scrollInto } },
   },
-  components: { FilterContainer: createSearch(system), operations: createOperations(system) },
+  components: { OneOperation: createLayout(system), OperationSummary: () => null },
   wrapComponents: { response: foldErrors },
 });
+
+const reference = document.querySelector("#reference");
+const key = document.querySelector("#key");
+const sections = [...document.querySelectorAll(".section")];
+
+/** Calls from the page carry the key, which is kept in its input field only. */
+function addKey(request) {
+  const text = key.value.trim();
+  if (text !== "") request.headers.Authorization = `Bearer ${text}`;
+  return request;
+}
+
+/** Adds an element that loads a file, and waits for the file. */
+function load(name, attributes) {
+  return new Promise((resolve, reject) => {
+    const element = Object.assign(document.createElement(name), attributes);
+    element.addEventListener("load", resolve);
+    element.addEventListener("error", () => {
+      element.remove();
+      reject(new Error(`${element.src ?? element.href} cannot be loaded`));
+    });
+    // Before the style of the pages, which changes that of Swagger UI.
+    document.head.prepend(element);
+  });
+}
+
+/** Returns a function that does something once, and again only after it has failed. */
+function once(act) {
+  let done;
+  return () => {
+    done ??= act().catch((error) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
+
+const loadViewer = once(() => {
+  const { script, style } = reference.dataset;
+  return Promise.all([load("script", { src: script }), load("link", { rel: "stylesheet", href: style })]);
+});
+
+const documents = new Map(
+  sections.map((section) => {
+    const read = async () => {
+      const response = await fetch(section.dataset.document);
+      if (!response.ok) throw new Error(`the service answers ${response.status}`);
+      return response.json();
+    };
+    return [section, once(read)];
+  }),
+);
+
+/** Returns the document of one operation, whose calls go to the service that the page comes from. */
+function documentOf(id, { paths, ...rest }) {
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const { path, method, operation } = operations.find((each) => each.operation.operationId === id);
+  const servers = [{ url: new URL("..", location.href).href.replace(/\/$/, "") }];
+  return { ...rest, servers, paths: { [path]: { [method]: operation } } };
+}
+
+/** Shows an operation below its row, when it is first opened. */
+async function show(operation) {
+  if (operation.querySelector(".viewer") !== null) return;
+  operation.querySelector(".problem")?.remove();
+  const viewer = document.createElement("div");
+  viewer.className = "viewer";
+  viewer.textContent = "Loading ...";
+  operation.append(viewer);
+  try {
+    const [whole] = await Promise.all([documents.get(operation.closest(".section"))(), loadViewer()]);
+    viewer.textContent = "";
+    SwaggerUIBundle({
+      spec: documentOf(operation.id, whole),
+      domNode: viewer,
+      layout: "OneOperation",
+      plugins: [plugin],
+      docExpansion: "full",
+      defaultModelRendering: "example",
+      displayRequestDuration: true,
+      requestInterceptor: addKey,
+      // Nothing leaves this host.
+      validatorUrl: null,
+    });
+  } catch (error) {
+    viewer.className = "problem";
+    viewer.textContent = `This operation cannot be shown: ${error.message}. Close and open it to try again.`;
+  }
+}
+
+/**
+ * Opens what the fragment of the URL names: an operation, `#listOrgs`, or a section, `#group-members`. Earlier versions had
+ * `#/Group%20members/listGroupMembers`.
+ */
+function followFragment() {
+  const name = location.hash.slice(1).split("/").at(-1).replaceAll("%20", "-");
+  const named = document.getElementById(name) ?? document.getElementById(name.toLowerCase());
+  if (named === null || named.localName !== "details") return;
+  named.closest(".section").open = true;
+  named.open = true;
+  named.scrollIntoView();
+}
+
+// The event "toggle" does not bubble.
+reference.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (!target.open || !target.matches(".operation")) return;
+    if (location.hash !== `#${target.id}`) history.replaceState(null, "", `#${target.id}`);
+    void show(target);
+  },
+  { capture: true },
+);
+document.querySelector("#open-all").addEventListener("click", () => sections.forEach((each) => (each.open = true)));
+document.querySelector("#close-all").addEventListener("click", () => sections.forEach((each) => (each.open = false)));
+addEventListener("hashchange", followFragment);
+followFragment();
 
 /** Swagger UI has a dark theme but no setting that follows the one of the system. */
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const applyTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", applyTheme);
 applyTheme();
-
-SwaggerUIBundle({
-  url: "../openapi.json",
-  dom_id: "#reference",
-  plugins: [plugin],
-  filter: true,
-  deepLinking: true,
-  docExpansion: "none",
-  defaultModelsExpandDepth: 0,
-  defaultModelRendering: "example",
-  displayRequestDuration: true,
-  // Nothing leaves this host, and a token is forgotten with the page.
-  validatorUrl: null,
-  persistAuthorization: false,
-});

@@ -1,16 +1,24 @@
-import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import openApi from "../../gen/openapi.json" with { type: "json" };
 import { createDocsSite } from "../../src/http/docs/docs-site.ts";
 import { guides } from "../../src/http/docs/guides.ts";
-import { renderMarkdown } from "../../src/http/docs/render-markdown.ts";
+import { passagesOf, renderMarkdown } from "../../src/http/docs/render-markdown.ts";
 import { answerError } from "../../src/http/plain-error.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
 import { type StartedListener, startListener } from "./start-listener.ts";
 
-const document = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "utf8");
+const document = JSON.stringify(openApi);
 
 // Compresses all files, which takes a second.
-const answerDocs = createDocsSite(() => document);
+const answerDocs = createDocsSite(openApi);
+
+type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+function operationIdsOf({ paths }: { readonly paths: object }): string[] {
+  const items = Object.values(paths) as Record<string, { operationId: string }>[];
+  return items.flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+}
 
 function start(): Promise<StartedListener> {
   return startListener((request, response) => {
@@ -53,18 +61,68 @@ describe("/openapi.json", () => {
 });
 
 describe("/docs/", () => {
-  test.each(["/docs/", "/docs/reference.js", "/docs/page.css", "/docs/swagger-ui-bundle.js", "/docs/filters"])(
-    "serves %s with a content security policy for this host only",
-    async (path) => {
-      await using server = await start();
-      const response = await fetch(server.url + path);
-      expect([response.status, (await response.text()).length > 50]).toEqual([200, true]);
-      const policy = response.headers.get("content-security-policy") ?? "";
-      expect(policy).toContain("default-src 'none'");
-      expect(policy).not.toMatch(/unsafe|https?:/);
-      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
-    },
-  );
+  test.each([
+    "/docs/",
+    "/docs/page.js",
+    "/docs/page.css",
+    "/docs/search.json",
+    "/docs/reference.js",
+    "/docs/reference/group-members.json",
+    "/docs/swagger-ui-bundle.js",
+    "/docs/filters",
+  ])("serves %s with a content security policy for this host only", async (path) => {
+    await using server = await start();
+    const response = await fetch(server.url + path);
+    expect([response.status, (await response.text()).length > 50]).toEqual([200, true]);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:/);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("names its files by their content, so that they are kept, and revalidates what has a fixed name", async () => {
+    await using server = await start();
+    const page = await (await fetch(`${server.url}/docs/`)).text();
+    const links = [...page.matchAll(/"([\w./-]+\?v=[\w-]+)"/g)].map(([, link = ""]) => link);
+    expect(links.length).toBeGreaterThan(openApi.tags.length + 5);
+    const cacheOf = async (path: string) => (await fetch(`${server.url}/docs/${path}`)).headers.get("cache-control");
+    for (const link of links) expect([link, await cacheOf(link)]).toEqual([link, expect.stringContaining("immutable")]);
+    expect(await cacheOf("")).toBe("no-cache");
+    expect(await cacheOf("page.css")).toBe("no-cache");
+    expect(await cacheOf("page.css?v=of-another-version")).toBe("no-cache");
+  });
+
+  test("is small until an operation is opened, and needs little more to show it", async () => {
+    await using server = await start();
+    const read = async (path: string) => (await fetch(`${server.url}/docs/${path}`)).text();
+    const sizeOf = async (...paths: string[]) => {
+      const texts = await Promise.all(paths.map(read));
+      return texts.reduce((sum, text) => sum + gzipSync(text).length, 0);
+    };
+    expect(await sizeOf("", "page.css", "page.js", "reference.js")).toBeLessThan(30_000);
+    expect(await sizeOf("search.json")).toBeLessThan(80_000);
+    const sections = openApi.tags.map(({ name }) => `reference/${name.toLowerCase().replaceAll(" ", "-")}.json`);
+    const sizes = await Promise.all(sections.map((section) => sizeOf(section)));
+    expect(Math.max(...sizes)).toBeLessThan(25_000);
+  });
+
+  test("lists each operation once, and describes it in the document of its section with all that it refers to", async () => {
+    await using server = await start();
+    const page = await (await fetch(`${server.url}/docs/`)).text();
+    const listed = [...page.matchAll(/<details class="operation" id="(\w+)">/g)].map(([, id = ""]) => id);
+    const links = [...page.matchAll(/data-document="([^"]*)"/g)].map(([, link]) => link);
+    const described = await Promise.all(
+      links.map(async (link) => {
+        const part = (await (await fetch(`${server.url}/docs/${link}`)).json()) as typeof openApi;
+        for (const [, kind = "", name = ""] of JSON.stringify(part).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+          expect(part.components).toHaveProperty([kind, name], (openApi.components as Components)[kind]?.[name]);
+        }
+        return operationIdsOf(part);
+      }),
+    );
+    expect(described.flat().toSorted()).toEqual(operationIdsOf(openApi).toSorted());
+    expect(listed.toSorted()).toEqual(operationIdsOf(openApi).toSorted());
+  });
 
   test("is the redirect target of /docs", async () => {
     await using server = await start();
@@ -133,7 +191,7 @@ describe("the guides", () => {
   test("load nothing from other hosts, and have no inline scripts and styles", async () => {
     for (const [slug, html] of await readPages()) {
       const loads = [...html.matchAll(/<(?:script|link|img|iframe)[^>]*/g)].map(([tag]) => tag);
-      expect([slug, loads.filter((tag) => /(?:src|href)="(?!\w[\w.-]*")/.test(tag))]).toEqual([slug, []]);
+      expect([slug, loads.filter((tag) => /(?:src|href)="(?!\w[\w.-]*\?v=[\w-]+")/.test(tag))]).toEqual([slug, []]);
       expect([slug, html.match(/<style|<script>|\sstyle=|\son\w+=/)]).toEqual([slug, null]);
     }
   });
@@ -150,6 +208,34 @@ describe("the guides", () => {
         if (heading !== undefined) expect(target, `${link} in /docs/${slug}`).toContain(` id="${heading}"`);
       }
     }
+  });
+});
+
+describe("the search", () => {
+  test("has each operation and each heading of the guides, with links that lead there", async () => {
+    await using server = await start();
+    const entries = (await (await fetch(`${server.url}/docs/search.json`)).json()) as { kind: string; href: string }[];
+    const operations = entries.filter(({ kind }) => kind === "operation").map(({ href }) => href);
+    expect(operations.toSorted()).toEqual(
+      operationIdsOf(openApi)
+        .toSorted()
+        .map((id) => `./#${id}`),
+    );
+    for (const { slug } of guides) {
+      const html = await (await fetch(`${server.url}/docs/${slug}`)).text();
+      const headings = [...html.matchAll(/<h\d id="([^"]+)"/g)].map(([, id]) => `${slug}#${id}`);
+      const found = entries.map(({ href }) => href).filter((href) => href.startsWith(`${slug}#`));
+      expect(found).toEqual(headings);
+    }
+  });
+
+  test("has the text below a heading, without markup", () => {
+    const markdown =
+      "# A `b`\n\nSee [c](c.md)\nand **d**.\n\n```sh\ncurl\n```\n\n## E\n\n| f | g |\n|---|---|\n| h | i |\n";
+    expect(passagesOf(markdown)).toEqual([
+      { id: "a-b", heading: "A b", text: "See c and d. curl" },
+      { id: "e", heading: "E", text: "f g h i" },
+    ]);
   });
 });
 

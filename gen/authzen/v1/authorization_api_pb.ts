@@ -242,7 +242,9 @@ export type EvaluateAllRequest = Message<"authzen.v1.EvaluateAllRequest"> & {
   context?: JsonObject | undefined;
 
   /**
-   * The evaluations, at most 1000.
+   * The evaluations, at most 1000, for example
+   * `[{"subject": {"type": "member", "id": "/orgs/acme/members/alice"}, "action": {"name": "compute.instances.start"},
+   * "resource": {"type": "project", "id": "/orgs/acme/projects/web"}}]`.
    *
    * @generated from field: repeated authzen.v1.EvaluateAllRequest.Evaluation evaluations = 5;
    */

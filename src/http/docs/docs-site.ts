@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
 import Negotiator from "negotiator";
 import { type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
 import { answerError, refuseOtherMethods } from "../plain-error.ts";
-import { requestPathOf } from "../request-path.ts";
-import { docsFiles } from "./docs-pages.ts";
+import { queryOf, requestPathOf } from "../request-path.ts";
+import type { ApiDocument } from "./api-document.ts";
+import { docsFiles } from "./docs-files.ts";
+import { type ServedFile, createServedFile } from "./served-file.ts";
 
 /** The pages may only load from and connect to this host. Swagger UI has icons in data URLs. */
 const contentSecurityPolicy = [
@@ -18,22 +18,22 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Caches must revalidate: a new version of the server has different files under the same names. */
 const shared = {
-  "Cache-Control": "no-cache",
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": contentSecurityPolicy,
   "Referrer-Policy": "no-referrer",
 };
 
+/** A new version of the server has different files under the same names. */
+const revalidated = "no-cache";
+/** For a URL with the digest of its file. */
+const unchanging = "public, max-age=31536000, immutable";
+
 /** For files that are public, because some editors and generators run in browsers. */
 const anyOrigin = { "Access-Control-Allow-Origin": "*" };
 
 interface Page {
-  readonly type: string;
-  readonly plain: Buffer;
-  readonly compressed: Buffer;
-  readonly etag: string;
+  readonly file: ServedFile;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -46,63 +46,41 @@ export interface Download {
 /**
  * Serves `/openapi.json`, the API reference at `/docs/` with the guides next to it, and downloads, without authentication.
  *
- * @param readDocument returns the contents of `/openapi.json`.
+ * @param document the contents of `/openapi.json`.
  * @param downloads by path.
  * @returns a function that returns false, without touching the response, for any other path.
  */
 export function createDocsSite(
-  readDocument: () => string,
+  document: ApiDocument,
   downloads: Readonly<Record<string, Download>> = {},
 ): (request: HttpRequest, response: HttpResponse) => boolean {
-  // The pages are created on first use and kept in memory: they are few, and compressing one takes longer than most calls.
-  const pages = new Map<string, () => Page>([
-    ["/openapi.json", once(() => createPage("application/json", readDocument(), anyOrigin))],
-  ]);
-  for (const [path, { type, read }] of docsFiles()) {
-    pages.set(
-      `/docs/${path}`,
-      once(() => createPage(type, read())),
-    );
-  }
-  for (const [path, { type, read }] of Object.entries(downloads)) {
-    pages.set(
-      path,
-      once(() => createPage(type, read(), anyOrigin)),
-    );
-  }
+  const pages = new Map<string, Page>();
+  const publish = (path: string, { type, read }: Download): void => {
+    pages.set(path, { file: createServedFile(type, read), headers: { ...shared, ...anyOrigin } });
+  };
+  publish("/openapi.json", { type: "application/json", read: () => Buffer.from(JSON.stringify(document)) });
+  for (const [path, download] of Object.entries(downloads)) publish(path, download);
+  for (const [path, file] of docsFiles(document)) pages.set(`/docs/${path}`, { file, headers: shared });
 
   return (request, response) => {
     const path = requestPathOf(request.url ?? "");
     const page = pages.get(path);
     if (page === undefined && path !== "/docs" && !path.startsWith("/docs/")) return false;
     if (refuseOtherMethods(request, response, path)) return true;
-    if (page !== undefined) answerPage(page(), request, response);
+    if (page !== undefined) answerPage(page, request, response);
     else if (path === "/docs") answer(response, 308, { Location: "/docs/" });
     else answerNotFound(response, path);
     return true;
   };
 }
 
-function once(make: () => Page): () => Page {
-  let made: Page | undefined;
-  return () => (made ??= make());
-}
-
-function createPage(type: string, content: string | Uint8Array, headers: Page["headers"] = {}): Page {
-  const plain = Buffer.from(content);
-  // A weak validator, because the compressed form has the same ETag.
-  const etag = `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
-  return { type, plain, compressed: gzipSync(plain), etag, headers: { ...shared, ...headers } };
-}
-
-function answerPage(
-  { type, plain, compressed, etag, headers }: Page,
-  request: HttpRequest,
-  response: HttpResponse,
-): void {
+function answerPage({ file, headers }: Page, request: HttpRequest, response: HttpResponse): void {
   // The response may also vary by Origin.
   const vary = [response.getHeader("vary"), "Accept-Encoding"].filter((name) => name !== undefined).join(", ");
-  const cached = { ...headers, ETag: etag, Vary: vary };
+  // A weak validator, because the compressed form has the same ETag.
+  const etag = `W/"${file.digest()}"`;
+  const isVersioned = queryOf(request).get("v") === file.digest();
+  const cached = { ...headers, "Cache-Control": isVersioned ? unchanging : revalidated, ETag: etag, Vary: vary };
   const known = request.headers["if-none-match"];
   if (known !== undefined && (known.trim() === "*" || known.includes(etag.slice(2)))) {
     answer(response, 304, cached);
@@ -110,9 +88,10 @@ function answerPage(
   }
   const accepted = { headers: { "accept-encoding": request.headers["accept-encoding"] ?? "identity" } };
   const isCompressed = new Negotiator(accepted).encoding(["gzip", "identity"]) === "gzip";
-  const body = isCompressed ? compressed : plain;
+  const body = isCompressed ? file.compressed() : file.plain();
   const coding = isCompressed ? { "Content-Encoding": "gzip" } : {};
-  answer(response, 200, { ...cached, ...coding, "Content-Type": type, "Content-Length": String(body.length) }, body);
+  const described = { "Content-Type": file.type, "Content-Length": String(body.length) };
+  answer(response, 200, { ...cached, ...coding, ...described }, body);
 }
 
 /** Node omits the body of a response to HEAD. */

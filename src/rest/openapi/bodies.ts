@@ -6,6 +6,7 @@ import { exampleIn } from "./example-in.ts";
 import { type ExamplePurpose, exampleMessage } from "./example-message.ts";
 import type { Content, MediaType, RequestBody, Schema } from "./openapi-document.ts";
 import type { CommentReader } from "./read-comments.ts";
+import type { Answered } from "./system-parameters.ts";
 import type { Form, Schemas } from "./schemas/create-schemas.ts";
 
 const json = "application/json";
@@ -66,10 +67,16 @@ export function describeAnswer(method: DescMethod, rule: HttpRule, { schemas, co
   };
 }
 
-/** Returns the kind of a response, which determines its system parameters. */
-export function answersKind(method: DescMethod, content: Content): "json" | "stream" | "other" {
-  if (!(json in content)) return "other";
-  return method.methodKind === "server_streaming" ? "stream" : "json";
+/** Returns what a method answers, which determines its system parameters. */
+export function answered(method: DescMethod, rule: HttpRule, content: Content, schemas: Schemas): Answered {
+  const { output } = method;
+  if (!(json in content)) return { kind: "other" };
+  const field = output.fields.find(({ name }) => name === rule.responseBody);
+  const message = field === undefined ? output : field.fieldKind === "map" ? undefined : field.message;
+  return {
+    kind: method.methodKind === "server_streaming" ? "stream" : "json",
+    ...(message !== undefined && { message, schema: schemas.ofMessage(message, "whole") }),
+  };
 }
 
 const binary: Schema = { type: "string", format: "binary" };

@@ -1,4 +1,4 @@
-import type { DescEnum, DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import type { DescEnum, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { type HttpRule, readHttpRules } from "../routing/http-rules.ts";
 import type { DeprecationOf } from "../deprecation.ts";
@@ -9,13 +9,13 @@ import { type ErrorResponse, errorResponse, mergeErrors, transcoderErrors } from
 import { errorComponents } from "./error-schema.ts";
 import type { Info, OpenApiDocument, Operation, PathItem } from "./openapi-document.ts";
 import { createOperationIds } from "./operation-ids.ts";
-import { type SegmentPattern, anySegment, createPathPatterns } from "./path-patterns.ts";
+import { type TextPatterns, createPathPatterns } from "./path-patterns.ts";
 import { createCommentReader } from "./read-comments.ts";
 import { createSchemas, input } from "./schemas/create-schemas.ts";
-import { type SystemParameterName, systemParameters } from "./system-parameters.ts";
+import { createSharedParameters } from "./system-parameters.ts";
 import { describePath } from "./describe-path.ts";
 
-export interface OpenApiOptions {
+export interface OpenApiOptions extends Partial<TextPatterns> {
   readonly info: Info;
   readonly servers: OpenApiDocument["servers"];
   /** The services. Their files should have source info, because comments become descriptions. */
@@ -46,12 +46,8 @@ export interface OpenApiOptions {
   readonly isPublic?: (method: DescMethod) => boolean;
   /** A note on the accepted values, added to the path parameters that are ids of resources. */
   readonly resourceIdNote?: string;
-  /** Returns what is accepted in place of a variable of a resource's pattern; by default, anything without a slash. */
-  readonly segmentPattern?: SegmentPattern;
   /** Whether no field is ever NaN or infinite, which the JSON of Protobuf writes as strings; by default, fields may be. */
   readonly areNumbersFinite?: boolean;
-  /** Returns the pattern of a field of a request that is not a path; undefined if there is none. */
-  readonly fieldPattern?: (field: DescField) => string | undefined;
 }
 
 /** The HTTP methods that OpenAPI 3.1 supports. */
@@ -67,14 +63,14 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
   const services = options.services.map(({ service }) => service);
   const commentOf = createCommentReader();
   const declarations = readDeclarations(services);
-  const pathPatterns = createPathPatterns(declarations.patterns, options.segmentPattern ?? (() => anySegment));
+  const pathPatterns = createPathPatterns(declarations.patterns, options);
   const openFiles = new Set(
     options.services
       .filter(({ ignoreUnknownFields }) => ignoreUnknownFields === true)
       .map(({ service }) => service.file),
   );
   const schemas = createSchemas(commentOf, declarations, {
-    patternOf: (field) => pathPatterns.ofField(field) ?? options.fieldPattern?.(field),
+    textKeywordsOf: pathPatterns.ofField,
     isOpen: ({ file }) => openFiles.has(file),
     areNumbersFinite: options.areNumbersFinite ?? false,
   });
@@ -82,7 +78,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
     ...transcoderErrors(options.errorDomain, options.maxBodyBytes ?? 4 * 1024 * 1024, options.mapError),
     ...options.errors,
   ]);
-  const used = new Set<SystemParameterName>();
+  const sharedParameters = createSharedParameters();
   const context: OperationContext = {
     schemas,
     commentOf,
@@ -90,7 +86,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
     noteOf: options.noteOf ?? (() => ""),
     deprecationOf: options.deprecationOf ?? (() => undefined),
     isPublic: options.isPublic ?? (() => false),
-    useParameter: (name) => used.add(name),
+    referToParameter: sharedParameters.refer,
   };
   const operationIdOf = createOperationIds(services);
   const knownNames = new Map<string, readonly string[]>();
@@ -146,9 +142,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
     components: {
       schemas: { ...schemas.components(), ...errorSchemas },
       responses: { ...Object.fromEntries(responses), Failure: errorResponse("Any other failure.", {}) },
-      parameters: Object.fromEntries(
-        Object.entries(systemParameters).filter(([name]) => used.has(name as SystemParameterName)),
-      ),
+      parameters: sharedParameters.components(),
       securitySchemes: options.securitySchemes,
     },
   };

@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { HttpRule } from "../routing/http-rules.ts";
 import type { PathTemplate } from "../routing/path-template.ts";
 import { readConventions } from "../routing/method-conventions.ts";
-import { answersKind, describeAnswer, describeRequestBody } from "./bodies.ts";
+import { answered, describeAnswer, describeRequestBody } from "./bodies.ts";
 import { type DeprecationOf, type Deprecation, deprecationHeaders } from "../deprecation.ts";
 import { exampleIn } from "./example-in.ts";
 import type { ErrorResponse } from "./error-responses.ts";
@@ -10,7 +10,7 @@ import type { Header, Operation, Parameter, Reference, Response } from "./openap
 import { describeQuery } from "./describe-query.ts";
 import { type CommentReader, firstSentence } from "./read-comments.ts";
 import type { Schemas } from "./schemas/create-schemas.ts";
-import { type SystemParameterName, referToParameter, systemParametersOf } from "./system-parameters.ts";
+import { type SystemParameter, systemParametersOf } from "./system-parameters.ts";
 
 export interface OperationContext {
   readonly schemas: Schemas;
@@ -20,8 +20,8 @@ export interface OperationContext {
   readonly noteOf: (method: DescMethod) => string;
   readonly deprecationOf: DeprecationOf;
   readonly isPublic: (method: DescMethod) => boolean;
-  /** Called for each system parameter that is referenced. */
-  readonly useParameter: (name: SystemParameterName) => void;
+  /** Returns a reference to a parameter, after adding it to the components. */
+  readonly referToParameter: (parameter: SystemParameter) => Reference;
 }
 
 export function describeOperation(
@@ -41,14 +41,13 @@ export function describeOperation(
   const etagField = conventions.etag ?? conventions.etagCheck?.at(-1);
   const tag = `"${(etagField && exampleIn(commentOf(etagField))) ?? "3f7a"}~${exampleDigest}"`;
   const etag = { ...entityTag, example: tag };
-  const system = systemParametersOf(method.input, answersKind(method, content));
-  for (const name of system) context.useParameter(name);
+  const system = systemParametersOf(method.input, answered(method, rule, content, schemas));
   const parameters: (Parameter | Reference)[] = [
     ...pathParameters,
     ...describeQuery(method.input, rule.body, pathFields, schemas, commentOf),
     ...(conventions.etagCheck === undefined ? [] : [withExample(ifMatch, tag)]),
     ...(isRead && conventions.etag !== undefined ? [withExample(ifNoneMatch, tag)] : []),
-    ...system.map(referToParameter),
+    ...system.map(context.referToParameter),
   ];
   const deprecation = context.deprecationOf(method);
   const lifeHeaders = deprecation === undefined ? {} : describeDeprecationHeaders(deprecation);

@@ -145,8 +145,7 @@ function describeParameter(
   const { description: _inSchema, examples: _examplesInSchema, ...ofField } = schema as Record<string, unknown>;
   const isOwn = isLast && field !== undefined && getOption(field, resource_reference).type !== "";
   const takesAny = reads && !isOwn;
-  const plain =
-    start === undefined ? ofField : { ...ofField, pattern: `^(${pathPatterns.ofVariable(start, takesAny)})$` };
+  const plain: Schema = start === undefined ? ofField : { ...ofField, ...pathPatterns.ofVariable(start, takesAny) };
   return {
     name,
     in: "path",

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { FileRegistry } from "@bufbuild/protobuf";
+import type { DescMessage, FileRegistry } from "@bufbuild/protobuf";
 import openapi from "../../../gen/openapi.json" with { type: "json" };
+import { compileFieldSelection } from "../../../src/rest/json/select-fields.ts";
 import { describeOpenApi, type OpenApiOptions } from "../../../src/rest/openapi/describe-openapi.ts";
 import type { OpenApiDocument, Operation, Parameter } from "../../../src/rest/openapi/openapi-document.ts";
 import { buildImage } from "./build-image.ts";
@@ -45,6 +46,12 @@ function parameter(of: Operation, name: string): Parameter | undefined {
 
 function property(message: string, name: string): unknown {
   return (zoo.components.schemas[message]?.["properties"] as Record<string, unknown> | undefined)?.[name];
+}
+
+function animalMessage(): DescMessage {
+  const message = image.getMessage("zoo.v1.Animal");
+  if (message === undefined) throw new Error("no Animal");
+  return message;
 }
 
 const animal = "/v1/cages/{cage}/animals/{animal}";
@@ -117,9 +124,44 @@ describe("operations", () => {
 
   test("name the parameter for partial responses unlike any field", () => {
     const names = (of: Operation) => of.parameters.flatMap((each) => ("$ref" in each ? [each.$ref] : []));
-    expect(names(operation("get", animals))).toContain("#/components/parameters/PlainFields");
-    expect(names(operation("get", animal))).toContain("#/components/parameters/Fields");
+    expect(names(operation("get", animals))).toContain("#/components/parameters/AnimalPlainFields");
+    expect(names(operation("get", animal))).toContain("#/components/parameters/AnimalFields");
     expect(names(operation("delete", animal))).toEqual([]);
+  });
+
+  test("allow for partial responses the paths of the fields of the response", () => {
+    const { schema } = zoo.components.parameters["AnimalFields"] ?? {};
+    expect(schema).toMatchObject({ type: "string", minLength: 1 });
+    const pattern = new RegExp(String(schema?.["pattern"]), "u");
+    const taken = [
+      "title",
+      "title,nap",
+      "*",
+      "address.street,foods",
+      "address.*",
+      "friends.1",
+      "friends.`a.b`",
+      "friends.*",
+    ];
+    for (const paths of taken) {
+      expect([paths, pattern.test(paths)]).toEqual([paths, true]);
+      expect(() => compileFieldSelection(animalMessage(), paths)).not.toThrow();
+    }
+    for (const paths of ["", "title,", ",title", "titles", "title.x", "notes.x", "address.streets"]) {
+      expect([paths, pattern.test(paths)]).toEqual([paths, false]);
+      expect(() => compileFieldSelection(animalMessage(), paths)).toThrow();
+    }
+  });
+
+  test("say what a name in a path may not be", () => {
+    const segmentPattern = () => ({ pattern: "[a-z]+", except: "none" });
+    const { paths } = describeService("ZooService", { segmentPattern });
+    expect(paths[`${animal}:feed`]?.["post"]?.parameters).toContainEqual(
+      expect.objectContaining({
+        name: "cage",
+        schema: { minLength: 1, type: "string", pattern: "^([a-z]+)$", not: { pattern: "^(none)$" } },
+      }),
+    );
   });
 
   test("respond with 201 and Location, 204 or 304 where HTTP requires it", () => {
@@ -227,9 +269,7 @@ describe("schemas", () => {
   });
 
   test("of the details of errors are told apart by their @type", () => {
-    const detail = image.getMessage("zoo.v1.Animal");
-    if (detail === undefined) throw new Error("no Animal");
-    const { schemas } = describeService("ZooService", { errorDetails: [detail] }).components;
+    const { schemas } = describeService("ZooService", { errorDetails: [animalMessage()] }).components;
     expect(schemas["ErrorDetail"]).toEqual({
       oneOf: [{ $ref: "#/components/schemas/AnimalDetail" }],
       discriminator: {

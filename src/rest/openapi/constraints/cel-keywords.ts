@@ -9,6 +9,7 @@ export type Sized = "Length" | "Items" | "Properties";
  *     this.matches('REGEX')              pattern
  *     size(this) <= 10                   maxLength, maxItems or maxProperties; also >=
  *     !this.matches('[CHARACTERS]')      pattern
+ *     !this.matches('REGEX')             not, with a pattern; also this != 'TEXT'
  *     this.all(k, k.matches('REGEX'))    propertyNames, of a map
  *     this.all(k, size(this[k]) <= 10 && !this[k].matches('[CHARACTERS]'))
  *                                        additionalProperties, of a map of strings
@@ -28,9 +29,27 @@ export function celKeywords(expression: string, sized: Sized, isRequired: boolea
   if (conditions.length === 1 && last.startsWith("(") && last.endsWith(")")) {
     conditions = splitTopLevel(last.slice(1, -1), "&&");
   }
-  const schema: Schema = Object.assign({}, ...conditions.map((condition) => readCondition(condition, sized)));
+  const excluded = sized === "Length" ? conditions.flatMap(excludedBy) : [];
+  const schema: Schema = {
+    ...(Object.assign({}, ...conditions.map((condition) => readCondition(condition, sized))) as Schema),
+    ...(excluded.length > 0 && { not: { pattern: excluded.join("|") } }),
+  };
   if (!isEmptyAllowed || isRequired) return schema;
-  return typeof schema["pattern"] === "string" ? { pattern: `^$|${schema["pattern"]}` } : {};
+  const { pattern, not } = schema;
+  const isEmptyExcluded = excluded.some((each) => new RegExp(each, "u").test(""));
+  return {
+    ...(typeof pattern === "string" && { pattern: `^$|${pattern}` }),
+    ...(not !== undefined && !isEmptyExcluded && { not }),
+  };
+}
+
+/** Returns the patterns of the texts that a condition excludes, unless `readCondition` reads it. */
+function excludedBy(condition: string): string[] {
+  const [, text] = /^this != '([\w-]+)'$/.exec(condition) ?? [];
+  if (text !== undefined) return [`^${text}$`];
+  const [, regex] = /^!this\.matches\('(?!\[[^\]]*\]')((?:[^'\\]|\\.)*)'\)$/s.exec(condition) ?? [];
+  const pattern = regex === undefined ? undefined : patternOf(regex)["pattern"];
+  return typeof pattern === "string" ? [pattern] : [];
 }
 
 function readCondition(condition: string, sized: Sized): Schema {

@@ -47,7 +47,7 @@ export function standardConstraints({ type }: FieldRules): Constraints {
     case "timestamp":
       return { keywords: {}, sentences: timestampSentences(type.value) };
     case "duration":
-      return { keywords: {}, sentences: durationSentences(type.value) };
+      return durationConstraints(type.value);
     case "enum":
     case "any":
     case "fieldMask":
@@ -156,11 +156,17 @@ function timestampSentences({ lessThan, greaterThan, within }: TimestampRules): 
   return sentences;
 }
 
-function durationSentences({ lessThan, greaterThan }: DurationRules): string[] {
-  return [greaterThan, lessThan].flatMap((limit) =>
+function durationConstraints({ lessThan, greaterThan }: DurationRules): Constraints {
+  const sentences = [greaterThan, lessThan].flatMap((limit) =>
     limit.case === undefined ? [] : [`must be ${words[limit.case]} ${toJson(DurationSchema, limit.value)}`],
   );
+  // If the upper limit is below the lower limit, the rules exclude the range between them.
+  const isRange = lessThan.case === undefined || lessThan.value.seconds >= (greaterThan.value?.seconds ?? 0n);
+  const isPositive = isRange && greaterThan.case !== undefined && greaterThan.value.seconds >= 0n;
+  return { keywords: isPositive ? { pattern: positiveDuration } : {}, sentences };
 }
+
+const positiveDuration = String.raw`^[0-9]{1,11}(\.[0-9]{1,9})?s$`;
 
 function limits(kind: "Length" | "Items" | "Properties", min: bigint, max: bigint): Schema {
   return { ...(min > 0n && { [`min${kind}`]: Number(min) }), ...(max > 0n && { [`max${kind}`]: Number(max) }) };

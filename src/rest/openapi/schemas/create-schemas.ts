@@ -29,8 +29,8 @@ export const input: Input = { kind: "input", without: new Set() };
 
 /** What describes the values of fields that are not in the descriptors. */
 export interface FieldRules {
-  /** Returns the pattern of a path or of a list of fields; undefined for any other field. */
-  readonly patternOf: (field: DescField) => string | undefined;
+  /** Returns the keywords of a path or of a list of fields; undefined for any other field. */
+  readonly textKeywordsOf: (field: DescField) => Schema | undefined;
   /** Whether a message of a request may have fields that it does not declare. */
   readonly isOpen: (desc: DescMessage) => boolean;
   /** Whether floating-point values are always numbers, neither NaN nor infinite. */
@@ -103,13 +103,13 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
     ];
     const description = notes.filter((note) => note !== "").join("\n\n");
     const isAnswer = form === "whole";
-    const pattern = isAnswer ? undefined : rules.patternOf(field);
-    const inside = isAnswer ? {} : { ...elements.keywords, ...(field.fieldKind === "list" && pattern && { pattern }) };
+    const text = isAnswer ? undefined : rules.textKeywordsOf(field);
+    const inside = isAnswer ? {} : { ...elements.keywords, ...(field.fieldKind === "list" && text) };
     const schema: Schema = {
       ...ofContent(field, form, inside, isAnswer ? {} : keys.keywords),
       ...(!isAnswer && form !== "update" && isRequired(field) && filled(field)),
       ...(!isAnswer && own.keywords),
-      ...(field.fieldKind !== "list" && pattern !== undefined && { pattern }),
+      ...(field.fieldKind !== "list" && text),
       ...(description !== "" && { description }),
       ...(isOutputOnly(field) && { readOnly: true }),
       ...(isInputOnly(field) && { writeOnly: true }),

@@ -42,7 +42,7 @@ export function scalarSchema(type: ScalarType, isFinite: boolean): Schema {
 
 const wellKnown: Readonly<Record<string, Schema>> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
-  "google.protobuf.Duration": { type: "string", pattern: String.raw`^-?[0-9]+(\.[0-9]{1,9})?s$` },
+  "google.protobuf.Duration": { type: "string", pattern: String.raw`^-?[0-9]{1,11}(\.[0-9]{1,9})?s$` },
   "google.protobuf.FieldMask": { type: "string" },
   "google.protobuf.Struct": { type: "object", additionalProperties: true },
   "google.protobuf.Value": {},
