@@ -2,6 +2,7 @@ import { ServerResponse } from "node:http";
 import { type Logger, symbols } from "pino";
 import { type CallRecord, type RecordingHandler, attachRecord } from "./call-record.ts";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
+import { visible } from "./log-for-people.ts";
 import type { LogStream } from "./log-stream.ts";
 import { requestIdOf } from "./request-id.ts";
 import { requestPathOf } from "./request-path.ts";
@@ -45,7 +46,8 @@ export function withAccessLog(handler: RecordingHandler, { logger, enabled, onEn
     const isFailure = (status === 200 ? (record.failure?.http ?? status) : status) >= 500;
     const level = isFailure ? "warn" : "info";
     if (!logger.isLevelEnabled(level)) return;
-    const path = JSON.stringify(requestPathOf(request.url ?? ""));
+    // JSON leaves the control characters from U+007F on as they are, which come over HTTP/2.
+    const path = visible(JSON.stringify(requestPathOf(request.url ?? "")));
     const durationMs = Math.round(ms * 1000) / 1000;
     writeLine(
       `{"level":${logger.levels.values[level]}${timeNow()},"requestId":"${requestId}","method":${JSON.stringify(request.method)},` +

@@ -56,8 +56,8 @@ function formatError(error: unknown): string {
     .join("");
 }
 
-/** Escapes control characters, with which a text from outside could steer the terminal. */
-function visible(text: string): string {
+/** Escapes control characters, as JSON does, with which a text from outside could steer the terminal. */
+export function visible(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what it looks for
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -173,4 +173,12 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       }
     });
   });
+
+  test("a kind of a later version is refused, and not taken for projects", async () => {
+    const question = { subjectPath: alice, permission: start, parentPath: cloud.org, kind: 3 as typeof kind };
+    expect(await failureOf(access.listResources(question))).toMatchObject({
+      reason: "FIELD_INVALID",
+      fields: ["kind"],
+    });
+  });
 });

@@ -67,6 +67,19 @@ it("logs one line for each request and gives it an id", async () => {
   expect(JSON.stringify(lines)).not.toContain("secret");
 });
 
+it("writes no control character of a path, which could steer the terminal of who reads the log", async () => {
+  const written: string[] = [];
+  const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void written.push(line) });
+  await using server = await startListener(withAccessLog(handler, { logger, enabled: true }));
+  const session = await openHttp2(server.url);
+  await callHttp2(session, { ":path": "/a\u009b31mb\u0085" });
+  session.close();
+  await expect.poll(() => written).toHaveLength(1);
+  const [line = ""] = written;
+  expect(line).not.toMatch(/[\u007f-\u009f]/);
+  expect((JSON.parse(line) as Line)["path"]).toBe("/a\u009b31mb\u0085");
+});
+
 it("passes the generated id to the handler", async () => {
   const { logger, lines } = createLog();
   const echo: HttpHandler = ({ headers }, response) => void response.end(String(headers["x-request-id"]));
