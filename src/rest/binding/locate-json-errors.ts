@@ -27,8 +27,7 @@ export function locateJsonErrors(
 ): FieldViolation[] {
   const { ignoreUnknownFields, registry } = readers.options;
   const violations: FieldViolation[] = [];
-  /** The types whose fields a violation lists. */
-  const offered = new Set<string>();
+  const refuseUnknown = createRefuseUnknown();
   let tries = 0;
 
   function report(field: string, description: string): void {
@@ -37,21 +36,6 @@ export function locateJsonErrors(
 
   function expect(path: string, expected: string, value: JsonValue): void {
     report(path, `must be ${expected}, got ${describeJson(value)}`);
-  }
-
-  /** Lists the fields of a type for the first field that it does not have. */
-  function refuseUnknown({ typeName, fields }: DescMessage): string {
-    const description = `is not a field of ${typeName}`;
-    if (offered.has(typeName)) return description;
-    offered.add(typeName);
-    return `${description}; its fields are ${offerNames(fields.map(({ name }) => name))}`;
-  }
-
-  /** Says where a field of the request belongs that is in the body, which is another one of its fields. */
-  function refuseInBody({ name }: DescField, { typeName }: DescMessage): string {
-    return name === body
-      ? `is not a field of ${typeName}, but the whole body: send the fields that are in it`
-      : `is not a field of ${typeName}, but a parameter of the URL`;
   }
 
   function walkMessage(message: DescMessage, value: JsonValue, prefix: string, path: string): void {
@@ -65,7 +49,7 @@ export function locateJsonErrors(
       const field = fieldOfKey(message, key);
       if (field === undefined) {
         const ofRequest = path === body ? fieldOfKey(desc, key) : undefined;
-        const description = ofRequest === undefined ? refuseUnknown(message) : refuseInBody(ofRequest, message);
+        const description = ofRequest === undefined ? refuseUnknown(message) : refuseInBody(ofRequest, message, body);
         if (!ignoreUnknownFields) report(prefix + shorten(key), description);
         continue;
       }
@@ -154,6 +138,24 @@ export function locateJsonErrors(
 
 function isSet(field: DescField, value: JsonValue): boolean {
   return value !== null || isNullAValue(field);
+}
+
+/** Returns what refuses a field that a type does not have. It lists the fields of the type for the first one. */
+function createRefuseUnknown(): (message: DescMessage) => string {
+  const offered = new Set<string>();
+  return ({ typeName, fields }) => {
+    const description = `is not a field of ${typeName}`;
+    if (offered.has(typeName)) return description;
+    offered.add(typeName);
+    return `${description}; its fields are ${offerNames(fields.map(({ name }) => name))}`;
+  };
+}
+
+/** Says where a field of the request belongs that is in the body, which is another one of its fields. */
+function refuseInBody({ name }: DescField, { typeName }: DescMessage, body: string): string {
+  return name === body
+    ? `is not a field of ${typeName}, but the whole body: send the fields that are in it`
+    : `is not a field of ${typeName}, but a parameter of the URL`;
 }
 
 function isObject(value: JsonValue): value is JsonObject {
