@@ -35,7 +35,7 @@ import { boundWhatCounts } from "./0039-counted-kinds.ts";
 import { createMigrationRunner } from "./0040-migration-runner.ts";
 import { addRefreshOrigins } from "./0042-refresh-origins.ts";
 import { customerColumns } from "./customer-columns.ts";
-import { customerKeys } from "./customer-keys.ts";
+import { customerContract, customerKeys } from "./customer-keys.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
@@ -88,6 +88,7 @@ export const migrations: Migrations = {
   "0042-refresh-origins": { up: addRefreshOrigins },
   ...customerColumns,
   "0048-customer-keys": { createIndexes: customerKeys },
+  ...customerContract,
 };
 
 /** The names of all migrations. */
