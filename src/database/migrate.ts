@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Logger } from "pino";
-import { applyMigration } from "./migration/apply-migration.ts";
+import { applyMigration, applyToEmpty } from "./migration/apply-migration.ts";
 import { findNewer, readApplied } from "./migration/applied.ts";
 import { finishFill } from "./migration/fills.ts";
 import type { Migration, Migrations } from "./migration/migration.ts";
@@ -42,9 +42,12 @@ export async function migrate(
 ): Promise<Migrated> {
   const run: MigrationRun = { db, logger, signal, limits };
   // Most starts have nothing to migrate, so they need no lock.
-  const before = await readApplied(db);
-  const newer = findNewer(before, all);
-  const applied: string[] = [];
+  const found = await readApplied(db);
+  const newer = findNewer(found, all);
+  const applied = found.size === 0 ? [...(await applyToEmpty(run, all))] : [];
+  // Another server may have been faster.
+  const before = found.size === 0 ? await readApplied(db) : found;
+  if (applied.length > 0) logger?.info({ migrations: applied.length }, "created the tables of the database");
   for (const [name, migration] of Object.entries(all)) {
     if (before.has(name)) continue;
     await finishFills(run, all, migration);

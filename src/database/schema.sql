@@ -8,14 +8,12 @@ create table allocations (
   used numeric not null,
   reserved numeric not null,
   customer_id uuid not null,
-  constraint allocations_pkey PRIMARY KEY (org_id, resource_id, kind),
+  constraint allocations_pkey PRIMARY KEY (customer_id, org_id, resource_id, kind),
   constraint allocations_reserved_check CHECK ((reserved >= (0)::numeric)),
   constraint allocations_used_check CHECK ((used >= (0)::numeric)),
   constraint allocations_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id)
 );
-CREATE UNIQUE INDEX allocations_customer_key ON allocations USING btree (customer_id, org_id, resource_id, kind);
 CREATE INDEX allocations_project ON allocations USING btree (org_id, project_id);
-CREATE TRIGGER allocations_customer BEFORE INSERT ON allocations FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table api_keys (
   org_id uuid not null,
@@ -44,7 +42,6 @@ CREATE INDEX api_keys_expire ON api_keys USING btree (expire_time) WHERE (expire
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
-CREATE TRIGGER api_keys_customer BEFORE INSERT ON api_keys FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table authorization_codes (
   id uuid not null,
@@ -67,7 +64,6 @@ create table authorization_codes (
 );
 CREATE INDEX authorization_codes_by_expire_time ON authorization_codes USING btree (expire_time);
 CREATE INDEX authorization_codes_org ON authorization_codes USING btree (org_id, member_id);
-CREATE TRIGGER authorization_codes_customer BEFORE INSERT ON authorization_codes FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table browser_sessions (
   id uuid not null,
@@ -120,7 +116,6 @@ CREATE INDEX changes_by_container ON ONLY public.changes USING btree (org_id, co
 CREATE INDEX changes_by_resource ON ONLY public.changes USING btree (org_id, resource_id, "time");
 CREATE INDEX changes_by_time ON ONLY public.changes USING btree (org_id, "time");
 CREATE INDEX changes_of_all ON ONLY public.changes USING btree ("time");
-CREATE TRIGGER changes_customer BEFORE INSERT ON changes FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table clients (
   org_id uuid not null,
@@ -148,7 +143,6 @@ CREATE INDEX clients_by_name ON clients USING btree (org_id, name COLLATE "C");
 CREATE INDEX clients_by_update_time ON clients USING btree (org_id, update_time, id);
 CREATE INDEX clients_id ON clients USING hash (id);
 CREATE UNIQUE INDEX clients_name_key ON clients USING btree (org_id, name);
-CREATE TRIGGER clients_customer BEFORE INSERT ON clients FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table customers (
   id uuid not null,
@@ -186,7 +180,6 @@ create table ended_tokens (
   constraint ended_tokens_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
 CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
-CREATE TRIGGER ended_tokens_customer BEFORE INSERT ON ended_tokens FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table fills (
   name text not null,
@@ -216,7 +209,6 @@ CREATE INDEX group_members_by_expire_time ON group_members USING btree (org_id, 
 CREATE INDEX group_members_by_update_time ON group_members USING btree (org_id, group_id, update_time, member_id);
 CREATE INDEX group_members_expire ON group_members USING btree (expire_time) WHERE (expire_time IS NOT NULL);
 CREATE INDEX group_members_member ON group_members USING btree (org_id, member_id);
-CREATE TRIGGER group_members_customer BEFORE INSERT ON group_members FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table groups (
   org_id uuid not null,
@@ -238,7 +230,6 @@ CREATE INDEX groups_by_name ON groups USING btree (org_id, name COLLATE "C");
 CREATE INDEX groups_by_update_time ON groups USING btree (org_id, update_time, id);
 CREATE INDEX groups_id ON groups USING hash (id);
 CREATE UNIQUE INDEX groups_name_key ON groups USING btree (org_id, name);
-CREATE TRIGGER groups_customer BEFORE INSERT ON groups FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table identities (
   org_id uuid not null,
@@ -264,7 +255,6 @@ create table identities (
 CREATE INDEX identities_id ON identities USING hash (id);
 CREATE UNIQUE INDEX identities_name_key ON identities USING btree (org_id, member_id, name);
 CREATE UNIQUE INDEX identities_subject_key ON identities USING btree (provider_id, subject, org_id);
-CREATE TRIGGER identities_customer BEFORE INSERT ON identities FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table identity_providers (
   org_id uuid not null,
@@ -291,7 +281,6 @@ CREATE INDEX identity_providers_by_name ON identity_providers USING btree (org_i
 CREATE INDEX identity_providers_by_update_time ON identity_providers USING btree (org_id, update_time, id);
 CREATE INDEX identity_providers_id ON identity_providers USING hash (id);
 CREATE UNIQUE INDEX identity_providers_name_key ON identity_providers USING btree (org_id, name);
-CREATE TRIGGER identity_providers_customer BEFORE INSERT ON identity_providers FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table installation (
   singleton boolean not null default true,
@@ -341,7 +330,6 @@ CREATE INDEX members_invitation ON members USING btree (invitation_expire_time) 
 CREATE INDEX members_live ON members USING btree (org_id, id) WHERE (delete_time IS NULL);
 CREATE UNIQUE INDEX members_name_key ON members USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX members_purge ON members USING btree (purge_time) WHERE (purge_time IS NOT NULL);
-CREATE TRIGGER members_customer BEFORE INSERT ON members FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table migrations (
   name text not null,
@@ -397,7 +385,6 @@ CREATE UNIQUE INDEX operations_open ON operations USING btree (org_id, resource_
 CREATE INDEX operations_queue ON operations USING btree (service_id, next_attempt_time) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue_by_key ON operations USING btree (service_id, routing_key, next_attempt_time) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue_by_type ON operations USING btree (service_id, type_id, next_attempt_time) WHERE (end_time IS NULL);
-CREATE TRIGGER operations_customer BEFORE INSERT ON operations FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table orgs (
   id uuid not null,
@@ -468,7 +455,6 @@ CREATE INDEX projects_id ON projects USING hash (id);
 CREATE INDEX projects_live ON projects USING btree (org_id, id) WHERE (delete_time IS NULL);
 CREATE UNIQUE INDEX projects_name_key ON projects USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX projects_purge ON projects USING btree (purge_time) WHERE (purge_time IS NOT NULL);
-CREATE TRIGGER projects_customer BEFORE INSERT ON projects FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table quality_kinds (
   org_id uuid not null,
@@ -536,26 +522,23 @@ CREATE INDEX quota_requests_by_update_time ON quota_requests USING btree (org_id
 CREATE INDEX quota_requests_id ON quota_requests USING hash (id);
 CREATE UNIQUE INDEX quota_requests_name_key ON quota_requests USING btree (org_id, name);
 CREATE INDEX quota_requests_project ON quota_requests USING btree (org_id, project_id);
-CREATE TRIGGER quota_requests_customer BEFORE INSERT ON quota_requests FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table quotas (
-  org_id uuid not null,
+  org_id uuid,
   scope_id uuid not null,
   kind text not null,
   maximum numeric,
   used numeric not null,
   reserved numeric not null,
   customer_id uuid not null,
-  constraint quotas_pkey PRIMARY KEY (org_id, scope_id, kind),
+  constraint quotas_pkey PRIMARY KEY (customer_id, scope_id, kind),
   constraint quotas_maximum_check CHECK ((maximum >= (0)::numeric)),
   constraint quotas_reserved_check CHECK ((reserved >= (0)::numeric)),
   constraint quotas_used_check CHECK ((used >= (0)::numeric)),
   constraint quotas_kind_fkey FOREIGN KEY (kind) REFERENCES quantity_kinds(name)
 );
-CREATE UNIQUE INDEX quotas_customer_key ON quotas USING btree (customer_id, scope_id, kind);
 CREATE INDEX quotas_kind ON quotas USING btree (kind);
 CREATE INDEX quotas_org ON quotas USING btree (customer_id, org_id);
-CREATE TRIGGER quotas_customer BEFORE INSERT ON quotas FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer_of_quota();
 
 create table resource_counts (
   org_id uuid not null,
@@ -567,7 +550,6 @@ create table resource_counts (
   constraint resource_counts_count_check CHECK ((count >= 0)),
   constraint resource_counts_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
-CREATE TRIGGER resource_counts_customer BEFORE INSERT ON resource_counts FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table resource_labels (
   org_id uuid not null,
@@ -580,7 +562,6 @@ create table resource_labels (
   constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id)
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
-CREATE TRIGGER resource_labels_customer BEFORE INSERT ON resource_labels FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer_of_label();
 
 create table resource_references (
   org_id uuid not null,
@@ -592,7 +573,6 @@ create table resource_references (
   constraint resource_references_org_id_target_id_fkey FOREIGN KEY (org_id, target_id) REFERENCES resources(org_id, id)
 );
 CREATE INDEX resource_references_target ON resource_references USING btree (org_id, target_id);
-CREATE TRIGGER resource_references_customer BEFORE INSERT ON resource_references FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table resource_types (
   org_id uuid not null,
@@ -665,7 +645,6 @@ CREATE INDEX resources_live ON resources USING btree (org_id, project_id, id) WH
 CREATE UNIQUE INDEX resources_name_key ON resources USING btree (org_id, project_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX resources_purge ON resources USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 CREATE INDEX resources_type ON resources USING btree (type_id);
-CREATE TRIGGER resources_customer BEFORE INSERT ON resources FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table role_bindings (
   org_id uuid not null,
@@ -728,7 +707,6 @@ CREATE INDEX role_bindings_role ON role_bindings USING btree (org_id, role_id) W
 CREATE INDEX role_bindings_scope ON role_bindings USING btree (scope_type, scope_id, id);
 CREATE INDEX role_bindings_service ON role_bindings USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE UNIQUE INDEX role_bindings_shared_name_key ON role_bindings USING btree (scope_id, name) NULLS NOT DISTINCT WHERE (scope_type = ANY (ARRAY['CUSTOMER'::text, 'SERVICE'::text, 'PLATFORM'::text]));
-CREATE TRIGGER role_bindings_customer BEFORE INSERT ON role_bindings FOR EACH ROW WHEN ((new.org_customer_id IS NULL)) EXECUTE FUNCTION set_customer_of_org();
 
 create table roles (
   org_id uuid not null,
@@ -751,7 +729,6 @@ CREATE INDEX roles_by_name ON roles USING btree (org_id, name COLLATE "C");
 CREATE INDEX roles_by_update_time ON roles USING btree (org_id, update_time, id);
 CREATE INDEX roles_id ON roles USING hash (id);
 CREATE UNIQUE INDEX roles_name_key ON roles USING btree (org_id, name);
-CREATE TRIGGER roles_customer BEFORE INSERT ON roles FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table services (
   org_id uuid not null,
@@ -803,7 +780,6 @@ CREATE INDEX sessions_by_expire_time ON sessions USING btree (expire_time);
 CREATE INDEX sessions_id ON sessions USING hash (id);
 CREATE INDEX sessions_identity ON sessions USING btree (org_id, identity_id) WHERE (identity_id IS NOT NULL);
 CREATE INDEX sessions_oauth_client ON sessions USING btree (client_org_id, oauth_client_id) WHERE (oauth_client_id IS NOT NULL);
-CREATE TRIGGER sessions_customer BEFORE INSERT ON sessions FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table sign_in_links (
   id uuid not null,
@@ -815,7 +791,6 @@ create table sign_in_links (
   constraint sign_in_links_pkey PRIMARY KEY (id)
 );
 CREATE INDEX sign_in_links_by_expire_time ON sign_in_links USING btree (expire_time);
-CREATE TRIGGER sign_in_links_customer BEFORE INSERT ON sign_in_links FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table signing_keys (
   id uuid not null,
@@ -846,7 +821,6 @@ create table subgroups (
 CREATE INDEX subgroups_by_create_time ON subgroups USING btree (org_id, group_id, create_time, subgroup_id);
 CREATE INDEX subgroups_by_update_time ON subgroups USING btree (org_id, group_id, update_time, subgroup_id);
 CREATE INDEX subgroups_subgroup ON subgroups USING btree (org_id, subgroup_id);
-CREATE TRIGGER subgroups_customer BEFORE INSERT ON subgroups FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table sweeps (
   org_id uuid not null,
@@ -856,11 +830,9 @@ create table sweeps (
   rounds integer not null default 0,
   next_time timestamp with time zone not null default now(),
   customer_id uuid not null,
-  constraint sweeps_pkey PRIMARY KEY (org_id, scope_id)
+  constraint sweeps_pkey PRIMARY KEY (customer_id, org_id, scope_id)
 );
-CREATE UNIQUE INDEX sweeps_customer_key ON sweeps USING btree (customer_id, org_id, scope_id);
 CREATE INDEX sweeps_queue ON sweeps USING btree (next_time);
-CREATE TRIGGER sweeps_customer BEFORE INSERT ON sweeps FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
 
 create table write_requests (
   org_id uuid not null,
@@ -874,44 +846,3 @@ create table write_requests (
   constraint write_requests_org_id_actor_id_fkey FOREIGN KEY (org_id, actor_id) REFERENCES members(org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);
-CREATE TRIGGER write_requests_customer BEFORE INSERT ON write_requests FOR EACH ROW WHEN ((new.customer_id IS NULL)) EXECUTE FUNCTION set_customer();
-
-CREATE OR REPLACE FUNCTION public.set_customer()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  new.customer_id := (select orgs.customer_id from orgs where orgs.id = new.org_id);
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.set_customer_of_label()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  new.customer_id := case when new.org_id <> '00000000-0000-0000-0000-000000000000'::uuid then (select orgs.customer_id from orgs where orgs.id = new.org_id) when new.resource_type = 'Customer' then new.resource_id else (select orgs.customer_id from orgs where orgs.id = new.resource_id) end;
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.set_customer_of_org()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  new.org_customer_id := (select orgs.customer_id from orgs where orgs.id = new.org_id);
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.set_customer_of_quota()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  new.customer_id := case when new.org_id = '00000000-0000-0000-0000-000000000000'::uuid then new.scope_id else (select orgs.customer_id from orgs where orgs.id = new.org_id) end;
-  return new;
-end
-$function$;

@@ -209,8 +209,8 @@ export interface ResourceTypes extends NamedColumns {
  */
 export interface Quotas {
   customer_id: string;
-  /** The nil UUID for a customer. */
-  org_id: string;
+  /** Null for a customer. */
+  org_id: string | null;
   scope_id: string;
   kind: string;
   /** Null for no limit. */

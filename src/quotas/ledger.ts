@@ -9,7 +9,6 @@ import { type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Later } from "../database/write-transaction.ts";
-import { nowhere } from "../filters/label-index.ts";
 import { lockCustomerById } from "../changes/lock-customers.ts";
 import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
 import type { LedgerPlace, LevelKind } from "./levels.ts";
@@ -233,7 +232,7 @@ function changes(
       from given full join held using (kind)
     ),
     levels (rank, level, org_id, scope_id) as (values
-      (0, 'customer', ${nowhere}::uuid, ${customerId}::uuid),
+      (0, 'customer', null::uuid, ${customerId}::uuid),
       (1, 'org', ${orgId}::uuid, ${orgId}::uuid),
       (2, 'project', ${orgId}::uuid, ${projectId}::uuid)
     ),

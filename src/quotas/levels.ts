@@ -5,7 +5,6 @@ import { platform } from "../access/evaluation/target-path.ts";
 import { type PathLevel, customerLevel, orgLevel, projectLevel } from "../database/match-reference.ts";
 import type { RowsQuery } from "../database/path-lookup.ts";
 import type { Schema } from "../database/schema.ts";
-import { nowhere } from "../filters/label-index.ts";
 import { formatPath, formatReferences, orgPathName, pathName } from "../paths/format-path.ts";
 import { type PathPattern, patterns } from "../paths/patterns.ts";
 import type { AnyPath, Reference } from "../paths/parse-path.ts";
@@ -36,9 +35,10 @@ export interface LevelRow {
   readonly quotas: Readonly<Record<string, KindAmounts>>;
   /** The number of resources of each type directly in a customer or an org; empty for a project. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The customer and org of its rows in `quotas`. */
+  /** The customer of its rows in `quotas`. */
   readonly customerId: string;
-  readonly orgId: string;
+  /** The org of its rows there; null for a customer. */
+  readonly orgId: string | null;
   /** One level above: who holds the permission to update quotas there can raise limits here. */
   readonly above: AnyPath;
 }
@@ -66,7 +66,7 @@ export const levels: readonly Level[] = [
       ...commonOf("customer", row),
       path: formatPath(patterns.Customer, pathName(row)),
       customerId: row.id,
-      orgId: nowhere,
+      orgId: null,
       above: platform,
     }),
   },

@@ -39,7 +39,7 @@ export function findLevelById(
   { kind, orgId, id }: Pick<LevelRow, "kind" | "orgId" | "id">,
 ): Promise<LevelRow> {
   const level = required(levels.find((each) => each.kind === kind));
-  const ids = kind === "project" ? [orgId, id] : [id];
+  const ids = kind === "project" ? [required(orgId), id] : [id];
   return findLevel(
     db,
     level,

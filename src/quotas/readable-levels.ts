@@ -19,6 +19,6 @@ export async function readableKinds(holds: Holds, rows: Iterable<LevelRow>): Pro
 
 function pathOf({ kind, orgId, id }: LevelRow): AnyPath {
   const { pattern } = required(levels.find((each) => each.kind === kind));
-  const ids = kind === "project" ? [orgId, id] : [id];
+  const ids = kind === "project" ? [required(orgId), id] : [id];
   return { pattern, references: ids.map((value) => ({ by: "id", value })) };
 }

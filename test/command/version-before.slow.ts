@@ -2,7 +2,7 @@
 // after the other, and may be taken back.
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -122,8 +122,8 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
   });
 
   test("knows what the newer migrations require", () => {
-    const files = readdirSync(join(tree, "src/database/migrations"));
-    const known = new Set(files.map((file) => file.replace(/\.ts$/, "")));
+    const text = readFileSync(join(tree, "src/database/migrations/all.ts"), "utf8");
+    const known = new Set([...text.matchAll(/"(\d{4}-[a-z-]+)"/g)].map(([, name = ""]) => name));
     const required = Object.entries(migrations).filter(([name]) => !known.has(name));
     expect(required.filter(([, { requires }]) => requires !== undefined && !known.has(requires))).toEqual([]);
   });

@@ -28,7 +28,7 @@ const rules: readonly Rule[] = [
       "src/database/partitions.ts": [4, ofPartitions],
       "src/database/migration/applied.ts": [1, ofMigrations],
       "src/database/migration/blockers.ts": [1, ofMigrations],
-      "src/database/migration/fills.ts": [2, ofMigrations],
+      "src/database/migration/fills.ts": [3, ofMigrations],
       "src/jobs/statistics-job.ts": [1, "asks whether the transaction itself has analysed a table"],
       "src/access/snapshots/advance-snapshot.ts": [1, "leaves out old partitions of the log"],
       "src/access/evaluation/limited-grants.ts": [2, "decides about a read, and leaves out old partitions of the log"],

@@ -107,7 +107,8 @@ test("the migration gives rows of orgs, customers and labels their customer, and
 });
 
 test("rows that a server of an earlier version inserts have their customer", async () => {
-  const database = await openTestDatabase();
+  const database = await openTestDatabase({ empty: true });
+  await migrateToBefore(database, "0049");
   await createPartitions(database.writes);
   await insertOrgs(database);
   await insertRows(database, 1);

@@ -13,7 +13,7 @@ const migrations = migrationNames;
 
 const appliedMigrations = async (database: Database): Promise<string[]> => {
   const { rows } = await sql<{ name: string }>`
-    select name from kysely_migration union all select name from migrations order by name`.execute(database.reads);
+    select name from kysely_migration union select name from migrations order by name`.execute(database.reads);
   return rows.map((row) => row.name);
 };
 

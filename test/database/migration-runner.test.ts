@@ -349,7 +349,8 @@ describe("a version that does not know a migration", () => {
       return rows.map(({ name }) => name);
     };
     const before = await names();
-    expect(before).toEqual(Object.keys(migrations).filter((name) => name < "0040"));
+    const isThere = (name: string): boolean => name < "0040" || migrations[name]?.requires !== undefined;
+    expect(before).toEqual(Object.keys(migrations).filter(isThere));
     const all = withNext({
       "9000-expand": statements("select"),
       "9001-contract": { ...statements("select"), requires: "9000-expand" },

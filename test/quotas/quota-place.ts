@@ -4,7 +4,6 @@ import { v7 as uuid } from "uuid";
 import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import { serviceAuthor } from "../../src/changes/author.ts";
 import type { Database } from "../../src/database/database.ts";
-import { nowhere } from "../../src/filters/label-index.ts";
 import { lockForLedger, release, requireNoExcess, reserve, settleWithNext } from "../../src/quotas/ledger.ts";
 import type { LedgerPlace } from "../../src/quotas/levels.ts";
 import { QuotaExceeded } from "../../src/quotas/quota-exceeded.ts";
@@ -62,7 +61,7 @@ export async function makeKinds(database: Database, orgId: string, names: readon
 export type LevelName = "customer" | "org" | "project";
 
 export function scopeOf({ customerId, orgId, projectId }: LedgerPlace, level: LevelName) {
-  if (level === "customer") return { orgId: nowhere, scopeId: customerId };
+  if (level === "customer") return { orgId: null, scopeId: customerId };
   return { orgId, scopeId: level === "org" ? orgId : projectId };
 }
 

@@ -42,5 +42,5 @@ function wrongRows(table: string): RawBuilder<unknown> {
   return sql`
     select from ${sql.table(table)} as kept left join orgs on orgs.id = kept.org_id
     where ${customer} is distinct from
-      case when kept.org_id = ${nowhere}::uuid then ${ofNoOrg[table] ?? sql`null`} else orgs.customer_id end`;
+      case when kept.org_id is null or kept.org_id = ${nowhere}::uuid then ${ofNoOrg[table] ?? sql`null`} else orgs.customer_id end`;
 }

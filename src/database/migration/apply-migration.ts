@@ -4,8 +4,8 @@ import pg from "pg";
 import { isDenied, isLockTimeout, isRetryable } from "../failure.ts";
 import { findNewer, readApplied, readRole, recordApplied } from "./applied.ts";
 import { type Session, type StatementWatch, describeSession, watchStatements } from "./blockers.ts";
-import { createIndexes, dropIndexes } from "./concurrent-indexes.ts";
-import { beginFill } from "./fills.ts";
+import { createIndexes, createIndexesOfEmpty, dropIndexes, dropIndexesOfEmpty } from "./concurrent-indexes.ts";
+import { beginFill, endFill } from "./fills.ts";
 import type { Migration, Migrations } from "./migration.ts";
 import { type Locked, underMigrationLock } from "./migration-lock.ts";
 import type { MigrationRun } from "./migration-run.ts";
@@ -55,6 +55,31 @@ export async function applyMigration(run: MigrationRun, all: Migrations, name: s
       await watch?.stop();
     }
   }
+}
+
+/**
+ * Gives a database without tables all migrations in one transaction: nobody uses it, and there is nothing to fill.
+ *
+ * @returns the migrations that this run has applied; none if there are tables.
+ * @throws Error that names the migration that failed; nothing is left of the others.
+ */
+export function applyToEmpty(run: MigrationRun, all: Migrations): Promise<readonly string[]> {
+  return underMigrationLock(run, async ({ db }) => {
+    if ((await readApplied(db)).size > 0) return [];
+    for (const [name, migration] of Object.entries(all)) {
+      try {
+        if ("up" in migration) await migration.up(db as unknown as Kysely<unknown>);
+        else if ("createIndexes" in migration) await createIndexesOfEmpty(db, migration.createIndexes);
+        else if ("dropIndexes" in migration) await dropIndexesOfEmpty(db, migration.dropIndexes);
+        else await endFill(db, name);
+        await recordApplied(db, name, migration.requires);
+      } catch (error) {
+        run.signal.throwIfAborted();
+        throw await explain(run, name, error);
+      }
+    }
+    return Object.keys(all);
+  });
 }
 
 async function applyLocked(run: MigrationRun, { db }: Locked, name: string, migration?: Migration): Promise<void> {

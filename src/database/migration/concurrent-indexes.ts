@@ -17,6 +17,16 @@ export function dropStatement(name: string): string {
   return `drop index concurrently if exists ${name}`;
 }
 
+/** Builds the indexes of tables without rows in a transaction. */
+export async function createIndexesOfEmpty(db: Kysely<Schema>, indexes: readonly Index[]): Promise<void> {
+  for (const index of indexes) await sql.raw(createStatement(index).replace(" concurrently ", " ")).execute(db);
+}
+
+/** Drops the indexes of tables without rows in a transaction. */
+export async function dropIndexesOfEmpty(db: Kysely<Schema>, names: readonly string[]): Promise<void> {
+  for (const name of names) await sql.raw(dropStatement(name).replace(" concurrently ", " ")).execute(db);
+}
+
 /** Builds those of the indexes that are not there. */
 export async function createIndexes(run: MigrationRun, indexes: readonly Index[]): Promise<void> {
   for (const index of indexes) {

@@ -22,6 +22,11 @@ export async function beginFill(db: Kysely<Schema>, name: string): Promise<void>
   await sql`insert into fills (name) values (${name})`.execute(db);
 }
 
+/** Records a fill of a table without rows. */
+export async function endFill(db: Kysely<Schema>, name: string): Promise<void> {
+  await sql`insert into fills (name, end_time) values (${name}, now())`.execute(db);
+}
+
 /** Returns the names of the fills that have not ended. */
 export async function listOpenFills(db: Kysely<Schema>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select name from fills where end_time is null order by name`.execute(db);

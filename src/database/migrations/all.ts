@@ -38,7 +38,7 @@ import { chainEntries } from "./0050-chained-entries.ts";
 import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
 import { customerColumns } from "./customer-columns.ts";
-import { customerKeys } from "./customer-keys.ts";
+import { customerContract, customerKeys } from "./customer-keys.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
@@ -91,6 +91,7 @@ export const migrations: Migrations = {
   "0042-refresh-origins": { up: addRefreshOrigins },
   ...customerColumns,
   "0048-customer-keys": { createIndexes: customerKeys },
+  ...customerContract,
   "0050-chained-entries": { up: chainEntries },
   "0051-ends-of-chains": { up: addEndsOfChains },
   "0052-log-indexes": { up: declareLogIndexes },

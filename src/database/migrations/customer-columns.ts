@@ -26,7 +26,7 @@ const ofOrg = (id: string): string => `(select orgs.customer_id from orgs where 
 const inOrg = ["org_id", "id"];
 const ofMember = ["org_id", "member_id", "id"];
 
-const customerTables: readonly CustomerTable[] = [
+export const customerTables: readonly CustomerTable[] = [
   { table: "allocations", key: ["org_id", "resource_id", "kind"] },
   { table: "api_keys", key: ofMember },
   { table: "authorization_codes", key: ["id"], isLoose: true },
