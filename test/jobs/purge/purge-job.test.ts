@@ -212,7 +212,7 @@ describe("an org past its purge time", () => {
     expect(await fixture.rowsOf(other)).toEqual(before);
     expect(await fixture.query(sql`select name from orgs order by 1`)).toEqual([{ name: "other" }, { name: "system" }]);
 
-    const unread = new Set(orgDefinition.storage.unread);
+    const unread = new Set<string>(orgDefinition.storage.unread);
     const logged = Object.fromEntries(Object.entries(row ?? {}).filter(([column]) => !unread.has(column)));
     expect((await changesOf(fixture.database, fixture.systemOrg)).at(-1)).toMatchObject({
       ...author,
