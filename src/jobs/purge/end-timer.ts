@@ -14,7 +14,7 @@ const spreadMs = 400;
 /**
  * Creates a timer that calls `run` within a second of the next end that it knows, and not at all if it knows none.
  *
- * @param horizonMs the time until a run that comes in any case.
+ * @param horizonMs the time until a run that comes in any case; 0 to leave all ends to these.
  */
 export function createEndTimer(run: () => void, horizonMs: number): EndTimer {
   const spread = Math.random() * spreadMs;
@@ -22,7 +22,7 @@ export function createEndTimer(run: () => void, horizonMs: number): EndTimer {
   let [at, notBefore] = [Infinity, 0];
   return {
     note(delayMs) {
-      if (delayMs >= horizonMs) return;
+      if (Math.max(0, delayMs) >= horizonMs) return;
       const now = performance.now();
       const due = Math.max(now, now + delayMs + spread, notBefore);
       if (due >= at) return;
