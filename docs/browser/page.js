@@ -93,6 +93,8 @@ function groupOf(heading, found, words) {
   return [create("h2", {}, `${heading} (${found.length})`), create("ul", {}, ...shown), ...more];
 }
 
+const count = ({ length }, noun) => `${length} ${noun}${length === 1 ? "" : "s"}`;
+
 /** Shows what has all words of the search, instead of the page. */
 async function find() {
   const phrase = input.value;
@@ -114,7 +116,7 @@ async function find() {
     // The reader may have typed on.
     if (input.value !== phrase) return;
     const [operations, passages] = ["operation", "passage"].map((kind) => found.filter((entry) => entry.kind === kind));
-    status.textContent = `${operations.length} operations, ${passages.length} passages of guides`;
+    status.textContent = `${count(operations, "operation")}, ${count(passages, "passage")} of guides`;
     const none = found.length === 0 ? [create("p", {}, "Nothing has all of these words.")] : [];
     results.replaceChildren(
       ...groupOf("Operations", operations, words),
