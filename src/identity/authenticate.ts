@@ -43,7 +43,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     if (caller === "invalid") {
       throw new ServiceError(
         "TOKEN_INVALID",
-        "the bearer token is not valid: it is mistyped, has expired, or was deleted or revoked",
+        "the bearer token is not valid: it is mistyped, is of another issuer, has expired, or was deleted or revoked",
       );
     }
     if (caller === "expired") throw new ServiceError("TOKEN_INVALID", "the API key has expired");

@@ -325,6 +325,12 @@ describe("exits with 1 and helpful advice when", () => {
     );
   });
 
+  test("the service is addressed over TLS, which it does not speak", async () => {
+    const { code, stderr } = await run([acme, "--url", server.url.replace("http:", "https:")]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^What answers at https:\S+ does not speak TLS \(EPROTO\)\. Give its address with http:/m);
+  });
+
   test("the server does not serve the API", async () => {
     const { code, stderr } = await run([acme, "--url", `${server.url}/elsewhere`]);
     expect(code).toBe(1);

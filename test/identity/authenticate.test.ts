@@ -49,7 +49,8 @@ async function issueKey(expireTime: Date | null = null): Promise<Issued> {
 
 const invalid = {
   reason: "TOKEN_INVALID",
-  message: "the bearer token is not valid: it is mistyped, has expired, or was deleted or revoked",
+  message:
+    "the bearer token is not valid: it is mistyped, is of another issuer, has expired, or was deleted or revoked",
 };
 
 describe("a caller with a valid key", () => {

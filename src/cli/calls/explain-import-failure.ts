@@ -6,6 +6,9 @@ import { systemErrorCode } from "./system-error-code.ts";
 export function explainFailure(thrown: unknown, { url, keySource }: Connection): string {
   const error = ConnectError.from(thrown);
   const systemError = systemErrorCode(thrown);
+  if (systemError === "EPROTO") {
+    return `What answers at ${url} does not speak TLS (EPROTO). Give its address with http:// and --url or TENANTRY_URL.`;
+  }
   if (systemError !== undefined) {
     return `No service answers at ${url} (${systemError}). Start one with "npm start" or "tenantry serve", or give its address with --url or TENANTRY_URL.`;
   }

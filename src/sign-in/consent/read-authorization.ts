@@ -136,7 +136,10 @@ export async function readReplyTo(
 ): Promise<ReplyTo> {
   const id = readOnce(query, "client_id");
   const client = isRegisteredId(id) ? await find(id) : undefined;
-  if (client === undefined) throw new OAuthError("invalid_request", "the client that sent you here is not registered");
+  if (client === undefined) {
+    const message = "the client that sent you here is not registered: its client_id is not the id of a client";
+    throw new OAuthError("invalid_request", message);
+  }
   const redirectUri = readOnce(query, "redirect_uri");
   if (!isRegisteredUri(client.redirect_uris, redirectUri)) {
     const message =
