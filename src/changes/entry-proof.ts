@@ -1,7 +1,7 @@
 // What shows that an entry is the one that was written: its record, its hash and, of each field that a reader sees, the text and the key
 // with which the record is committed to it. docs/decisions/0084 has the format.
 import { type RawBuilder, sql } from "kysely";
-import type { ErasedFields } from "../database/schema.ts";
+import type { ErasedFields } from "../database/log-tables.ts";
 import {
   type CommittedField,
   type OfFields,

@@ -1,6 +1,6 @@
 // Erases a person from a log. What names the person goes, with the keys of the commitments to it; the commitments stay, so the chain holds.
 import { type SqlBool, sql } from "kysely";
-import type { ErasedFields } from "../database/schema.ts";
+import type { ErasedFields } from "../database/log-tables.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 import { type CommittedField, commit, committedFields, committedTexts, fieldKey } from "./entry-record.ts";
 

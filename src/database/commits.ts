@@ -1,6 +1,6 @@
 // What follows a commit subscribes here: `transact` tells it what the transaction has appended to change logs.
 import type { Insertable } from "kysely";
-import type { Changes } from "./schema.ts";
+import type { Changes } from "./log-tables.ts";
 
 /** A row of `changes`, of which nothing is erased. What PostgreSQL stores as JSON is an object here. */
 export type Entry = Omit<Insertable<Changes>, "before" | "after" | "erased"> & {

@@ -47,36 +47,14 @@ const defaultRowsPerStep = 200;
 const defaultMaxRunMs = 30_000;
 
 export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
-  const { logger, intervalMs, maxRunMs = defaultMaxRunMs, clock = () => performance.now() } = dependencies;
+  const { logger, intervalMs } = dependencies;
   const aheadMs = intervalMs < hourMs ? 2 * intervalMs : 0;
   const ends = createEndTimer(() => void runAndLog(expiries), aheadMs);
   const { expiries, tasks } = createTasks(dependencies, aheadMs, ends.note);
   const runs = createRuns();
   let isClosing = false;
   let isFailing = false;
-
-  const run = async (some: readonly PurgeTask[]): Promise<PurgeResult> => {
-    const end = clock() + maxRunMs;
-    const removed: Record<PurgeKind, number> = {};
-    try {
-      const isDone = await runPurge(some, {
-        now: await readClock(dependencies.database.reads),
-        isOver: () => isClosing || clock() >= end,
-        onStep(step) {
-          if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
-          dependencies.onStep?.(step);
-        },
-        onFailure(kind, scope, err) {
-          if (isClosing) return;
-          runs.failures++;
-          logger.error({ err, kind, scope }, "failed to purge resources");
-        },
-      });
-      return { removed, isDone };
-    } finally {
-      if (Object.keys(removed).length > 0) logger.info({ removed }, "purged resources");
-    }
-  };
+  const run = createRun(dependencies, runs, () => isClosing);
 
   /** One run at a time. */
   let running: Promise<unknown> = Promise.resolve();
@@ -118,6 +96,37 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
       clearTimeout(timer);
       await running;
     },
+  };
+}
+
+/** Returns the function that runs tasks, until nothing is left or the time of a run is over. */
+function createRun(
+  dependencies: PurgeJobDependencies,
+  runs: Runs,
+  isClosing: () => boolean,
+): (tasks: readonly PurgeTask[]) => Promise<PurgeResult> {
+  const { logger, maxRunMs = defaultMaxRunMs, clock = () => performance.now() } = dependencies;
+  return async (tasks) => {
+    const end = clock() + maxRunMs;
+    const removed: Record<PurgeKind, number> = {};
+    try {
+      const isDone = await runPurge(tasks, {
+        now: await readClock(dependencies.database.reads),
+        isOver: () => isClosing() || clock() >= end,
+        onStep(step) {
+          if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
+          dependencies.onStep?.(step);
+        },
+        onFailure(kind, scope, err) {
+          if (isClosing()) return;
+          runs.failures++;
+          logger.error({ err, kind, scope }, "failed to purge resources");
+        },
+      });
+      return { removed, isDone };
+    } finally {
+      if (Object.keys(removed).length > 0) logger.info({ removed }, "purged resources");
+    }
   };
 }
 
