@@ -158,7 +158,7 @@ describe("operations", () => {
     const { paths } = describeService("ZooService", { segmentPattern });
     expect(paths[`${animal}:feed`]?.["post"]?.parameters).toContainEqual(
       expect.objectContaining({
-        name: "cage",
+        name: "animal",
         schema: { minLength: 1, type: "string", pattern: "^([a-z]+)$", not: { pattern: "^(none)$" } },
       }),
     );
