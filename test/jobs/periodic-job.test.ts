@@ -1,6 +1,8 @@
 import pino from "pino";
 import { expect, onTestFinished, test } from "vitest";
+import { createLooks } from "../../src/jobs/looks.ts";
 import { createPeriodicJob } from "../../src/jobs/periodic-job.ts";
+import { repeat } from "../../src/timers/repeat.ts";
 
 test("an item that fails is logged, and does not hold up the others", async () => {
   const lines: Record<string, unknown>[] = [];
@@ -43,4 +45,33 @@ test("no item is worked on after close, and what fails then is not logged", asyn
   await job.close();
   expect(worked).toEqual(["first"]);
   expect(lines).toEqual([]);
+});
+
+test("a job with looks searches only when one is due: after a write, or when what it has seen is due", async () => {
+  let [searches, ticks, writes, nowMs] = [0, 0, 0, 0];
+  const looks = createLooks({ writes: () => writes, clock: () => nowMs });
+  const job = createPeriodicJob({
+    find: () => Promise.resolve({ items: [], nextInMs: ++searches === 1 ? 500 : Infinity }),
+    work: () => Promise.resolve(0),
+    intervalMs: 5,
+    looks,
+    logger: pino({ enabled: false }),
+    failure: "failed to try",
+  });
+  onTestFinished(() => job.close());
+  const ticking = repeat(async () => void ticks++, { intervalMs: 5, onError: () => {} });
+  onTestFinished(() => ticking.close());
+  /** Waits for some more times at which it would search without looks. */
+  const searchesAfterTicks = async (): Promise<number> => {
+    const end = ticks + 10;
+    await expect.poll(() => ticks, { interval: 5 }).toBeGreaterThan(end);
+    return searches;
+  };
+  expect(await searchesAfterTicks()).toBe(1);
+  nowMs = 499;
+  expect(await searchesAfterTicks()).toBe(1);
+  nowMs = 500;
+  expect(await searchesAfterTicks()).toBe(2);
+  writes++;
+  expect(await searchesAfterTicks()).toBe(3);
 });
