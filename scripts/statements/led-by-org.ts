@@ -59,7 +59,7 @@ export function tablesNotLed(text: string, ofOrgs: ReadonlySet<string>): readonl
     }
     const owner = [...scopeWith(scope)].findLast((node) => leadingColumnsOf(node).includes(first));
     if (owner !== undefined) return owner;
-    if (allLeading.includes(first)) return undefined;
+    if (allLeading.has(first)) return undefined;
     return /^(?:\?|any|array|coalesce|cast)$/.test(first) ? value : undefined;
   };
   const join = (one: Node | undefined, other: Node | undefined): void => {
@@ -93,7 +93,7 @@ export function tablesNotLed(text: string, ofOrgs: ReadonlySet<string>): readonl
   return [...new Set(notLed.map(({ table = "" }) => table))];
 }
 
-const allLeading = ["customer_id", "org_customer_id", "org_id", "id", "name"];
+const allLeading = new Set(["customer_id", "org_customer_id", "org_id", "id", "name"]);
 
 /** Returns the columns that say of which org or customer a row is. */
 function leadingColumnsOf({ table }: Node): readonly string[] {

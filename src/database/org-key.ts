@@ -7,18 +7,18 @@ export type OrgKey = Pick<Selectable<Orgs>, "customer_id" | "id">;
 type Table = keyof Schema;
 
 /** They are in no org, or on the platform and stored in the org `system`. */
-const ofNoCustomer: readonly Table[] = [
+const ofNoCustomer = new Set<Table>([
   "customers",
   "orgs",
   "services",
   "resource_types",
   "quantity_kinds",
   "quality_kinds",
-];
+]);
 
 /** Returns the column with the customer of the org of a row; undefined for a table whose rows are in no org of a customer. */
 export function customerColumnOf(table: Table): "customer_id" | "org_customer_id" | undefined {
-  if (ofNoCustomer.includes(table)) return undefined;
+  if (ofNoCustomer.has(table)) return undefined;
   // A role is granted on the customer of the other column.
   return table === "role_bindings" ? "org_customer_id" : "customer_id";
 }

@@ -40,7 +40,7 @@ export async function makePlaces(database: Database, orgs: number, projects: num
         .values({ ...named(orgId), ...own })
         .execute();
     }
-    for (const { customerId, orgId, projectId } of places) {
+    for (const { orgId, projectId } of places) {
       await db
         .insertInto("projects")
         .values({ ...named(projectId), customer_id: customerId, org_id: orgId, state: "ACTIVE" })
