@@ -97,6 +97,7 @@ create table changes (
   before jsonb,
   after jsonb,
   impersonator_id uuid,
+  customer_id uuid not null,
   chain_start uuid,
   hash bytea,
   salt bytea,
@@ -107,7 +108,6 @@ create table changes (
   source text,
   source_id uuid,
   container_id uuid,
-  customer_id uuid not null,
   constraint changes_pkey PRIMARY KEY (org_id, revision, "position", "time"),
   constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL)))
 ) partition by RANGE ("time");

@@ -96,9 +96,9 @@ describe("the entries of an org", () => {
     const old = nextRevision(await headOf(database(), org));
     await sql`
       with head as (update orgs set revision = ${old}, revision_time = revision_time + interval '1 ms' where id = ${org.id}
-        returning id, revision_time)
-      insert into changes (org_id, revision, position, time, format, method, resource_type, resource_id, resource_path, after)
-      select id, ${old}, 0, revision_time, 3, 'iam.v1alpha.MembersService/CreateMember', 'Member', ${alice}, '/x', '{}' from head`.execute(
+        returning customer_id, id, revision_time)
+      insert into changes (customer_id, org_id, revision, position, time, format, method, resource_type, resource_id, resource_path, after)
+      select customer_id, id, ${old}, 0, revision_time, 3, 'iam.v1alpha.MembersService/CreateMember', 'Member', ${alice}, '/x', '{}' from head`.execute(
       database().writes,
     );
     await log(org, [memberChange(alice, "alice")]);

@@ -244,8 +244,10 @@ test("0052-log-indexes and 0053-partition-indexes index a log with entries, one 
   const database = await openBefore("0050-chained-entries");
   await createPartitions(database.writes);
   await sql`
-    insert into changes (org_id, revision, position, time, format, method, resource_type, resource_id, resource_path, after)
-    values (${acme}, gen_random_uuid(), 0, now(), 3, 'test', 'Org', ${acme}, '', '{}')`.execute(database.writes);
+    insert into changes (customer_id, org_id, revision, position, time, format, method, resource_type, resource_id, resource_path, after)
+    values (gen_random_uuid(), ${acme}, gen_random_uuid(), 0, now(), 3, 'test', 'Org', ${acme}, '', '{}')`.execute(
+    database.writes,
+  );
   const { applied } = await migrate(database.writes);
   expect(applied).toContain("0053-partition-indexes");
   const names = logIndexes.map(({ name }) => name);

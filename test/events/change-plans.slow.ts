@@ -50,9 +50,9 @@ beforeAll(async () => {
     );
   }
   await sql`
-    insert into changes (org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type, resource_id,
-      container_id, resource_path, after)
-    select case when n % 1000 = 7 then ${other.id}::uuid else ${org.id}::uuid end,
+    insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
+      resource_id, container_id, resource_path, after)
+    select ${org.customer_id}::uuid, case when n % 1000 = 7 then ${other.id}::uuid else ${org.id}::uuid end,
       (lpad(to_hex(n), 16, '0') || '80000000' || lpad(to_hex(n), 8, '0'))::uuid, 0,
       now() - (${count}::int - n) * interval '20 seconds', 4, 'iam.v1alpha.MembersService/UpdateMember', ${org.id},
       case when n in (5, 100000) then ${rareActor}::uuid else ${actor}::uuid end, 'Member',

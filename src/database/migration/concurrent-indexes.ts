@@ -17,9 +17,13 @@ export function dropStatement(name: string): string {
   return `drop index concurrently if exists ${name}`;
 }
 
-/** Builds the indexes of tables without rows in a transaction. */
+/**
+ * Builds the indexes of tables without rows in a transaction. Those of partitioned tables are declared before, which has built them on the
+ * partitions of a table without rows.
+ */
 export async function createIndexesOfEmpty(db: Kysely<Schema>, indexes: readonly Index[]): Promise<void> {
-  for (const index of indexes) await sql.raw(createStatement(index).replace(" concurrently ", " ")).execute(db);
+  for (const index of indexes.filter(({ isPartitioned }) => isPartitioned !== true))
+    await sql.raw(createStatement(index).replace(" concurrently ", " ")).execute(db);
 }
 
 /** Drops the indexes of tables without rows in a transaction. */
