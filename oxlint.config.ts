@@ -24,7 +24,7 @@ const layers: readonly (readonly string[])[] = [
   ["database"],
   ["paths"],
   ["timers", "scheduling"],
-  ["errors", "measures"],
+  ["errors", "files", "measures"],
 ];
 
 /**

@@ -1,9 +1,10 @@
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeDirectory } from "../files/make-directory.ts";
 
 /** Writes a line atomically to a file that only its owner can read. */
 export async function writeSecretFile(file: string, line: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
+  await makeDirectory(dirname(file));
   const draft = `${file}.${process.pid}`;
   // A file that a crash left behind keeps its mode, so that others may be able to read it.
   await rm(draft, { force: true });

@@ -1,9 +1,10 @@
 // The keys that encrypt secrets in the database: 32 random bytes in base64 on each line of a file. The first line encrypts; all
 // decrypt, so that a key can be replaced by adding a line on top.
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSealer, secretKeyLength } from "../identity/sealer.ts";
+import { makeDirectory } from "../files/make-directory.ts";
 
 type SecretKeys = readonly [Buffer, ...Buffer[]];
 
@@ -69,7 +70,7 @@ function parseSecretKeys(text: string, file: string): SecretKeys {
 }
 
 async function createFile(directory: string, file: string): Promise<void> {
-  await mkdir(directory, { recursive: true });
+  await makeDirectory(directory);
   let handle;
   try {
     handle = await open(file, "wx", 0o600);

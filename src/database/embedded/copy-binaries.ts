@@ -1,4 +1,5 @@
 import { chmod, constants, copyFile, lstat, mkdir, readdir, readFile } from "node:fs/promises";
+import { makeDirectory } from "../../files/make-directory.ts";
 import path from "node:path";
 
 import { buildDirectory } from "./build-directory.ts";
@@ -18,9 +19,9 @@ export async function copyBinaries(
     version: string;
   };
   const copy = path.join(cache, `postgres-${version}-${process.platform}-${process.arch}`);
-  const made = await mkdir(cache, { recursive: true });
+  const isNew = await makeDirectory(cache);
   // A restrictive umask must not exclude the server's user.
-  if (made !== undefined) await chmod(cache, 0o755);
+  if (isNew) await chmod(cache, 0o755);
   await assertOurs(cache);
   if (!(await exists(copy))) {
     await buildDirectory(copy, async (temporary) => {

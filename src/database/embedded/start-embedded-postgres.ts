@@ -10,10 +10,11 @@
  *     restrict-access                      who can connect
  *     spawn-server, owner-lock             the child process and its lock
  */
-import { mkdir, realpath, chown } from "node:fs/promises";
+import { realpath, chown } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
+import { makeDirectory } from "../../files/make-directory.ts";
 import { explainStartFailure } from "./explain-start-failure.ts";
 import { checkCluster, inspectCluster } from "./inspect-cluster.ts";
 import { locateBinaries } from "./locate-binaries.ts";
@@ -66,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, packageDirectory = locateBinaries() } = options;
-  await mkdir(options.directory, { recursive: true });
+  await makeDirectory(options.directory);
   const directory = await realpath(options.directory);
   // A subdirectory, so that `directory` can be a mounted volume: initdb's result is renamed into place, but a volume cannot be
   // renamed and is often not empty ("lost+found").

@@ -3,7 +3,7 @@
 // written by another version or for another database, is removed. A failure to write is no failure of anything else.
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Logger } from "pino";
@@ -14,6 +14,7 @@ import { fileName, listOrgs, makeRoom, removeOthers, touchFiles } from "./file-d
 import { type FileContext, createFingerprint } from "./fingerprint.ts";
 import { UnusableFileError, createBlockWriter, openBlocks } from "./sealed-blocks.ts";
 import { readBlocks, writeBlocks } from "./snapshot-blocks.ts";
+import { makeDirectory } from "../../../files/make-directory.ts";
 
 export interface SnapshotFiles {
   /** Returns the snapshot in the file of an org; undefined if there is none that can be used. */
@@ -104,7 +105,7 @@ export function createSnapshotFiles(options: SnapshotFilesOptions): SnapshotFile
 
   const write = async (snapshot: OrgSnapshot, isOver: () => boolean): Promise<string | undefined> => {
     const { id } = snapshot.org;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
     await requireOwnDirectory(directory);
     if (!(await makeRoom(directory, maxBytes - snapshot.bytes, fileName(id)))) return undefined;
     const draft = join(directory, `${fileName(id)}.${randomUUID()}.draft`);
