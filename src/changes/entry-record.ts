@@ -15,7 +15,15 @@ export type OfFields<Value> = Readonly<Record<CommittedField, Value | null>>;
 
 type Committed = Pick<
   Entry,
-  "after" | "before" | "on_behalf_of" | "reason" | "remote_address" | "request_id" | "user_agent" | "resource_path"
+  | "after"
+  | "before"
+  | "credential_id"
+  | "on_behalf_of"
+  | "reason"
+  | "remote_address"
+  | "request_id"
+  | "resource_path"
+  | "user_agent"
 >;
 
 /** Returns the texts to which an entry is committed. */
@@ -23,6 +31,7 @@ export function committedTexts(entry: Committed): OfFields<string> {
   const { before, after } = entry;
   // In the order of the keys.
   const origin = {
+    credential_id: entry.credential_id ?? null,
     on_behalf_of: entry.on_behalf_of ?? null,
     reason: entry.reason ?? null,
     remote_address: canonicalAddress(entry.remote_address),
@@ -50,7 +59,6 @@ export type Recorded = Pick<
   | "actor_org_id"
   | "chain_start"
   | "container_id"
-  | "credential_id"
   | "delegate_id"
   | "delegation_id"
   | "format"
@@ -79,7 +87,6 @@ export function recordOf(entry: Recorded, { after, before, origin, resource_path
     before,
     chain_start: entry.chain_start ?? null,
     container_id: entry.container_id ?? null,
-    credential_id: entry.credential_id ?? null,
     delegate_id: entry.delegate_id ?? null,
     delegation_id: entry.delegation_id ?? null,
     end_time: entry.end_time ?? null,

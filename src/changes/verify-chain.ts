@@ -22,20 +22,30 @@ export interface ChainFault {
 export interface ChainCheck {
   /** Checks the next entry. The entries of an org come in their order; those of several orgs can be mixed. */
   readonly add: (proof: Proof) => ChainFault | undefined;
+  /** Whether the hash is that of an entry which was made of the one before it: a hash alone can be copied. */
+  readonly isProved: (hash: string) => boolean;
   /** The hash of the last entry of each org, by its id. */
   readonly heads: ReadonlyMap<string, string>;
   /** The entries before which the database was promoted or restored, so that others may be lost. */
   readonly breaks: readonly Omit<ChainFault, "problem">[];
 }
 
-/** @param before the hashes of the entries before the first ones, by org; without one, the first entry is taken as it is. */
-export function checkChains(before: ReadonlyMap<string, string> = new Map()): ChainCheck {
+/**
+ * @param before the hashes of the entries before the first ones, by org; without one, the first entry is taken as it is.
+ * @param noted the hashes of which `isProved` can tell.
+ */
+export function checkChains(
+  before: ReadonlyMap<string, string> = new Map(),
+  noted: ReadonlySet<string> = new Set(),
+): ChainCheck {
+  const proved = new Set<string>();
   const heads = new Map(before);
   const timelines = new Map<string, number>();
   const breaks: Omit<ChainFault, "problem">[] = [];
   return {
     heads,
     breaks,
+    isProved: (hash) => proved.has(hash),
     add(proof) {
       const {
         org_id: orgId,
@@ -51,6 +61,7 @@ export function checkChains(before: ReadonlyMap<string, string> = new Map()): Ch
       const previous = isFirst ? noHash : heads.get(orgId);
       heads.set(orgId, proof.hash);
       const problem = findProblem(proof, previous);
+      if (problem === undefined && previous !== undefined && noted.has(proof.hash)) proved.add(proof.hash);
       return problem === undefined ? undefined : { orgId, revision, position, problem };
     },
   };

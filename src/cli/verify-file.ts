@@ -20,31 +20,38 @@ export async function verifyFile(
   { head = [] }: VerifyOptions,
   print: (line: string) => void,
 ): Promise<Verified> {
-  const chains = checkChains();
-  const missing = new Set(head);
-  let [entries, faults, number] = [0, 0, 0];
+  const chains = checkChains(new Map(), new Set(head));
+  let [entries, faults, number, unproved, withheld] = [0, 0, 0, 0, 0];
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
     number++;
     if (line.trim() === "") continue;
     const proof = readProof(line, number);
     // Changes from before there were proofs.
-    if (proof === undefined) continue;
+    if (proof === undefined) {
+      unproved++;
+      continue;
+    }
     entries++;
-    missing.delete(proof.hash);
+    if (proof.texts.origin === undefined || proof.texts.resource_path === undefined) withheld++;
     const problem = problemOf(chains, proof, number);
     if (problem === undefined) continue;
     faults++;
     print(`line ${number}: ${printable(problem)}`);
   }
+  const missing = head.filter((hash) => !chains.isProved(hash));
   for (const hash of missing)
-    print(`${printable(hash)} is the hash of no change in the file: some were cut off, or replaced`);
+    print(
+      `${printable(hash)} is the hash of no change that follows another in the file: some were cut off or replaced, or it is the first`,
+    );
+  if (unproved > 0) print(`${unproved} changes have no proof: nothing shows that they were written`);
+  if (withheld > 0) print(`${withheld} changes prove their origin or path to other readers only, or these were erased`);
   for (const { orgId, revision } of chains.breaks) {
     print(
       `${printable(orgId)}: the database was promoted or restored before ${printable(revision)}; changes may be lost there`,
     );
   }
   for (const [orgId, hash] of chains.heads) print(`${printable(orgId)} ends with ${printable(hash)}`);
-  return { entries, faults: faults + missing.size };
+  return { entries, faults: faults + missing.length };
 }
 
 function problemOf(chains: ChainCheck, proof: Proof, number: number): string | undefined {
@@ -58,12 +65,19 @@ function problemOf(chains: ChainCheck, proof: Proof, number: number): string | u
 
 function readProof(line: string, number: number): Proof | undefined {
   try {
-    const { proof } = JSON.parse(line) as { proof?: Partial<Proof> };
-    if (proof === undefined) return undefined;
+    const { proof } = JSON.parse(line) as { proof?: Partial<Proof> | null };
+    if (proof === undefined || proof === null) return undefined;
     const { record, hash, texts = {}, keys = {} } = proof;
-    if (typeof record === "string" && typeof hash === "string") return { record, hash, texts, keys };
+    const areTexts = [texts, keys].every(isOfTexts);
+    if (typeof record === "string" && typeof hash === "string" && areTexts) return { record, hash, texts, keys };
   } catch (cause) {
     throw new Error(`line ${number} is no JSON`, { cause });
   }
-  throw new Error(`line ${number} has a proof without record and hash`);
+  throw new Error(
+    `line ${number} has a proof that is not an object with the texts record and hash, and texts and keys by field`,
+  );
+}
+
+function isOfTexts(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.values(value).every((each) => typeof each === "string");
 }

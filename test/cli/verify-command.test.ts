@@ -38,5 +38,16 @@ test("verify finds what was changed in a file of changes, left out, or cut off",
   const cut = await verify(lines.slice(0, -1), [last]);
   expect(cut).toMatchObject({ faults: 1, printed: expect.arrayContaining([expect.stringContaining("cut off")]) });
   await expect(verify(["{"])).rejects.toThrow("line 1 is no JSON");
-  await expect(verify(['{"proof":{}}'])).rejects.toThrow("line 1 has a proof without record and hash");
+  // A change that only claims to have the hash, before others of which one begins the chain.
+  const claimed = JSON.stringify({
+    proof: { record: JSON.stringify({ org_id: company.org.id, revision: "" }), hash: last },
+  });
+  expect(await verify([claimed, ...lines.slice(0, -1)], [last])).toMatchObject({ faults: 1 });
+  expect(await verify([lines[0] ?? "", '{"org_path":"/orgs/x","proof":null}'])).toMatchObject({
+    entries: 1,
+    printed: expect.arrayContaining(["1 changes have no proof: nothing shows that they were written"]),
+  });
+  const wrong = "line 1 has a proof that is not an object with the texts record and hash, and texts and keys by field";
+  await expect(verify(['{"proof":{}}'])).rejects.toThrow(wrong);
+  await expect(verify(['{"proof":{"record":"{}","hash":"","texts":{"before":["x"]}}}'])).rejects.toThrow(wrong);
 });
