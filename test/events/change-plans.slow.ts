@@ -100,7 +100,10 @@ test.each(cases)(
   "a page of the log of the %s, filtered by %s, the %s first, reads little more",
   async (kind, filter, order) => {
     const condition = toSql(
-      await resolvePaths({ database, registry }, readFilter(required(filters[filter])(), changeFields)),
+      await resolvePaths(
+        { database, registry, owner: ownerOf(kind), holds: () => Promise.resolve(true) },
+        readFilter(required(filters[filter])(), changeFields),
+      ),
     );
     const read = (after: readonly string[] | undefined) =>
       plans.read<ChangeRow>(async (db) => {

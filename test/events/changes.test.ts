@@ -198,7 +198,16 @@ describe.each(overFirst(protocols))("over %s, the log of an org", (protocol) => 
     expect(created?.actorPath).toMatch(/^\/orgs\/@[-0-9a-f]{36}\/members\/@[-0-9a-f]{36}$/);
     expect(Object.keys(created?.proof?.texts ?? {})).not.toContain("origin");
     const [toOperator] = await listAll(api, { parentPath, orderBy: "time" });
-    expect(toOperator?.credentialId).not.toBe("");
+    const { credentialId = "", requestId = "", actorPath = "" } = toOperator ?? {};
+    expect(credentialId).not.toBe("");
+    expect(created?.proof?.record).not.toContain(credentialId);
+    const { path: named } = await api.members.getMember({ path: actorPath });
+    const requestOf = requestId.slice(0, 4);
+    for (const filter of [`actor_path = "${named}"`, `request_id = "${requestId}"`, `request_id = "${requestOf}*"`]) {
+      expect([filter, await listAll(owner, { parentPath, filter })]).toEqual([filter, []]);
+      expect(await listAll(api, { parentPath, filter })).not.toEqual([]);
+    }
+    expect(await listAll(owner, { parentPath, filter: `actor_path = "${actorPath}"` })).not.toEqual([]);
   });
 });
 
@@ -265,6 +274,20 @@ describe("that somebody has read a log", () => {
     await Promise.all([one, two, other, one].map((api) => api.changes.listChanges({ parentPath })));
     expect((await readsOf(one, parentPath)).toSorted()).toEqual(
       [one, two].map(({ path }) => `${path} ${parentPath}/changes`),
+    );
+  });
+
+  test("is told of each credential of a caller", async () => {
+    const company = await openCompany("gRPC", server);
+    const { path: parentPath } = company.org;
+    const one = await company.joinAs("viewer", "one");
+    const { secret = "" } = await company.api.apiKeys.createApiKey({
+      parentPath: one.path,
+      apiKey: { name: "stolen" },
+    });
+    for (const api of [one, createApi("gRPC", server.url, secret), one]) await api.changes.listChanges({ parentPath });
+    expect(await readsOf(company.api, parentPath)).toEqual(
+      [one, one, "system"].map((reader) => expect.stringContaining(reader === "system" ? "/members/@" : one.path)),
     );
   });
 

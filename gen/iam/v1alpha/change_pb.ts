@@ -131,8 +131,8 @@ export type Change = Message<"iam.v1alpha.Change"> & {
   impersonatorPath: string;
 
   /**
-   * The id of the API key or Session with which the call was made. Empty, as the next fields, for an actor of another Org
-   * whom the caller may not get.
+   * The id of the API key or Session with which the call was made. Empty, as `request_id`, `remote_address` and `user_agent`, for
+   * an actor of another Org whom the caller may not get.
    *
    * @generated from field: string credential_id = 12;
    */

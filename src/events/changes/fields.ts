@@ -13,11 +13,15 @@ export const changeType: RawBuilder<string> = sql<string>`(case
 export const actorPath = sql.ref("changes.actor_path");
 export const resourcePath = sql.ref("changes.resource_path");
 
+/** Where a call of a member of another org came from is hidden from most readers, and so is its request id. */
+const shownRequestId = sql<string>`(case
+  when changes.actor_org_id is null or changes.actor_org_id = changes.org_id then changes.request_id end)`;
+
 /** The fields by which changes are filtered. */
 export const changeFields: FilterFields = {
   actor_path: { kind: "text", value: actorPath, isSearched: false },
   method: text("changes.method"),
-  request_id: text("changes.request_id"),
+  request_id: { kind: "text", value: shownRequestId, isSearched: false },
   resource_id: scalar("uuid", "changes.resource_id"),
   resource_path: { kind: "text", value: resourcePath, isSearched: false },
   resource_type: text("changes.resource_type"),
@@ -25,3 +29,6 @@ export const changeFields: FilterFields = {
   time: scalar("timestamp", "changes.time", { orderable: true }),
   type: enumerated(changeType, ["CREATED", "UPDATED", "DELETED", "EXPIRED", "READ"]),
 };
+
+/** The same for callers who may get the members of all orgs. */
+export const allChangeFields: FilterFields = { ...changeFields, request_id: text("changes.request_id") };

@@ -1,4 +1,4 @@
-// That somebody has read a log is in the log: a line for each caller and hour, which is written before the first page is read.
+// That somebody has read a log is in the log: a line for each caller, by its member, impersonator and credential, and hour, which is written before the first page is read.
 import type { HandlerContext } from "@connectrpc/connect";
 import { type SqlBool, sql } from "kysely";
 import { authorOf, callerOf } from "../../access/evaluation/call.ts";
@@ -25,8 +25,11 @@ export function createRecordRead({
   const known = new Map<string, number>();
   return async (context, owner, path) => {
     const { memberId, orgId: callerOrgId } = callerOf(context);
+    const author = authorOf(context);
+    const impersonatorId = author.narrowing?.impersonatorId ?? null;
+    const { credentialId } = author.origin;
     const id = owner.kind === "platform" ? systemOrgId : owner.id;
-    const key = `${memberId} ${owner.kind} ${id}`;
+    const key = [memberId, impersonatorId, credentialId, owner.kind, id].join(" ");
     if ((known.get(key) ?? -Infinity) > performance.now() - hourMs) return;
     // The logs of customers and of the platform are not of one org: their lines are in that of the org `system`.
     const orgId = owner.kind === "org" ? owner.id : systemOrgId;
@@ -37,15 +40,16 @@ export function createRecordRead({
       inTransaction(
         database,
         (db) =>
-          writeInOrg(db, { org: { by: "id", value: orgId }, state: "any" }, authorOf(context), async (transaction) => {
+          writeInOrg(db, { org: { by: "id", value: orgId }, state: "any" }, author, async (transaction) => {
             const { lockTime } = transaction.org;
             const isSame = sql<SqlBool>`
-              resource_type = 'ChangeLog' and resource_id = ${id} and time > ${secondsAfter(lockTime, -hourMs / 1000)}`;
+              resource_type = 'ChangeLog' and resource_id = ${id} and actor_id = ${memberId}
+              and impersonator_id is not distinct from ${impersonatorId}::uuid
+              and credential_id is not distinct from ${credentialId}::uuid and time > ${secondsAfter(lockTime, -hourMs / 1000)}`;
             const last = await db
               .selectFrom("changes")
               .select("revision")
               .where("org_id", "=", orgId)
-              .where("actor_id", "=", memberId)
               .where(isSame)
               .limit(1)
               .executeTakeFirst();

@@ -12,10 +12,16 @@ import type { ResourceRegistry } from "../../standard-methods/definition/registr
 import { findInPlace } from "../../standard-methods/read/row-reader.ts";
 import { idOf } from "../../standard-methods/rows/row-key.ts";
 import { actorPath, resourcePath } from "./fields.ts";
+import type { Holds } from "../../access/evaluation/author-holds.ts";
+import type { LogOwner } from "./store.ts";
 
 interface Lookup {
   readonly database: Pick<Database, "reads">;
   readonly registry: ResourceRegistry;
+  /** Whose log is read. */
+  readonly owner: LogOwner;
+  /** Whether the caller holds a permission on a path. */
+  readonly holds: Holds;
 }
 
 const never: Condition = { kind: "any", conditions: [] };
@@ -59,8 +65,27 @@ async function comparePath(
 
 async function ofActor(lookup: Lookup, text: string): Promise<Condition> {
   const path = parseAnyPath([patterns.Member], text, "filter");
+  if (!(await mayName(lookup, path))) return never;
   const id = await idOfPath(lookup, path);
   return id === undefined ? never : equals("actor_id", id);
+}
+
+/**
+ * Whether the caller may learn who has a name: the log of an org names its own members, and shows others by their ids, so a name would
+ * tell whose the id is.
+ */
+async function mayName({ database, owner, holds }: Lookup, path: AnyPath): Promise<boolean> {
+  const [org] = path.references;
+  if (owner.kind === "platform" || path.references.every(({ by }) => by === "id")) return true;
+  if (await holds("iam.members.get", path)) return true;
+  if (org === undefined || org.by === "any") return false;
+  const found = await database.reads
+    .selectFrom("orgs")
+    .select(["id", "customer_id"])
+    .where(org.by, "=", org.value)
+    .where("delete_time", "is", null)
+    .executeTakeFirst();
+  return found !== undefined && owner.id === (owner.kind === "org" ? found.id : found.customer_id);
 }
 
 async function ofResource(lookup: Lookup, text: string, isBelow: boolean): Promise<Condition> {

@@ -20,13 +20,14 @@ import { customerDefinition } from "../../iam/customers/definition.ts";
 import { customerPath } from "../../iam/customers/message.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { orgPath } from "../../iam/orgs/message.ts";
+import type { AnyPath } from "../../paths/parse-path.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { isSamePattern, patterns, singletonPath } from "../../paths/patterns.ts";
 import type { ProviderDependencies } from "../../resources/provider-dependencies.ts";
 import { listPage } from "../../standard-methods/read/list-page.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { readInTime } from "../../standard-methods/read/read-in-time.ts";
-import { changeFields } from "./fields.ts";
+import { allChangeFields, changeFields } from "./fields.ts";
 import { createLoggedMessage } from "./logged-messages.ts";
 import { toChange } from "./message.ts";
 import { createReadable } from "./readable-entries.ts";
@@ -40,9 +41,15 @@ export function createChangesService(dependencies: ProviderDependencies): Servic
   const recordRead = createRecordRead(dependencies);
   const loggedMessage = createLoggedMessage(registry);
 
-  const readPage = async (request: ListChangesRequest, context: HandlerContext, { owner, suspended }: FoundOwner) => {
+  const readPage = async (
+    request: ListChangesRequest,
+    context: HandlerContext,
+    { owner, suspended }: FoundOwner,
+    holds: Holds,
+  ) => {
     const { filter, orderBy, view } = request;
-    const condition = toSql(await resolvePaths({ database, registry }, readFilter(filter, changeFields)));
+    const fields = (await holds("iam.members.get", everywhere)) ? allChangeFields : changeFields;
+    const condition = toSql(await resolvePaths({ database, registry, owner, holds }, readFilter(filter, fields)));
     const descending = parseOrderBy(orderBy, changeFields)[0]?.descending ?? true;
     const binding = ["Change", owner.kind, owner.kind === "platform" ? "" : owner.id, filter, orderBy, String(view)];
     const read = async (after: Cursor | undefined, limit: number): Promise<ChangeRow[]> => {
@@ -59,8 +66,9 @@ export function createChangesService(dependencies: ProviderDependencies): Servic
     const call = { orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal };
     const found = await findOwner(context, decide);
     await recordRead(context, found.owner, found.path);
-    const { rows, nextPageToken } = await listQueue.run(call, () => readPage(request, context, found));
-    const readable = createReadable(registry, holdsOf(decide));
+    const holds = holdsOf(decide);
+    const { rows, nextPageToken } = await listQueue.run(call, () => readPage(request, context, found, holds));
+    const readable = createReadable(registry, holds);
     const [states, proof] = [request.view !== Change_View.BASIC, request.view === Change_View.PROVED];
     const shown = await Promise.all(
       rows.map(async (row) => ({
@@ -82,6 +90,8 @@ export function createChangesService(dependencies: ProviderDependencies): Servic
 
   return { listChanges };
 }
+
+const everywhere: AnyPath = { pattern: [], references: [] };
 
 const hidden = { resource: false, origin: false, states: false, proof: false };
 
