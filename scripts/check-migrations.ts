@@ -23,6 +23,7 @@ const unneeded = [
 const contracting = [
   "ban-drop-column",
   "ban-drop-constraint",
+  "ban-drop-function",
   "ban-drop-table",
   "ban-drop-not-null",
   "renaming-column",

@@ -80,7 +80,7 @@ test("a page has an address, and no call", async () => {
   expect([line["address"], line["rpc"], line["code"]]).toEqual(["127.0.0.1", undefined, undefined]);
 });
 
-test("a request that REST cannot read has its status, and no code that says that it went well", async () => {
+test("a request that REST cannot read has its status and its code", async () => {
   const requestId = uniqueName("unread");
   const { status } = await fetch(`${server.url}/iam/v1alpha/orgs`, {
     method: "POST",
@@ -95,7 +95,7 @@ test("a request that REST cannot read has its status, and no code that says that
   expect([status, line["status"], line["code"], line["rpc"]]).toEqual([
     400,
     400,
-    undefined,
+    "INVALID_ARGUMENT",
     "iam.v1alpha.OrgsService/CreateOrg",
   ]);
 });
