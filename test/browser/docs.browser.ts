@@ -274,6 +274,7 @@ const withAddress = new Set([
   "operations",
   "filters",
   "paging",
+  "changes",
   "grpc-and-connect",
   "clients",
   "providers",
