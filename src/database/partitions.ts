@@ -38,11 +38,15 @@ const months = sql`
     interval '1 month'
   ) as month`;
 
-/** The partitions whose entries are all older than some days. */
+/**
+ * The partitions whose entries are all older than some days. Their names are compared, and not read as dates: the planner may look at the
+ * names of all relations first, and fail at one that is no date.
+ */
 const expiredPartitions = (retentionDays: number) => sql`
   pg_inherits join pg_class on pg_class.oid = inhrelid
   where inhparent = 'changes'::regclass
-    and to_date(right(relname, 7), 'YYYY_MM') + interval '1 month' <= now() at time zone 'UTC' - make_interval(days => ${retentionDays})`;
+    and relname::text collate "C" <= 'changes_' || to_char(
+      date_trunc('month', now() at time zone 'UTC' - make_interval(days => ${retentionDays})) - interval '1 month', 'YYYY_MM')`;
 
 export async function readLogState(db: Kysely<Schema>, retentionDays: number): Promise<LogState> {
   const { rows } = await sql<LogState>`
