@@ -107,4 +107,4 @@ function createSalts(count: number): () => string {
 }
 
 /** Returns bytes as PostgreSQL reads them from text, also in JSON. */
-const bytes = (hexadecimal: string): string => String.raw`\x${hexadecimal}`;
+export const bytes = (hexadecimal: string): string => String.raw`\x${hexadecimal}`;

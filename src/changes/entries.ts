@@ -5,7 +5,7 @@ import type { OrgKey } from "../database/org-key.ts";
 import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
-import type { ChainEnd } from "./chain.ts";
+import { type ChainEnd, bytes } from "./chain.ts";
 import type { Change } from "./change.ts";
 import { splitCommon } from "./split-common.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
@@ -149,7 +149,7 @@ export async function insertEntries(
 }
 
 function valuesOfChain(chain: ChainEnd | undefined): readonly [start: string | null, hash: string | null] {
-  return chain === undefined ? [null, null] : [chain.start, String.raw`\x${chain.hash}`];
+  return chain === undefined ? [null, null] : [chain.start, bytes(chain.hash)];
 }
 
 /** The org of the head that was set; null if it was not, which no entry may have, so that the statement fails. */

@@ -1,6 +1,7 @@
 // What shows that an entry is the one that was written: its record, its hash and, of each field that a reader sees, the text and the key
 // with which the record is committed to it. docs/decisions/0084 has the format.
 import { type RawBuilder, sql } from "kysely";
+import { timeText } from "../database/clock.ts";
 import type { ErasedFields } from "../database/log-tables.ts";
 import {
   type CommittedField,
@@ -32,9 +33,8 @@ export type StoredEntry = Omit<Recorded, "time"> &
     readonly erased: ErasedFields | null;
   };
 
-/** The time of an entry with microseconds, which a Date does not have. */
-export const timeText: RawBuilder<string> = sql<string>`
-  to_char(changes.time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+/** The time of an entry, as its record has it. */
+export const entryTime: RawBuilder<string> = timeText(sql`changes.time`);
 
 /** Returns the proof of an entry; undefined for one of an earlier format, which has none. @param shows whether it shows a field. */
 export function proofOf(entry: StoredEntry, shows: (field: CommittedField) => boolean = () => true): Proof | undefined {

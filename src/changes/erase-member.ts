@@ -2,6 +2,7 @@
 import { type SqlBool, sql } from "kysely";
 import type { ErasedFields } from "../database/log-tables.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
+import { entryTime } from "./entry-proof.ts";
 import { type CommittedField, commit, committedFields, committedTexts, fieldKey } from "./entry-record.ts";
 
 /** An entry whose fields are erased. */
@@ -46,9 +47,8 @@ export async function eraseMember(
     or ((resource_id = ${memberId} or container_id = ${memberId})
       and not coalesce(erased->'commitments' ? 'resource_path', false))`;
   const { rows } = await sql<Row>`
-    select revision, position, to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time_text, actor_id,
-      resource_id, container_id, resource_path, credential_id, on_behalf_of, request_id, host(remote_address) as remote_address, user_agent,
-      reason, before, after, hash, salt, erased
+    select revision, position, ${entryTime} as time_text, actor_id, resource_id, container_id, resource_path, credential_id,
+      on_behalf_of, request_id, host(remote_address) as remote_address, user_agent, reason, before, after, hash, salt, erased
     from changes where org_id = ${orgId} and (${isTheirs}) limit ${limit} for update`.execute(db);
   for (const row of rows) await eraseFields(db, orgId, row, fieldsOf(row, memberId));
   return rows.length;
@@ -68,7 +68,8 @@ async function eraseFields(db: WriteTransaction, orgId: string, row: Row, fields
       resource_path = ${isErased("resource_path") ? "" : row.resource_path},
       before = ${textOf(isErased("before") ? withoutNames(row.before) : row.before)}::jsonb,
       after = ${textOf(isErased("after") ? withoutNames(row.after) : row.after)}::jsonb,
-      credential_id = ${origin ? null : row.credential_id}, on_behalf_of = ${origin ? null : row.on_behalf_of}, request_id = ${origin ? null : row.request_id},
+      credential_id = ${origin ? null : row.credential_id}, on_behalf_of = ${origin ? null : row.on_behalf_of},
+      request_id = ${origin ? null : row.request_id},
       remote_address = ${origin ? null : row.remote_address}, user_agent = ${origin ? null : row.user_agent},
       reason = ${origin ? null : row.reason}
     where org_id = ${orgId} and revision = ${row.revision} and position = ${row.position}

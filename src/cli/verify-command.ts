@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { count } from "./plural.ts";
 
 export interface VerifyOptions {
   readonly head?: readonly string[];
@@ -13,7 +14,7 @@ export function addVerifyCommand(program: Command, print: (line: string) => void
     .argument("<file>", "the file")
     .option(
       "--head <hash>",
-      "a hash that was noted earlier; one that is not in the file is a fault: what it is the hash of was cut off. Can be repeated",
+      "a hash that was noted earlier; it is a fault if no change that follows another in the file has it: that was cut off or replaced. Can be repeated",
       (hash: string, hashes: readonly string[]) => [...hashes, hash],
       [],
     )
@@ -21,7 +22,7 @@ export function addVerifyCommand(program: Command, print: (line: string) => void
       // Loaded only here: a server that starts does not need it.
       const { verifyFile } = await import("./verify-file.ts");
       const { entries, faults } = await verifyFile(file, options, print);
-      print(`${entries} changes, ${faults} faults`);
+      print(`${count(entries, "change")}, ${count(faults, "fault")}`);
       if (faults > 0) process.exitCode = 1;
     });
 }

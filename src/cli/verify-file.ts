@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Proof } from "../changes/entry-proof.ts";
 import { type ChainCheck, checkChains } from "../changes/verify-chain.ts";
+import { count } from "./plural.ts";
 import { printable } from "./printable.ts";
 import type { VerifyOptions } from "./verify-command.ts";
 
@@ -43,8 +44,8 @@ export async function verifyFile(
     print(
       `${printable(hash)} is the hash of no change that follows another in the file: some were cut off or replaced, or it is the first`,
     );
-  if (unproved > 0) print(`${unproved} changes have no proof: nothing shows that they were written`);
-  if (withheld > 0) print(`${withheld} changes prove their origin or path to other readers only, or these were erased`);
+  if (unproved > 0) print(`${count(unproved, "change")} without a proof, of which nothing shows that it was written`);
+  if (withheld > 0) print(`${count(withheld, "change")} whose origin or path is withheld or was erased`);
   for (const { orgId, revision } of chains.breaks) {
     print(
       `${printable(orgId)}: the database was promoted or restored before ${printable(revision)}; changes may be lost there`,

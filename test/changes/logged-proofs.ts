@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Proof, type StoredEntry, proofOf, timeText } from "../../src/changes/entry-proof.ts";
+import { type Proof, type StoredEntry, entryTime, proofOf } from "../../src/changes/entry-proof.ts";
 import { type ChainFault, checkChains } from "../../src/changes/verify-chain.ts";
 import type { Database } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
@@ -7,7 +7,7 @@ import { required } from "../../src/errors/required.ts";
 /** Returns the entries of an org as they are stored, in order. */
 export async function storedEntries(database: Database, { id }: { id: string }): Promise<StoredEntry[]> {
   const { rows } = await sql<StoredEntry>`
-    select changes.*, ${timeText} as time_text from changes where org_id = ${id} order by revision, position`.execute(
+    select changes.*, ${entryTime} as time_text from changes where org_id = ${id} order by revision, position`.execute(
     database.reads,
   );
   return rows;

@@ -45,7 +45,7 @@ test("verify finds what was changed in a file of changes, left out, or cut off",
   expect(await verify([claimed, ...lines.slice(0, -1)], [last])).toMatchObject({ faults: 1 });
   expect(await verify([lines[0] ?? "", '{"org_path":"/orgs/x","proof":null}'])).toMatchObject({
     entries: 1,
-    printed: expect.arrayContaining(["1 changes have no proof: nothing shows that they were written"]),
+    printed: expect.arrayContaining(["1 change without a proof, of which nothing shows that it was written"]),
   });
   const wrong = "line 1 has a proof that is not an object with the texts record and hash, and texts and keys by field";
   await expect(verify(['{"proof":{}}'])).rejects.toThrow(wrong);

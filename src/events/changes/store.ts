@@ -2,7 +2,7 @@
 // changes of an org, those of an actor, of a resource and of what contains it in the order of their times.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { StoredEntry } from "../../changes/entry-proof.ts";
-import { timeText } from "../../changes/entry-proof.ts";
+import { entryTime } from "../../changes/entry-proof.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { changeType } from "./fields.ts";
@@ -113,7 +113,7 @@ function entries(page: LogPage, where: RawBuilder<SqlBool>): RawBuilder<unknown>
           ${comparator} (${time}::timestamptz, ${org}::uuid, ${revision}::uuid, ${position}::int)`;
   const selected = columns.map((column) => sql.ref(`changes.${column}`));
   return sql`
-    select ${sql.join(selected)}, ${timeText} as time_text, ${changeType} as type
+    select ${sql.join(selected)}, ${entryTime} as time_text, ${changeType} as type
     from changes where ${where} and ${condition} and ${isAfter} and ${sql.raw(isInThePast)}
     order by ${orderOf("changes", page)} limit ${limit}`;
 }
