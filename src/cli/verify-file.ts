@@ -37,7 +37,7 @@ export async function verifyFile(
     const problem = problemOf(chains, proof, number);
     if (problem === undefined) continue;
     faults++;
-    print(`line ${number}: ${printable(problem)}`);
+    print(`line ${number}: ${problem}`);
   }
   const missing = head.filter((hash) => !chains.isProved(hash));
   for (const hash of missing)
@@ -58,7 +58,7 @@ export async function verifyFile(
 function problemOf(chains: ChainCheck, proof: Proof, number: number): string | undefined {
   try {
     const fault = chains.add(proof);
-    return fault && `the change ${fault.revision} ${fault.position}: ${fault.problem}`;
+    return fault && `the change ${printable(fault.revision)} ${printable(String(fault.position))}: ${fault.problem}`;
   } catch (cause) {
     throw new Error(`line ${number}: its record is no JSON`, { cause });
   }
