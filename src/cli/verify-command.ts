@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { count } from "./plural.ts";
 
 export interface VerifyOptions {
   readonly head?: readonly string[];
@@ -21,8 +20,7 @@ export function addVerifyCommand(program: Command, print: (line: string) => void
     .action(async (file: string, options: VerifyOptions) => {
       // Loaded only here: a server that starts does not need it.
       const { verifyFile } = await import("./verify-file.ts");
-      const { entries, faults } = await verifyFile(file, options, print);
-      print(`${count(entries, "change")}, ${count(faults, "fault")}`);
+      const { faults } = await verifyFile(file, options, print);
       if (faults > 0) process.exitCode = 1;
     });
 }

@@ -1,7 +1,6 @@
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Proof } from "../changes/entry-proof.ts";
 import { type ChainCheck, checkChains } from "../changes/verify-chain.ts";
+import { readLines } from "./file/read-bounded-file.ts";
 import { count } from "./plural.ts";
 import { printable } from "./printable.ts";
 import type { VerifyOptions } from "./verify-command.ts";
@@ -12,9 +11,10 @@ interface Verified {
 }
 
 /**
- * Checks a file of changes, line by line. Prints each fault, and the last hash of each org.
+ * Checks a file of changes, line by line. Prints each fault, the last hash of each org, and how many changes and faults there are.
  *
- * @throws Error when the file cannot be read, or a line is no change in JSON.
+ * @throws ImportError when the file cannot be read.
+ * @throws Error when a line is no change in JSON.
  */
 export async function verifyFile(
   file: string,
@@ -23,7 +23,7 @@ export async function verifyFile(
 ): Promise<Verified> {
   const chains = checkChains(new Map(), new Set(head));
   let [entries, faults, number, unproved, withheld] = [0, 0, 0, 0, 0];
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+  for await (const line of readLines(file)) {
     number++;
     if (line.trim() === "") continue;
     const proof = readProof(line, number);
@@ -52,7 +52,9 @@ export async function verifyFile(
     );
   }
   for (const [orgId, hash] of chains.heads) print(`${printable(orgId)} ends with ${printable(hash)}`);
-  return { entries, faults: faults + missing.length };
+  faults += missing.length;
+  print(`${count(entries, "change")}, ${count(faults, "fault")}`);
+  return { entries, faults };
 }
 
 function problemOf(chains: ChainCheck, proof: Proof, number: number): string | undefined {

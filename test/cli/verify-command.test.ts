@@ -29,10 +29,18 @@ test("verify finds what was changed in a file of changes, left out, or cut off",
   const last = page.changes.at(-1)?.proof?.hash ?? "";
   expect(lines.length).toBeGreaterThan(3);
   const whole = await verify(lines, [last]);
-  expect(whole).toEqual({ entries: lines.length, faults: 0, printed: [`${company.org.id} ends with ${last}`] });
+  expect(whole).toEqual({
+    entries: lines.length,
+    faults: 0,
+    printed: [`${company.org.id} ends with ${last}`, `${lines.length} changes, 0 faults`],
+  });
   expect(await verify(lines.toSpliced(1, 1))).toMatchObject({
     faults: 1,
-    printed: [expect.stringMatching(/^line 2: .* an entry before it is missing or was changed$/), expect.anything()],
+    printed: [
+      expect.stringMatching(/^line 2: .* an entry before it is missing or was changed$/),
+      expect.anything(),
+      `${lines.length - 1} changes, 1 fault`,
+    ],
   });
   expect(await verify(lines.map((line) => line.replaceAll("/members/viewer", "/members/other")))).toMatchObject({
     faults: expect.any(Number),
@@ -50,6 +58,9 @@ test("verify finds what was changed in a file of changes, left out, or cut off",
     entries: 1,
     printed: expect.arrayContaining(["1 change without a proof, of which nothing shows that it was written"]),
   });
+  await expect(verifyFile(join(folder, "none"), {}, () => {})).rejects.toThrow(
+    `there is no file ${join(folder, "none")}`,
+  );
   const wrong = "line 1 has a proof that is not an object with the texts record and hash, and texts and keys by field";
   await expect(verify(['{"proof":{}}'])).rejects.toThrow(wrong);
   await expect(verify(['{"proof":{"record":"{}","hash":"","texts":{"before":["x"]}}}'])).rejects.toThrow(wrong);

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { ImportError } from "../import-error.ts";
 
@@ -26,6 +27,15 @@ export async function readBoundedStream(stream: Readable, name: string, maxBytes
     throw error instanceof ImportError ? error : explain(name, error);
   }
   return Buffer.concat(chunks);
+}
+
+/** Yields a file's lines, which end with LF or CRLF. @throws ImportError that says why the file cannot be read. */
+export async function* readLines(file: string): AsyncGenerator<string> {
+  try {
+    yield* createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+  } catch (error) {
+    throw explain(file, error);
+  }
 }
 
 function explain(file: string, error: unknown): ImportError {
