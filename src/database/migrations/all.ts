@@ -102,5 +102,13 @@ export const migrations: Migrations = {
   },
 };
 
+/**
+ * The first version that knows a migration which later ones require, for who has to run it before this one: a database that lacks what a
+ * migration requires is not migrated beyond it in one step.
+ */
+export const versionsByMigration: Readonly<Record<string, string>> = {
+  "0048-customer-keys": "the version of commit e04339d3",
+};
+
 /** The names of all migrations. */
 export const migrationNames: readonly string[] = Object.keys(migrations);
