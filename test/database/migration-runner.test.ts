@@ -344,7 +344,7 @@ describe("a version that takes away what the version before the last uses", () =
 describe("a version that does not know a migration", () => {
   test("starts although its schema differs from its definitions, and says so", async () => {
     const { db, url } = await openThings();
-    const foreignKey = "foreign key (org_id, id) references groups (org_id, id)";
+    const foreignKey = "foreign key (org_id, id, customer_id) references groups (org_id, id, customer_id)";
     const change = `alter table groups add constraint groups_further_fkey ${foreignKey}`;
     await sql.raw(change).execute(db);
     await expect(startTestServer({ databaseUrl: url })).rejects.toThrow(

@@ -39,6 +39,7 @@ import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
+import { keysWithCustomers } from "./keys-with-customers.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
@@ -100,6 +101,7 @@ export const migrations: Migrations = {
   "0054-ends-of-sessions": {
     createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
   },
+  ...keysWithCustomers,
 };
 
 /**
