@@ -5,7 +5,8 @@ import { findNewer, readApplied } from "./migration/applied.ts";
 import { finishFill } from "./migration/fills.ts";
 import type { Migration, Migrations } from "./migration/migration.ts";
 import type { MigrationLimits, MigrationRun } from "./migration/migration-run.ts";
-import { migrations } from "./migrations/all.ts";
+import { requireNoneSkipped } from "./migration/skipped-version.ts";
+import { migrations, versionsByMigration } from "./migrations/all.ts";
 import { createPartitions } from "./partitions.ts";
 import type { Schema } from "./schema.ts";
 
@@ -33,8 +34,9 @@ const usualLimits: MigrationLimits = { lockMs: 1_000, tries: 30, pauseMs: 2_000 
  * applied for itself: what was begun when this fails or is stopped is rolled back, and the next call goes on from there.
  *
  * @param db with three connections.
- * @throws DatabaseTooNewError when a newer version has migrated the database so that this one cannot run; MigrationBlockedError; the
- *   reason of the signal; or an Error that names the migration that failed and has the reason as its cause.
+ * @throws DatabaseTooNewError when a newer version has migrated the database so that this one cannot run; VersionSkippedError when
+ *   another version must run before this one; MigrationBlockedError; the reason of the signal; or an Error that names the migration that
+ *   failed and has the reason as its cause.
  */
 export async function migrate(
   db: Kysely<Schema>,
@@ -44,6 +46,7 @@ export async function migrate(
   // Most starts have nothing to migrate, so they need no lock.
   const found = await readApplied(db);
   const newer = findNewer(found, all);
+  if (found.size > 0) await requireNoneSkipped(db, found, all, versionsByMigration);
   const applied = found.size === 0 ? [...(await applyToEmpty(run, all))] : [];
   // Another server may have been faster.
   const before = found.size === 0 ? await readApplied(db) : found;

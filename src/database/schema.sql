@@ -11,7 +11,7 @@ create table allocations (
   constraint allocations_pkey PRIMARY KEY (customer_id, org_id, resource_id, kind),
   constraint allocations_reserved_check CHECK ((reserved >= (0)::numeric)),
   constraint allocations_used_check CHECK ((used >= (0)::numeric)),
-  constraint allocations_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id)
+  constraint allocations_customer_id_org_id_project_id_fkey FOREIGN KEY (customer_id, org_id, project_id) REFERENCES projects(customer_id, org_id, id)
 );
 CREATE INDEX allocations_project ON allocations USING btree (org_id, project_id);
 
@@ -35,12 +35,12 @@ create table api_keys (
   allowed_addresses text[],
   rotated_from_id uuid,
   customer_id uuid not null,
-  constraint api_keys_pkey PRIMARY KEY (org_id, member_id, id),
-  constraint api_keys_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
+  constraint api_keys_pkey PRIMARY KEY (org_id, member_id, id, customer_id),
+  constraint api_keys_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX api_keys_expire ON api_keys USING btree (expire_time) WHERE (expire_time IS NOT NULL);
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
-CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name);
+CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name, customer_id);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
 
 create table authorization_codes (
@@ -60,7 +60,7 @@ create table authorization_codes (
   expire_time timestamp(3) with time zone not null,
   allowing_session_id uuid,
   customer_id uuid not null,
-  constraint authorization_codes_pkey PRIMARY KEY (id)
+  constraint authorization_codes_pkey PRIMARY KEY (id, customer_id)
 );
 CREATE INDEX authorization_codes_by_expire_time ON authorization_codes USING btree (expire_time);
 CREATE INDEX authorization_codes_org ON authorization_codes USING btree (org_id, member_id);
@@ -134,15 +134,15 @@ create table clients (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
-  constraint clients_pkey PRIMARY KEY (org_id, id),
-  constraint clients_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint clients_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint clients_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX clients_by_create_time ON clients USING btree (org_id, create_time, id);
 CREATE INDEX clients_by_display_name ON clients USING btree (org_id, display_name COLLATE "C", id);
 CREATE INDEX clients_by_name ON clients USING btree (org_id, name COLLATE "C");
 CREATE INDEX clients_by_update_time ON clients USING btree (org_id, update_time, id);
 CREATE INDEX clients_id ON clients USING hash (id);
-CREATE UNIQUE INDEX clients_name_key ON clients USING btree (org_id, name);
+CREATE UNIQUE INDEX clients_name_key ON clients USING btree (org_id, name, customer_id);
 
 create table customers (
   id uuid not null,
@@ -177,7 +177,7 @@ create table ended_tokens (
   customer_id uuid not null,
   constraint ended_tokens_pkey PRIMARY KEY (org_id, id),
   constraint ended_tokens_type_check CHECK ((type = ANY (ARRAY['ApiKey'::text, 'Session'::text, 'Token'::text, 'Rotation'::text, 'Client'::text]))),
-  constraint ended_tokens_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint ended_tokens_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
 
@@ -200,9 +200,9 @@ create table group_members (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
-  constraint group_members_pkey PRIMARY KEY (org_id, group_id, member_id),
-  constraint group_members_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id),
-  constraint group_members_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
+  constraint group_members_pkey PRIMARY KEY (org_id, group_id, member_id, customer_id),
+  constraint group_members_customer_id_org_id_group_id_fkey FOREIGN KEY (customer_id, org_id, group_id) REFERENCES groups(customer_id, org_id, id),
+  constraint group_members_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX group_members_by_create_time ON group_members USING btree (org_id, group_id, create_time, member_id);
 CREATE INDEX group_members_by_expire_time ON group_members USING btree (org_id, group_id, COALESCE(expire_time, 'infinity'::timestamp with time zone), member_id);
@@ -221,15 +221,15 @@ create table groups (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
-  constraint groups_pkey PRIMARY KEY (org_id, id),
-  constraint groups_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint groups_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint groups_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX groups_by_create_time ON groups USING btree (org_id, create_time, id);
 CREATE INDEX groups_by_display_name ON groups USING btree (org_id, display_name COLLATE "C", id);
 CREATE INDEX groups_by_name ON groups USING btree (org_id, name COLLATE "C");
 CREATE INDEX groups_by_update_time ON groups USING btree (org_id, update_time, id);
 CREATE INDEX groups_id ON groups USING hash (id);
-CREATE UNIQUE INDEX groups_name_key ON groups USING btree (org_id, name);
+CREATE UNIQUE INDEX groups_name_key ON groups USING btree (org_id, name, customer_id);
 
 create table identities (
   org_id uuid not null,
@@ -249,12 +249,12 @@ create table identities (
   accept_time timestamp(3) with time zone,
   decline_time timestamp(3) with time zone,
   customer_id uuid not null,
-  constraint identities_pkey PRIMARY KEY (org_id, member_id, id),
-  constraint identities_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
+  constraint identities_pkey PRIMARY KEY (org_id, member_id, id, customer_id),
+  constraint identities_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX identities_id ON identities USING hash (id);
-CREATE UNIQUE INDEX identities_name_key ON identities USING btree (org_id, member_id, name);
-CREATE UNIQUE INDEX identities_subject_key ON identities USING btree (provider_id, subject, org_id);
+CREATE UNIQUE INDEX identities_name_key ON identities USING btree (org_id, member_id, name, customer_id);
+CREATE UNIQUE INDEX identities_subject_key ON identities USING btree (provider_id, subject, org_id, customer_id);
 
 create table identity_providers (
   org_id uuid not null,
@@ -272,15 +272,15 @@ create table identity_providers (
   update_time timestamp(3) with time zone not null default now(),
   token_endpoint_auth_method text,
   customer_id uuid not null,
-  constraint identity_providers_pkey PRIMARY KEY (org_id, id),
-  constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint identity_providers_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint identity_providers_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX identity_providers_by_create_time ON identity_providers USING btree (org_id, create_time, id);
 CREATE INDEX identity_providers_by_display_name ON identity_providers USING btree (org_id, display_name COLLATE "C", id);
 CREATE INDEX identity_providers_by_name ON identity_providers USING btree (org_id, name COLLATE "C");
 CREATE INDEX identity_providers_by_update_time ON identity_providers USING btree (org_id, update_time, id);
 CREATE INDEX identity_providers_id ON identity_providers USING hash (id);
-CREATE UNIQUE INDEX identity_providers_name_key ON identity_providers USING btree (org_id, name);
+CREATE UNIQUE INDEX identity_providers_name_key ON identity_providers USING btree (org_id, name, customer_id);
 
 create table installation (
   singleton boolean not null default true,
@@ -289,8 +289,7 @@ create table installation (
   page_token_key bytea not null,
   constraint installation_pkey PRIMARY KEY (singleton),
   constraint installation_singleton_check CHECK (singleton),
-  constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id),
-  constraint installation_system_org_id_operator_id_fkey FOREIGN KEY (system_org_id, operator_id) REFERENCES members(org_id, id)
+  constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id)
 );
 
 create table members (
@@ -310,12 +309,12 @@ create table members (
   invitation_expire_time timestamp(3) with time zone,
   token_gen uuid,
   customer_id uuid not null,
-  constraint members_pkey PRIMARY KEY (org_id, id),
+  constraint members_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint members_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint members_invitation_check CHECK (((state = 'INVITED'::text) = (invitation_expire_time IS NOT NULL))),
   constraint members_state_check CHECK ((state = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'SUSPENDED'::text]))),
   constraint members_type_check CHECK ((type = ANY (ARRAY['USER'::text, 'APPLICATION'::text]))),
-  constraint members_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint members_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX members_by_create_time ON members USING btree (org_id, create_time, id) WHERE (delete_time IS NULL);
 CREATE INDEX members_by_create_time_deleted ON members USING btree (org_id, create_time, id) WHERE (delete_time IS NOT NULL);
@@ -328,7 +327,7 @@ CREATE INDEX members_by_update_time_deleted ON members USING btree (org_id, upda
 CREATE INDEX members_id ON members USING hash (id);
 CREATE INDEX members_invitation ON members USING btree (invitation_expire_time) WHERE ((invitation_expire_time IS NOT NULL) AND (delete_time IS NULL));
 CREATE INDEX members_live ON members USING btree (org_id, id) WHERE (delete_time IS NULL);
-CREATE UNIQUE INDEX members_name_key ON members USING btree (org_id, name) WHERE (delete_time IS NULL);
+CREATE UNIQUE INDEX members_name_key ON members USING btree (org_id, name, customer_id) WHERE (delete_time IS NULL);
 CREATE INDEX members_purge ON members USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
 create table migrations (
@@ -371,17 +370,17 @@ create table operations (
   routing_key text not null default ''::text,
   is_concurrent boolean not null default false,
   customer_id uuid not null,
-  constraint operations_pkey PRIMARY KEY (org_id, id),
+  constraint operations_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint operations_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
-  constraint operations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
-  constraint operations_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id)
+  constraint operations_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint operations_customer_id_org_id_project_id_fkey FOREIGN KEY (customer_id, org_id, project_id) REFERENCES projects(customer_id, org_id, id)
 );
 CREATE INDEX operations_by_create_time ON operations USING btree (org_id, project_id, create_time, id);
 CREATE INDEX operations_by_id ON operations USING btree (org_id, project_id, id);
 CREATE INDEX operations_by_update_time ON operations USING btree (org_id, project_id, update_time, id);
 CREATE INDEX operations_exhausted ON operations USING btree (next_attempt_time) WHERE ((end_time IS NULL) AND (attempts >= 10));
 CREATE INDEX operations_id ON operations USING hash (id);
-CREATE UNIQUE INDEX operations_open ON operations USING btree (org_id, resource_id) WHERE ((end_time IS NULL) AND (NOT is_concurrent));
+CREATE UNIQUE INDEX operations_open ON operations USING btree (org_id, resource_id, customer_id) WHERE ((end_time IS NULL) AND (NOT is_concurrent));
 CREATE INDEX operations_queue ON operations USING btree (service_id, next_attempt_time) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue_by_key ON operations USING btree (service_id, routing_key, next_attempt_time) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue_by_type ON operations USING btree (service_id, type_id, next_attempt_time) WHERE (end_time IS NULL);
@@ -420,7 +419,7 @@ CREATE INDEX orgs_by_name ON orgs USING btree (name COLLATE "C") WHERE (delete_t
 CREATE INDEX orgs_by_name_deleted ON orgs USING btree (name COLLATE "C") WHERE (delete_time IS NOT NULL);
 CREATE INDEX orgs_by_update_time ON orgs USING btree (update_time, id) WHERE (delete_time IS NULL);
 CREATE INDEX orgs_by_update_time_deleted ON orgs USING btree (update_time, id) WHERE (delete_time IS NOT NULL);
-CREATE INDEX orgs_customer ON orgs USING btree (customer_id);
+CREATE UNIQUE INDEX orgs_customer_key ON orgs USING btree (customer_id, id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
@@ -438,10 +437,10 @@ create table projects (
   delete_time timestamp(3) with time zone,
   purge_time timestamp(3) with time zone,
   customer_id uuid not null,
-  constraint projects_pkey PRIMARY KEY (org_id, id),
+  constraint projects_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint projects_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint projects_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))),
-  constraint projects_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint projects_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX projects_by_create_time ON projects USING btree (org_id, create_time, id) WHERE (delete_time IS NULL);
 CREATE INDEX projects_by_create_time_deleted ON projects USING btree (org_id, create_time, id) WHERE (delete_time IS NOT NULL);
@@ -453,7 +452,7 @@ CREATE INDEX projects_by_update_time ON projects USING btree (org_id, update_tim
 CREATE INDEX projects_by_update_time_deleted ON projects USING btree (org_id, update_time, id) WHERE (delete_time IS NOT NULL);
 CREATE INDEX projects_id ON projects USING hash (id);
 CREATE INDEX projects_live ON projects USING btree (org_id, id) WHERE (delete_time IS NULL);
-CREATE UNIQUE INDEX projects_name_key ON projects USING btree (org_id, name) WHERE (delete_time IS NULL);
+CREATE UNIQUE INDEX projects_name_key ON projects USING btree (org_id, name, customer_id) WHERE (delete_time IS NULL);
 CREATE INDEX projects_purge ON projects USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
 create table quality_kinds (
@@ -510,17 +509,17 @@ create table quota_requests (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
-  constraint quota_requests_pkey PRIMARY KEY (org_id, id),
+  constraint quota_requests_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint quota_requests_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text]))),
-  constraint quota_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
-  constraint quota_requests_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id)
+  constraint quota_requests_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint quota_requests_customer_id_org_id_project_id_fkey FOREIGN KEY (customer_id, org_id, project_id) REFERENCES projects(customer_id, org_id, id)
 );
 CREATE INDEX quota_requests_by_create_time ON quota_requests USING btree (org_id, create_time, id);
 CREATE INDEX quota_requests_by_display_name ON quota_requests USING btree (org_id, display_name COLLATE "C", id);
 CREATE INDEX quota_requests_by_name ON quota_requests USING btree (org_id, name COLLATE "C");
 CREATE INDEX quota_requests_by_update_time ON quota_requests USING btree (org_id, update_time, id);
 CREATE INDEX quota_requests_id ON quota_requests USING hash (id);
-CREATE UNIQUE INDEX quota_requests_name_key ON quota_requests USING btree (org_id, name);
+CREATE UNIQUE INDEX quota_requests_name_key ON quota_requests USING btree (org_id, name, customer_id);
 CREATE INDEX quota_requests_project ON quota_requests USING btree (org_id, project_id);
 
 create table quotas (
@@ -548,7 +547,7 @@ create table resource_counts (
   customer_id uuid not null,
   constraint resource_counts_pkey PRIMARY KEY (org_id, parent_id, resource_type),
   constraint resource_counts_count_check CHECK ((count >= 0)),
-  constraint resource_counts_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint resource_counts_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 
 create table resource_labels (
@@ -559,7 +558,7 @@ create table resource_labels (
   resource_id uuid not null,
   parent_id uuid not null,
   customer_id uuid not null,
-  constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id)
+  constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id, customer_id)
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
 
@@ -568,9 +567,9 @@ create table resource_references (
   resource_id uuid not null,
   target_id uuid not null,
   customer_id uuid not null,
-  constraint resource_references_pkey PRIMARY KEY (org_id, resource_id, target_id),
-  constraint resource_references_org_id_resource_id_fkey FOREIGN KEY (org_id, resource_id) REFERENCES resources(org_id, id),
-  constraint resource_references_org_id_target_id_fkey FOREIGN KEY (org_id, target_id) REFERENCES resources(org_id, id)
+  constraint resource_references_pkey PRIMARY KEY (org_id, resource_id, target_id, customer_id),
+  constraint resource_references_customer_id_org_id_resource_id_fkey FOREIGN KEY (customer_id, org_id, resource_id) REFERENCES resources(customer_id, org_id, id),
+  constraint resource_references_customer_id_org_id_target_id_fkey FOREIGN KEY (customer_id, org_id, target_id) REFERENCES resources(customer_id, org_id, id)
 );
 CREATE INDEX resource_references_target ON resource_references USING btree (org_id, target_id);
 
@@ -623,12 +622,12 @@ create table resources (
   purge_time timestamp(3) with time zone,
   concurrent_ids uuid[] not null default '{}'::uuid[],
   customer_id uuid not null,
-  constraint resources_pkey PRIMARY KEY (org_id, id),
+  constraint resources_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint resources_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint resources_concurrent_check CHECK (((concurrent_ids = '{}'::uuid[]) OR ((operation_id IS NOT NULL) AND (operation_id = ANY (concurrent_ids))))),
   constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'SUSPENDED'::text, 'FAILED'::text, 'DELETING'::text]))),
-  constraint resources_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
-  constraint resources_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id),
+  constraint resources_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint resources_customer_id_org_id_project_id_fkey FOREIGN KEY (customer_id, org_id, project_id) REFERENCES projects(customer_id, org_id, id),
   constraint resources_type_id_fkey FOREIGN KEY (type_id) REFERENCES resource_types(id)
 );
 CREATE INDEX resources_by_create_time ON resources USING btree (org_id, project_id, create_time, id) WHERE (delete_time IS NULL);
@@ -642,7 +641,7 @@ CREATE INDEX resources_by_update_time ON resources USING btree (org_id, project_
 CREATE INDEX resources_by_update_time_deleted ON resources USING btree (org_id, project_id, update_time, id) WHERE (delete_time IS NOT NULL);
 CREATE INDEX resources_id ON resources USING hash (id);
 CREATE INDEX resources_live ON resources USING btree (org_id, project_id, id) WHERE (delete_time IS NULL);
-CREATE UNIQUE INDEX resources_name_key ON resources USING btree (org_id, project_id, name) WHERE (delete_time IS NULL);
+CREATE UNIQUE INDEX resources_name_key ON resources USING btree (org_id, project_id, name, customer_id) WHERE (delete_time IS NULL);
 CREATE INDEX resources_purge ON resources USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 CREATE INDEX resources_type ON resources USING btree (type_id);
 
@@ -673,7 +672,7 @@ CASE scope_type
     ELSE COALESCE(project_id, customer_id, service_id)
 END,
   org_customer_id uuid not null,
-  constraint role_bindings_pkey PRIMARY KEY (org_id, id),
+  constraint role_bindings_pkey PRIMARY KEY (org_id, id, org_customer_id),
   constraint role_bindings_check CHECK (((customer_id IS NOT NULL) = (scope_type = 'CUSTOMER'::text))),
   constraint role_bindings_check1 CHECK (((project_id IS NOT NULL) = (scope_type = 'PROJECT'::text))),
   constraint role_bindings_check2 CHECK ((num_nonnulls(member_id, group_id) = 1)),
@@ -683,11 +682,11 @@ END,
   constraint role_bindings_scope_type_check CHECK ((scope_type = ANY (ARRAY['PLATFORM'::text, 'CUSTOMER'::text, 'SERVICE'::text, 'ORG'::text, 'PROJECT'::text]))),
   constraint role_bindings_service_check CHECK (((service_id IS NOT NULL) = (scope_type = 'SERVICE'::text))),
   constraint role_bindings_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
-  constraint role_bindings_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
-  constraint role_bindings_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id),
-  constraint role_bindings_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id),
-  constraint role_bindings_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id),
-  constraint role_bindings_org_id_role_id_fkey FOREIGN KEY (org_id, role_id) REFERENCES roles(org_id, id),
+  constraint role_bindings_org_customer_id_org_id_fkey FOREIGN KEY (org_customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint role_bindings_org_customer_id_org_id_group_id_fkey FOREIGN KEY (org_customer_id, org_id, group_id) REFERENCES groups(customer_id, org_id, id),
+  constraint role_bindings_org_customer_id_org_id_member_id_fkey FOREIGN KEY (org_customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id),
+  constraint role_bindings_org_customer_id_org_id_project_id_fkey FOREIGN KEY (org_customer_id, org_id, project_id) REFERENCES projects(customer_id, org_id, id),
+  constraint role_bindings_org_customer_id_org_id_role_id_fkey FOREIGN KEY (org_customer_id, org_id, role_id) REFERENCES roles(customer_id, org_id, id),
   constraint role_bindings_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
 CREATE INDEX role_bindings_by_create_time ON role_bindings USING btree (scope_id, create_time, id);
@@ -700,7 +699,7 @@ CREATE INDEX role_bindings_expire ON role_bindings USING btree (expire_time) WHE
 CREATE INDEX role_bindings_group ON role_bindings USING btree (org_id, group_id) WHERE (group_id IS NOT NULL);
 CREATE INDEX role_bindings_id ON role_bindings USING hash (id);
 CREATE INDEX role_bindings_member ON role_bindings USING btree (org_id, member_id) WHERE (member_id IS NOT NULL);
-CREATE UNIQUE INDEX role_bindings_name_key ON role_bindings USING btree (org_id, scope_id, name) WHERE (scope_type = ANY (ARRAY['ORG'::text, 'PROJECT'::text]));
+CREATE UNIQUE INDEX role_bindings_name_key ON role_bindings USING btree (org_id, scope_id, name, org_customer_id) WHERE (scope_type = ANY (ARRAY['ORG'::text, 'PROJECT'::text]));
 CREATE INDEX role_bindings_owner ON role_bindings USING btree (org_id) WHERE (predefined_role = 'owner'::text);
 CREATE INDEX role_bindings_project ON role_bindings USING btree (org_id, project_id, id) WHERE (project_id IS NOT NULL);
 CREATE INDEX role_bindings_role ON role_bindings USING btree (org_id, role_id) WHERE (role_id IS NOT NULL);
@@ -720,15 +719,15 @@ create table roles (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
-  constraint roles_pkey PRIMARY KEY (org_id, id),
-  constraint roles_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint roles_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint roles_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX roles_by_create_time ON roles USING btree (org_id, create_time, id);
 CREATE INDEX roles_by_display_name ON roles USING btree (org_id, display_name COLLATE "C", id);
 CREATE INDEX roles_by_name ON roles USING btree (org_id, name COLLATE "C");
 CREATE INDEX roles_by_update_time ON roles USING btree (org_id, update_time, id);
 CREATE INDEX roles_id ON roles USING hash (id);
-CREATE UNIQUE INDEX roles_name_key ON roles USING btree (org_id, name);
+CREATE UNIQUE INDEX roles_name_key ON roles USING btree (org_id, name, customer_id);
 
 create table services (
   org_id uuid not null,
@@ -770,8 +769,8 @@ create table sessions (
   redirect_uri text,
   refresh_origin bytea,
   customer_id uuid not null,
-  constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
-  constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
+  constraint sessions_pkey PRIMARY KEY (org_id, member_id, id, customer_id),
+  constraint sessions_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX sessions_api_key ON sessions USING btree (org_id, api_key_id) WHERE (api_key_id IS NOT NULL);
 CREATE INDEX sessions_browser ON sessions USING btree (browser_session_id) WHERE (browser_session_id IS NOT NULL);
@@ -788,7 +787,7 @@ create table sign_in_links (
   member_id uuid not null,
   expire_time timestamp(3) with time zone not null,
   customer_id uuid not null,
-  constraint sign_in_links_pkey PRIMARY KEY (id)
+  constraint sign_in_links_pkey PRIMARY KEY (id, customer_id)
 );
 CREATE INDEX sign_in_links_by_expire_time ON sign_in_links USING btree (expire_time);
 
@@ -813,10 +812,10 @@ create table subgroups (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
-  constraint subgroups_pkey PRIMARY KEY (org_id, group_id, subgroup_id),
+  constraint subgroups_pkey PRIMARY KEY (org_id, group_id, subgroup_id, customer_id),
   constraint subgroups_check CHECK ((group_id <> subgroup_id)),
-  constraint subgroups_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id),
-  constraint subgroups_org_id_subgroup_id_fkey FOREIGN KEY (org_id, subgroup_id) REFERENCES groups(org_id, id)
+  constraint subgroups_customer_id_org_id_group_id_fkey FOREIGN KEY (customer_id, org_id, group_id) REFERENCES groups(customer_id, org_id, id),
+  constraint subgroups_customer_id_org_id_subgroup_id_fkey FOREIGN KEY (customer_id, org_id, subgroup_id) REFERENCES groups(customer_id, org_id, id)
 );
 CREATE INDEX subgroups_by_create_time ON subgroups USING btree (org_id, group_id, create_time, subgroup_id);
 CREATE INDEX subgroups_by_update_time ON subgroups USING btree (org_id, group_id, update_time, subgroup_id);
@@ -843,6 +842,6 @@ create table write_requests (
   create_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
   constraint write_requests_pkey PRIMARY KEY (org_id, actor_id, request_id),
-  constraint write_requests_org_id_actor_id_fkey FOREIGN KEY (org_id, actor_id) REFERENCES members(org_id, id)
+  constraint write_requests_customer_id_org_id_actor_id_fkey FOREIGN KEY (customer_id, org_id, actor_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);

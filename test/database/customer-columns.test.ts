@@ -53,18 +53,23 @@ async function insertRows(database: Database, number: number): Promise<void> {
   }
 }
 
-async function insertOrgs(database: Database): Promise<void> {
+/** @param customer the column of it, where the schema needs it. */
+async function insertOrgs(database: Database, customer?: "customer_id"): Promise<void> {
+  const [column, ofAcme, ofOther] =
+    customer === undefined ? ["", "", ""] : ["customer_id, ", `'${acmeCustomer}', `, `'${otherCustomer}', `];
   const kinds = ["cpu_cores", "kind_1", "kind_2"];
   for (const statement of [
     `insert into customers (id, ${named}) values ('${acmeCustomer}', ${fields("acme")}), ('${otherCustomer}', ${fields("other")})`,
     `insert into orgs (id, customer_id, state, revision, revision_time, ${named})
      values ('${acme}', '${acmeCustomer}', 'ACTIVE', '${idOf(0)}', now(), ${fields("acme")}),
        ('${other}', '${otherCustomer}', 'ACTIVE', '${idOf(0)}', now(), ${fields("other")})`,
-    ...[acme, other].map(
+    ...[`${ofAcme}'${acme}'`, `${ofOther}'${other}'`].map(
       (org) =>
-        `insert into members (org_id, id, type, state, ${named}) values ('${org}', '${alice}', 'USER', 'ACTIVE', ${fields("alice")})`,
+        `insert into members (${column}org_id, id, type, state, ${named})
+         values (${org}, '${alice}', 'USER', 'ACTIVE', ${fields("alice")})`,
     ),
-    `insert into projects (org_id, id, state, ${named}) values ('${acme}', '${web}', 'ACTIVE', ${fields("web")})`,
+    `insert into projects (${column}org_id, id, state, ${named})
+     values (${ofAcme}'${acme}', '${web}', 'ACTIVE', ${fields("web")})`,
     ...kinds.map(
       (kind, index) =>
         `insert into quantity_kinds (org_id, id, unit, step, ${named})
@@ -114,4 +119,42 @@ test("rows that a server of an earlier version inserts have their customer", asy
   await insertRows(database, 1);
   await insertRows(database, 2);
   expect(await findCustomerDrift(database.reads)).toEqual([]);
+});
+
+test("the database refuses a row that does not have the customer of its org, or of what it refers to", async () => {
+  const database = await openTestDatabase({ empty: true });
+  await migrate(database.writes);
+  await insertOrgs(database, "customer_id");
+  const inGroup = (customer: string): Promise<unknown> =>
+    sql
+      .raw(
+        `insert into groups (customer_id, org_id, id, ${named}) values ('${customer}', '${acme}', '${idOf(60)}', ${fields("team")})`,
+      )
+      .execute(database.writes);
+  await expect(inGroup(otherCustomer)).rejects.toMatchObject({ constraint: "groups_customer_id_org_id_fkey" });
+  await inGroup(acmeCustomer);
+  const membership = (customer: string): Promise<unknown> =>
+    sql
+      .raw(
+        `insert into group_members (customer_id, org_id, group_id, member_id, changed_revision)
+         values ('${customer}', '${acme}', '${idOf(60)}', '${alice}', '${idOf(0)}')`,
+      )
+      .execute(database.writes);
+  await expect(membership(otherCustomer)).rejects.toMatchObject({
+    constraint: "group_members_customer_id_org_id_group_id_fkey",
+  });
+  await membership(acmeCustomer);
+});
+
+test("each foreign key between tables with rows of orgs begins with the customer of both", async () => {
+  const { reads } = await openTestDatabase();
+  const tables = await listOrgTables(reads);
+  const { rows } = await sql<{ name: string; definition: string }>`
+    select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
+    where contype = 'f' and connamespace = current_schema()::regnamespace and conrelid::regclass::text = any (${tables}::text[])
+      and confrelid::regclass::text = any (${[...tables, "orgs"]}::text[])
+    order by 1`.execute(reads);
+  expect(rows.length).toBeGreaterThan(25);
+  const leading = /^FOREIGN KEY \((?:org_)?customer_id, org_id(?:, \w+)?\) REFERENCES \w+\(customer_id, (?:org_)?id/;
+  expect(rows.filter(({ definition }) => !leading.test(definition))).toEqual([]);
 });

@@ -239,7 +239,7 @@ describe("an error in a statement is not a failure of the database:", () => {
         insert into groups (customer_id, org_id, id, name, display_name, description, labels, changed_revision)
         values (${id}, ${id}, ${id}, 'a', 'a', '', '{}', gen_random_uuid())`.execute(db),
     );
-    expect(classify(error)).toEqual({ ...permanent, constraint: "groups_org_id_fkey" });
+    expect(classify(error)).toEqual({ ...permanent, constraint: "groups_customer_id_org_id_fkey" });
   });
 
   test("a syntax error", async () => {

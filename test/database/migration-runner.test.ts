@@ -5,9 +5,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openForMigration } from "../../src/database/database.ts";
 import { DatabaseTooNewError } from "../../src/database/migration/applied.ts";
 import { MigrationBlockedError } from "../../src/database/migration/apply-migration.ts";
+import { VersionSkippedError } from "../../src/database/migration/skipped-version.ts";
 import { fillBatch } from "../../src/database/migration/fills.ts";
 import type { Fill, Migration, Migrations } from "../../src/database/migration/migration.ts";
-import { migrations } from "../../src/database/migrations/all.ts";
+import { migrations, versionsByMigration } from "../../src/database/migrations/all.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import type { Schema } from "../../src/database/schema.ts";
 import { createTestDatabase } from "../support/test-database.ts";
@@ -305,10 +306,45 @@ describe("a fill", () => {
   });
 });
 
+describe("a version that takes away what the version before the last uses", () => {
+  const expanded = withNext({ "9000-expand": statements("alter table things add column size int") });
+  const contracted = {
+    ...expanded,
+    "9001-further": statements("alter table things add column color text"),
+    "9002-contract": { ...statements("alter table things drop column copy"), requires: "9000-expand" },
+  };
+
+  test("migrates nothing before the version between has run, says which migration that knows, and then migrates", async () => {
+    const { db, url } = await openThings();
+    const server = await startTestServer({ databaseUrl: url });
+    await server.close();
+    const before = await columnsOf(db);
+    const skipping = migrate(db, { all: contracted });
+    await expect(skipping).rejects.toThrow(VersionSkippedError);
+    await expect(skipping).rejects.toThrow(
+      `it ends with the migration ${Object.keys(migrations).at(-1)}, and 9002-contract takes away what servers use that do not know 9000-expand. Replace all servers by a version that knows it first`,
+    );
+    expect(await columnsOf(db)).toEqual(before);
+    await migrate(db, { all: expanded });
+    expect((await migrate(db, { all: contracted })).applied).toEqual(["9001-further", "9002-contract"]);
+  });
+
+  test("migrates a database from which no server has served at once", async () => {
+    const { db } = await openThings();
+    const { applied } = await migrate(db, { all: contracted });
+    expect(applied).toEqual(["9000-expand", "9001-further", "9002-contract"]);
+  });
+
+  test("is named for each migration that is required", () => {
+    const required = Object.values(migrations).flatMap(({ requires }) => requires ?? []);
+    expect(Object.keys(versionsByMigration).toSorted()).toEqual([...new Set(required)].toSorted());
+  });
+});
+
 describe("a version that does not know a migration", () => {
   test("starts although its schema differs from its definitions, and says so", async () => {
     const { db, url } = await openThings();
-    const foreignKey = "foreign key (org_id, id) references groups (org_id, id)";
+    const foreignKey = "foreign key (org_id, id, customer_id) references groups (org_id, id, customer_id)";
     const change = `alter table groups add constraint groups_further_fkey ${foreignKey}`;
     await sql.raw(change).execute(db);
     await expect(startTestServer({ databaseUrl: url })).rejects.toThrow(

@@ -2,13 +2,12 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { type Database } from "../../src/database/database.ts";
-import { migrate } from "../../src/database/migrate.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { checkSchema } from "../../src/standard-methods/definition/check-schema.ts";
 import { numberOf } from "../../src/changes/revision.ts";
 import { sampleRevision } from "../support/revisions.ts";
 import { openTestDatabase } from "../support/test-database.ts";
-import { migrateToBefore } from "./migrate-to-before.ts";
+import { migrateByVersions, migrateToBefore } from "./migrate-to-before.ts";
 
 const name = "0010-reserved-names";
 
@@ -91,7 +90,7 @@ test("renames deleted resources whose names were reused, and records it in the c
   await migrateToBefore(database, name);
   await insertSamples(database, samples);
   await insertInstallation(database, idOf(101));
-  expect((await migrate(database.writes)).applied).toContain(name);
+  expect(await migrateByVersions(database)).toContain(name);
 
   const names = { customers: await namesOf(database, "customers"), orgs: await namesOf(database, "orgs") };
   expect(names.customers).toEqual(expected((id) => String(id).padStart(12, "0")));
@@ -145,6 +144,6 @@ test("changes nothing if no name was reused", async () => {
   ]);
   const read = async () => (await sql`select * from orgs, customers order by 1`.execute(database.writes)).rows;
   const before = await read();
-  await migrate(database.writes);
+  await migrateByVersions(database);
   expect(await read()).toMatchObject(before);
 });

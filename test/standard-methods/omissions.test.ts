@@ -299,13 +299,16 @@ describe("a database is refused", () => {
 
   test("without its primary key", async () => {
     await change("alter table widgets drop constraint widgets_pkey");
-    await expect(check()).rejects.toThrow("the table widgets has no PRIMARY KEY (org_id, id)");
+    await expect(check()).rejects.toThrow("the table widgets has no PRIMARY KEY (org_id, id, customer_id)");
   });
 
   test("without the reference to its parent, or with one that cascades", async () => {
-    await change("alter table widgets drop constraint widgets_org_id_fkey");
-    await expect(check()).rejects.toThrow("the table widgets has no FOREIGN KEY (org_id) REFERENCES orgs(id)");
-    await change("alter table widgets add foreign key (org_id) references orgs on delete cascade");
+    await change("alter table widgets drop constraint widgets_customer_id_org_id_fkey");
+    await expect(check()).rejects.toThrow(
+      "the table widgets has no FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)",
+    );
+    const reference = "foreign key (customer_id, org_id) references orgs (customer_id, id)";
+    await change(`alter table widgets add ${reference} on delete cascade`);
     await expect(check()).rejects.toThrow("ON DELETE CASCADE that is not among the references of its definition");
   });
 
@@ -317,9 +320,12 @@ describe("a database is refused", () => {
   });
 
   test("with a reference that its definition does not have", async () => {
-    await change("alter table widgets add column maker uuid, add foreign key (org_id, maker) references members");
+    await change(
+      "alter table widgets add column maker uuid, " +
+        "add foreign key (customer_id, org_id, maker) references members (customer_id, org_id, id)",
+    );
     await expect(check()).rejects.toThrow(
-      "FOREIGN KEY (org_id, maker) REFERENCES members(org_id, id) that is not among",
+      "FOREIGN KEY (customer_id, org_id, maker) REFERENCES members(customer_id, org_id, id) that is not among",
     );
   });
 
@@ -347,7 +353,8 @@ const indexes: Readonly<Record<string, string>> = Object.fromEntries([
 ]);
 
 const statements = [
-  "alter table widgets add primary key (org_id, id), add foreign key (org_id) references orgs",
+  "alter table widgets add primary key (org_id, id, customer_id), " +
+    "add foreign key (customer_id, org_id) references orgs (customer_id, id)",
   ...Object.entries(indexes).map(([name, form]) =>
     name === "widgets_name_key"
       ? `create unique index ${name} on widgets (org_id, name) where delete_time is null`

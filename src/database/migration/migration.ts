@@ -9,7 +9,7 @@ export type Migrations = Readonly<Record<string, Migration>>;
 interface MigrationTerms {
   /**
    * The migration that a version must know to run once this one has been applied. By default, each version may run that could
-   * before.
+   * before. A database from which a server has served must have it before the run that applies this one.
    */
   readonly requires?: string;
   /** The fills that end before this migration begins, by their names. */

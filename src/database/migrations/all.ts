@@ -39,6 +39,7 @@ import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
+import { keysWithCustomers } from "./keys-with-customers.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
@@ -100,6 +101,15 @@ export const migrations: Migrations = {
   "0054-ends-of-sessions": {
     createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
   },
+  ...keysWithCustomers,
+};
+
+/**
+ * The first version that knows a migration which later ones require, for who has to run it before this one: a database that lacks what a
+ * migration requires is not migrated beyond it in one step.
+ */
+export const versionsByMigration: Readonly<Record<string, string>> = {
+  "0048-customer-keys": "the version of commit e04339d3",
 };
 
 /** The names of all migrations. */

@@ -21,9 +21,14 @@ export const apiKeyColumns = [
 export function selectApiKeys(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("members", "members.org_id", "orgs.id")
+    .innerJoin("members", (join) =>
+      join.onRef("members.customer_id", "=", "orgs.customer_id").onRef("members.org_id", "=", "orgs.id"),
+    )
     .innerJoin("api_keys", (join) =>
-      join.onRef("api_keys.org_id", "=", "members.org_id").onRef("api_keys.member_id", "=", "members.id"),
+      join
+        .onRef("api_keys.customer_id", "=", "members.customer_id")
+        .onRef("api_keys.org_id", "=", "members.org_id")
+        .onRef("api_keys.member_id", "=", "members.id"),
     )
     .select(columnsOf("api_keys", apiKeyColumns))
     .select([...pathColumns.org, ...pathColumns.member]);

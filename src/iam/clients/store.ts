@@ -17,7 +17,9 @@ export const clientColumns = [
 export function selectClients(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("clients", "clients.org_id", "orgs.id")
+    .innerJoin("clients", (join) =>
+      join.onRef("clients.customer_id", "=", "orgs.customer_id").onRef("clients.org_id", "=", "orgs.id"),
+    )
     .select(columnsOf("clients", clientColumns))
     .select([...pathColumns.org]);
 }

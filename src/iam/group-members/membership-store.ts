@@ -20,12 +20,20 @@ export const selectMemberships = (db: Kysely<Schema>) => selectKeptMemberships(d
 export function selectKeptMemberships(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("groups", "groups.org_id", "orgs.id")
+    .innerJoin("groups", (join) =>
+      join.onRef("groups.customer_id", "=", "orgs.customer_id").onRef("groups.org_id", "=", "orgs.id"),
+    )
     .innerJoin("group_members", (join) =>
-      join.onRef("group_members.org_id", "=", "groups.org_id").onRef("group_members.group_id", "=", "groups.id"),
+      join
+        .onRef("group_members.customer_id", "=", "groups.customer_id")
+        .onRef("group_members.org_id", "=", "groups.org_id")
+        .onRef("group_members.group_id", "=", "groups.id"),
     )
     .innerJoin("members", (join) =>
-      join.onRef("members.org_id", "=", "group_members.org_id").onRef("members.id", "=", "group_members.member_id"),
+      join
+        .onRef("members.customer_id", "=", "group_members.customer_id")
+        .onRef("members.org_id", "=", "group_members.org_id")
+        .onRef("members.id", "=", "group_members.member_id"),
     )
     .select(columnsOf("group_members", membershipColumns))
     .select([

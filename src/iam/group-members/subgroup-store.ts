@@ -10,12 +10,20 @@ export const subgroupColumns = ["org_id", "group_id", "subgroup_id", "descriptio
 export function selectSubgroups(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("groups", "groups.org_id", "orgs.id")
+    .innerJoin("groups", (join) =>
+      join.onRef("groups.customer_id", "=", "orgs.customer_id").onRef("groups.org_id", "=", "orgs.id"),
+    )
     .innerJoin("subgroups", (join) =>
-      join.onRef("subgroups.org_id", "=", "groups.org_id").onRef("subgroups.group_id", "=", "groups.id"),
+      join
+        .onRef("subgroups.customer_id", "=", "groups.customer_id")
+        .onRef("subgroups.org_id", "=", "groups.org_id")
+        .onRef("subgroups.group_id", "=", "groups.id"),
     )
     .innerJoin("groups as children", (join) =>
-      join.onRef("children.org_id", "=", "subgroups.org_id").onRef("children.id", "=", "subgroups.subgroup_id"),
+      join
+        .onRef("children.customer_id", "=", "subgroups.customer_id")
+        .onRef("children.org_id", "=", "subgroups.org_id")
+        .onRef("children.id", "=", "subgroups.subgroup_id"),
     )
     .select(columnsOf("subgroups", subgroupColumns))
     .select([

@@ -9,7 +9,9 @@ export const groupColumns = ["org_id", ...namedColumns] as const;
 export function selectGroups(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("groups", "groups.org_id", "orgs.id")
+    .innerJoin("groups", (join) =>
+      join.onRef("groups.customer_id", "=", "orgs.customer_id").onRef("groups.org_id", "=", "orgs.id"),
+    )
     .select(columnsOf("groups", groupColumns))
     .select([...pathColumns.org]);
 }

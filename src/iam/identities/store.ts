@@ -25,9 +25,14 @@ export const identityState = sql<"PENDING" | "ACTIVE">`case when ${isAccepted} t
 export function selectIdentities(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("members", "members.org_id", "orgs.id")
+    .innerJoin("members", (join) =>
+      join.onRef("members.customer_id", "=", "orgs.customer_id").onRef("members.org_id", "=", "orgs.id"),
+    )
     .innerJoin("identities", (join) =>
-      join.onRef("identities.org_id", "=", "members.org_id").onRef("identities.member_id", "=", "members.id"),
+      join
+        .onRef("identities.customer_id", "=", "members.customer_id")
+        .onRef("identities.org_id", "=", "members.org_id")
+        .onRef("identities.member_id", "=", "members.id"),
     )
     .leftJoin("identity_providers", "identity_providers.id", "identities.provider_id")
     .leftJoin("orgs as provider_orgs", "provider_orgs.id", "identity_providers.org_id")

@@ -17,7 +17,11 @@ export const identityProviderColumns = [
 export function selectIdentityProviders(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("identity_providers", "identity_providers.org_id", "orgs.id")
+    .innerJoin("identity_providers", (join) =>
+      join
+        .onRef("identity_providers.customer_id", "=", "orgs.customer_id")
+        .onRef("identity_providers.org_id", "=", "orgs.id"),
+    )
     .select(columnsOf("identity_providers", identityProviderColumns))
     .select([...pathColumns.org]);
 }

@@ -17,7 +17,9 @@ export const memberColumns = [
 export function selectMembers(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("members", "members.org_id", "orgs.id")
+    .innerJoin("members", (join) =>
+      join.onRef("members.customer_id", "=", "orgs.customer_id").onRef("members.org_id", "=", "orgs.id"),
+    )
     .select(columnsOf("members", memberColumns))
     .select([...pathColumns.org]);
 }

@@ -9,7 +9,9 @@ export const projectColumns = ["org_id", "state", ...namedColumns, ...deletableC
 export function selectProjects(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("projects", "projects.org_id", "orgs.id")
+    .innerJoin("projects", (join) =>
+      join.onRef("projects.customer_id", "=", "orgs.customer_id").onRef("projects.org_id", "=", "orgs.id"),
+    )
     .select(columnsOf("projects", projectColumns))
     .select([...pathColumns.org]);
 }

@@ -23,22 +23,27 @@ export const quotaRequestColumns = [
 export function selectQuotaRequests(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("quota_requests", "quota_requests.org_id", "orgs.id")
+    .innerJoin("quota_requests", (join) =>
+      join.onRef("quota_requests.customer_id", "=", "orgs.customer_id").onRef("quota_requests.org_id", "=", "orgs.id"),
+    )
     .leftJoin("projects", (join) =>
       join
+        .onRef("projects.customer_id", "=", "quota_requests.customer_id")
         .onRef("projects.org_id", "=", "quota_requests.org_id")
         .onRef("projects.id", "=", "quota_requests.project_id"),
     )
     .leftJoin("orgs as actor_orgs", "actor_orgs.id", "quota_requests.actor_org_id")
     .leftJoin("members as actors", (join) =>
       join
-        .onRef("actors.org_id", "=", "quota_requests.actor_org_id")
+        .onRef("actors.customer_id", "=", "actor_orgs.customer_id")
+        .onRef("actors.org_id", "=", "actor_orgs.id")
         .onRef("actors.id", "=", "quota_requests.actor_id"),
     )
     .leftJoin("orgs as decider_orgs", "decider_orgs.id", "quota_requests.decider_org_id")
     .leftJoin("members as deciders", (join) =>
       join
-        .onRef("deciders.org_id", "=", "quota_requests.decider_org_id")
+        .onRef("deciders.customer_id", "=", "decider_orgs.customer_id")
+        .onRef("deciders.org_id", "=", "decider_orgs.id")
         .onRef("deciders.id", "=", "quota_requests.decider_id"),
     )
     .select(columnsOf("quota_requests", quotaRequestColumns))

@@ -36,20 +36,36 @@ export function selectRoleBindings(db: Kysely<Schema>) {
 export function selectKeptRoleBindings(db: Kysely<Schema>) {
   return db
     .selectFrom("role_bindings")
-    .innerJoin("orgs", "orgs.id", "role_bindings.org_id")
+    .innerJoin("orgs", (join) =>
+      join
+        .onRef("orgs.customer_id", "=", "role_bindings.org_customer_id")
+        .onRef("orgs.id", "=", "role_bindings.org_id"),
+    )
     .leftJoin("customers", "customers.id", "role_bindings.customer_id")
     .leftJoin("services", "services.id", "role_bindings.service_id")
     .leftJoin("projects", (join) =>
-      join.onRef("projects.org_id", "=", "role_bindings.org_id").onRef("projects.id", "=", "role_bindings.project_id"),
+      join
+        .onRef("projects.customer_id", "=", "role_bindings.org_customer_id")
+        .onRef("projects.org_id", "=", "role_bindings.org_id")
+        .onRef("projects.id", "=", "role_bindings.project_id"),
     )
     .leftJoin("members", (join) =>
-      join.onRef("members.org_id", "=", "role_bindings.org_id").onRef("members.id", "=", "role_bindings.member_id"),
+      join
+        .onRef("members.customer_id", "=", "role_bindings.org_customer_id")
+        .onRef("members.org_id", "=", "role_bindings.org_id")
+        .onRef("members.id", "=", "role_bindings.member_id"),
     )
     .leftJoin("groups", (join) =>
-      join.onRef("groups.org_id", "=", "role_bindings.org_id").onRef("groups.id", "=", "role_bindings.group_id"),
+      join
+        .onRef("groups.customer_id", "=", "role_bindings.org_customer_id")
+        .onRef("groups.org_id", "=", "role_bindings.org_id")
+        .onRef("groups.id", "=", "role_bindings.group_id"),
     )
     .leftJoin("roles", (join) =>
-      join.onRef("roles.org_id", "=", "role_bindings.org_id").onRef("roles.id", "=", "role_bindings.role_id"),
+      join
+        .onRef("roles.customer_id", "=", "role_bindings.org_customer_id")
+        .onRef("roles.org_id", "=", "role_bindings.org_id")
+        .onRef("roles.id", "=", "role_bindings.role_id"),
     )
     .select(columnsOf("role_bindings", roleBindingColumns))
     .select([

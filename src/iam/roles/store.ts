@@ -9,7 +9,9 @@ export const roleColumns = ["org_id", "permissions", ...namedColumns] as const;
 export function selectRoles(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("roles", "roles.org_id", "orgs.id")
+    .innerJoin("roles", (join) =>
+      join.onRef("roles.customer_id", "=", "orgs.customer_id").onRef("roles.org_id", "=", "orgs.id"),
+    )
     .select(columnsOf("roles", roleColumns))
     .select([...pathColumns.org]);
 }

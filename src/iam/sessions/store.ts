@@ -42,9 +42,14 @@ export function selectSessions(db: Kysely<Schema>) {
 export function selectAllSessions(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("members", "members.org_id", "orgs.id")
+    .innerJoin("members", (join) =>
+      join.onRef("members.customer_id", "=", "orgs.customer_id").onRef("members.org_id", "=", "orgs.id"),
+    )
     .innerJoin("sessions", (join) =>
-      join.onRef("sessions.org_id", "=", "members.org_id").onRef("sessions.member_id", "=", "members.id"),
+      join
+        .onRef("sessions.customer_id", "=", "members.customer_id")
+        .onRef("sessions.org_id", "=", "members.org_id")
+        .onRef("sessions.member_id", "=", "members.id"),
     )
     .select(columnsOf("sessions", sessionColumns))
     .select([...pathColumns.org, ...pathColumns.member, clientName.as("client_display_name")]);

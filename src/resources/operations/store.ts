@@ -46,18 +46,29 @@ export const operationColumns = [
 export function selectOperations(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("projects", "projects.org_id", "orgs.id")
+    .innerJoin("projects", (join) =>
+      join.onRef("projects.customer_id", "=", "orgs.customer_id").onRef("projects.org_id", "=", "orgs.id"),
+    )
     .innerJoin("operations", (join) =>
-      join.onRef("operations.org_id", "=", "projects.org_id").onRef("operations.project_id", "=", "projects.id"),
+      join
+        .onRef("operations.customer_id", "=", "projects.customer_id")
+        .onRef("operations.org_id", "=", "projects.org_id")
+        .onRef("operations.project_id", "=", "projects.id"),
     )
     .leftJoin("resources", (join) =>
-      join.onRef("resources.org_id", "=", "operations.org_id").onRef("resources.id", "=", "operations.resource_id"),
+      join
+        .onRef("resources.customer_id", "=", "operations.customer_id")
+        .onRef("resources.org_id", "=", "operations.org_id")
+        .onRef("resources.id", "=", "operations.resource_id"),
     )
     .leftJoin("resource_types", "resource_types.id", "operations.type_id")
     .leftJoin("services", "services.id", "operations.service_id")
     .leftJoin("orgs as actor_orgs", "actor_orgs.id", "operations.actor_org_id")
     .leftJoin("members as actors", (join) =>
-      join.onRef("actors.org_id", "=", "operations.actor_org_id").onRef("actors.id", "=", "operations.actor_id"),
+      join
+        .onRef("actors.customer_id", "=", "actor_orgs.customer_id")
+        .onRef("actors.org_id", "=", "actor_orgs.id")
+        .onRef("actors.id", "=", "operations.actor_id"),
     )
     .select(columnsOf("operations", operationColumns))
     .select([
@@ -119,7 +130,10 @@ const actorStatement = createStatementTemplate<Actor>(2, (db, [orgId, id]) =>
   db
     .selectFrom("orgs")
     .leftJoin("members", (join) =>
-      join.onRef("members.org_id", "=", "orgs.id").on("members.id", "=", sql<string>`${id}`),
+      join
+        .onRef("members.customer_id", "=", "orgs.customer_id")
+        .onRef("members.org_id", "=", "orgs.id")
+        .on("members.id", "=", sql<string>`${id}`),
     )
     .select(["orgs.name as actor_org_name", "orgs.delete_time as actor_org_delete_time"])
     .select(["members.name as actor_name", "members.delete_time as actor_delete_time"])

@@ -27,9 +27,14 @@ export const resourceColumns = [
 export function selectResources(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("projects", "projects.org_id", "orgs.id")
+    .innerJoin("projects", (join) =>
+      join.onRef("projects.customer_id", "=", "orgs.customer_id").onRef("projects.org_id", "=", "orgs.id"),
+    )
     .innerJoin("resources", (join) =>
-      join.onRef("resources.org_id", "=", "projects.org_id").onRef("resources.project_id", "=", "projects.id"),
+      join
+        .onRef("resources.customer_id", "=", "projects.customer_id")
+        .onRef("resources.org_id", "=", "projects.org_id")
+        .onRef("resources.project_id", "=", "projects.id"),
     )
     .innerJoin("resource_types", "resource_types.id", "resources.type_id")
     .innerJoin("services", "services.id", "resource_types.service_id")

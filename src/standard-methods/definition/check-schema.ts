@@ -88,12 +88,14 @@ function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, 
   const { table, key, references } = storage;
   const all = Object.values(constraints);
   const problems: string[] = [];
-  const primaryKey = `PRIMARY KEY (${key.join(", ")})`;
+  const customer = customerColumnOf(table);
+  const primaryKey = `PRIMARY KEY (${[...key, ...(customer === undefined ? [] : [customer])].join(", ")})`;
   if (!all.includes(primaryKey)) problems.push(`the table ${table} has no ${primaryKey}`);
   const expected = references.map(({ column, to }) => {
     const other = registry.definitionOf(to);
     const columns = columnsReferringTo(other, column);
-    return `FOREIGN KEY (${columns.join(", ")}) REFERENCES ${other.storage.table}(${other.storage.key.join(", ")})`;
+    const leading = customersOfReference(table, other);
+    return `FOREIGN KEY (${[...leading.own, ...columns].join(", ")}) REFERENCES ${other.storage.table}(${[...leading.others, ...other.storage.key].join(", ")})`;
   });
   for (const reference of expected) {
     if (!all.includes(reference)) problems.push(`the table ${table} has no ${reference}, without ON DELETE`);
@@ -104,6 +106,16 @@ function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, 
     }
   }
   return problems;
+}
+
+/** Returns the columns with the customers of both rows, which lead a foreign key between rows of orgs; none for other rows. */
+function customersOfReference(
+  table: ResourceDefinition["storage"]["table"],
+  { type, storage }: ResourceDefinition,
+): Readonly<Record<"own" | "others", readonly string[]>> {
+  const own = customerColumnOf(table);
+  const other = type === "Org" ? "customer_id" : customerColumnOf(storage.table);
+  return own === undefined || other === undefined ? { own: [], others: [] } : { own: [own], others: [other] };
 }
 
 function missingIndexes(registry: ResourceRegistry, definition: ResourceDefinition, facts: TableFacts): string[] {

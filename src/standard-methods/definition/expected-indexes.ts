@@ -34,8 +34,12 @@ export function expectedIndexes(registry: ResourceRegistry, definition: Resource
   const byDefault: ExpectedIndex = {
     purpose: "lists order by id",
     form: `btree (${[...parents, id].join(", ")})`,
-    // The columns before these are fixed by the queries that use the index.
-    accepts: (index) => index.startsWith("btree (") && index.includes(`${[...parents, id].join(", ")})`),
+    // The columns before these are fixed by the queries that use the index. A key also has the customer.
+    accepts: (index) =>
+      index.startsWith("btree (") &&
+      ["", ", customer_id", ", org_customer_id"].some((rest) =>
+        index.includes(`${[...parents, id].join(", ")}${rest})`),
+      ),
   };
 
   // Most rows may be deleted ones, which lists leave out.
