@@ -273,7 +273,7 @@ test("origins can be empty, or all", () => {
 describe("wrong settings", () => {
   test("that are unknown are rejected, because they can be typos", () => {
     expect(refusal({ TENANTRY_LOGLEVEL: "debug" })).toBe(
-      'TENANTRY_LOGLEVEL is not a setting; "tenantry --help" lists them',
+      'TENANTRY_LOGLEVEL is not a setting; the nearest is TENANTRY_LOG_LEVEL; "tenantry --help" lists them',
     );
     expect(refusal({ TENANTRY_: "x" })).toContain("TENANTRY_ is not a setting");
     expect(refusal({ TENANTRY_toString: "x" })).toContain("TENANTRY_toString is not a setting");

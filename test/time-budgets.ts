@@ -13,6 +13,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   "config.test.ts": 1,
   database: 128,
   docs: 12,
+  errors: 1,
   events: 5,
   filters: 14,
   http: 32,

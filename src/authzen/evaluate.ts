@@ -13,6 +13,7 @@ import type { CheckAccessRequestSchema } from "../../gen/iam/v1alpha/access_pb.t
 import { isPermission } from "../access/engine/tables/permission-class.ts";
 import { ServiceError, invalidFields } from "../errors/service-error.ts";
 import { readAttributes } from "../iam/access-checks/read-check-request.ts";
+import { findUnknownPermission } from "../iam/roles/find-unknown-permission.ts";
 import type { CallSlices } from "../scheduling/call-slices.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
 
@@ -29,12 +30,12 @@ type Check = MessageInitShape<typeof CheckAccessRequestSchema>;
 type CheckAll = (checks: Check[]) => Promise<readonly boolean[]>;
 
 /**
- * Returns the check that an evaluation stands for; undefined if it is denied whatever the roles are, because the type of its subject is
- * not known, or its action is no permission.
+ * Returns the check that an evaluation stands for, or else the answer to one that is denied whatever the roles are, because there is no
+ * such type of subjects, or no such permission. The standard has no error for them, so the context says it.
  *
  * @throws ServiceError FIELD_INVALID or PATH_INVALID
  */
-export function toCheck(evaluation: Evaluation): Check | undefined {
+export function toCheck(evaluation: Evaluation, knownPermissions: readonly string[]): Check | EvaluateResponse {
   const { subject, action, resource } = evaluation;
   if (subject === undefined || action === undefined || resource === undefined) {
     const missing = (["subject", "action", "resource"] as const).filter((field) => evaluation[field] === undefined);
@@ -42,9 +43,21 @@ export function toCheck(evaluation: Evaluation): Check | undefined {
   }
   const subjectPath = subjectPathOf(subject, "subject");
   const resourcePath = resourcePathOf(resource, "resource");
-  if (subjectPath === undefined) return undefined;
+  if (subjectPath === undefined) return deny("subject.type: must be member or group");
   const context = readAttributes(contextOf(evaluation), "context");
-  return isPermission(action.name) ? { subjectPath, permission: action.name, resourcePath, context } : undefined;
+  const problem = findActionProblem(action.name, knownPermissions);
+  if (problem !== undefined) return deny(`action.name: ${problem}`);
+  return { subjectPath, permission: action.name, resourcePath, context };
+}
+
+/** Returns why nobody can hold an action; undefined if somebody may. */
+export function findActionProblem(name: string, knownPermissions: readonly string[]): string | undefined {
+  if (!isPermission(name)) return "must be a permission of the form area.collection.verb";
+  return findUnknownPermission(name, knownPermissions);
+}
+
+function deny(message: string): EvaluateResponse {
+  return create(EvaluateResponseSchema, { decision: false, context: { error: { status: 400, message } } });
 }
 
 /** Answers several evaluations. An invalid one is denied, with the reason in its context. */
@@ -52,10 +65,12 @@ export async function evaluateAll(
   checkAll: CheckAll,
   slices: CallSlices,
   { evaluations, options, ...defaults }: EvaluateAllRequest,
+  knownPermissions: readonly string[],
 ): Promise<EvaluateAllResponse> {
   if (evaluations.length === 0) {
-    const check = toCheck(defaults);
-    const [decision = false] = check === undefined ? [] : await checkAll([check]);
+    const check = toCheck(defaults, knownPermissions);
+    if (isAnswer(check)) return create(EvaluateAllResponseSchema, { decision: false });
+    const [decision = false] = await checkAll([check]);
     return create(EvaluateAllResponseSchema, { decision });
   }
   const asked: (Check | EvaluateResponse)[] = [];
@@ -68,7 +83,7 @@ export async function evaluateAll(
       resource: resource ?? defaults.resource,
       context: context ?? defaults.context,
     };
-    asked.push(toCheckOrAnswer(evaluation));
+    asked.push(toCheckOrAnswer(evaluation, knownPermissions));
   }
   const checks = asked.filter((each) => !isAnswer(each));
   const allowed = (checks.length === 0 ? [] : await checkAll(checks)).values();
@@ -79,17 +94,16 @@ export async function evaluateAll(
   return create(EvaluateAllResponseSchema, { evaluations: answers.slice(0, last + 1) });
 }
 
-function toCheckOrAnswer(evaluation: Evaluation): Check | EvaluateResponse {
+function toCheckOrAnswer(evaluation: Evaluation, knownPermissions: readonly string[]): Check | EvaluateResponse {
   try {
-    return toCheck(evaluation) ?? create(EvaluateResponseSchema, { decision: false });
+    return toCheck(evaluation, knownPermissions);
   } catch (error) {
     if (!(error instanceof ServiceError) || !["FIELD_INVALID", "PATH_INVALID"].includes(error.reason)) throw error;
-    const context = { error: { status: 400, message: error.message } };
-    return create(EvaluateResponseSchema, { decision: false, context });
+    return deny(error.message);
   }
 }
 
-function isAnswer(each: Check | EvaluateResponse): each is EvaluateResponse {
+export function isAnswer(each: Check | EvaluateResponse): each is EvaluateResponse {
   return "decision" in each;
 }
 

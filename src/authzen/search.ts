@@ -11,7 +11,6 @@ import type {
   SearchSubjectsResponseSchema,
 } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
-import { isPermission } from "../access/engine/tables/permission-class.ts";
 import { allows } from "../access/evaluation/allows.ts";
 import { callerOf, slicesOf } from "../access/evaluation/call.ts";
 import type { CheckRequest } from "../access/evaluation/check-request.ts";
@@ -37,6 +36,7 @@ import type { InProcess } from "../rpc/call-in-process.ts";
 import type { Steps } from "../scheduling/steps.ts";
 import { listPageOfIds } from "../standard-methods/read/list-page.ts";
 import type { PageTokens } from "../standard-methods/read/page-token.ts";
+import { findActionProblem } from "./evaluate.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
 import { listPermissions } from "./store.ts";
 
@@ -53,7 +53,8 @@ export interface AuthzenDependencies {
 
 const nothing = { results: [], page: { nextToken: "" } };
 
-export function createSearchSubjects({ inProcess, subjectOrgs, installation }: AuthzenDependencies) {
+export function createSearchSubjects(dependencies: AuthzenDependencies) {
+  const { inProcess, subjectOrgs, installation, knownPermissions } = dependencies;
   return async (
     request: SearchSubjectsRequest,
     context: HandlerContext,
@@ -65,7 +66,7 @@ export function createSearchSubjects({ inProcess, subjectOrgs, installation }: A
     if (type === "group") throw invalidField("subject.type", "must be member: groups cannot be searched for", "type");
     const { action, resource, context: given } = request;
     const permission = required(action).name;
-    if (type !== "member" || !isPermission(permission)) return nothing;
+    if (type !== "member" || findActionProblem(permission, knownPermissions) !== undefined) return nothing;
     const confirmed = await subjectOrgs.confirm(callerOf(context), org, "iam.access.list", undefined);
     if (confirmed === undefined) return nothing;
     const asked = {
@@ -80,7 +81,7 @@ export function createSearchSubjects({ inProcess, subjectOrgs, installation }: A
 }
 
 export function createSearchResources(dependencies: AuthzenDependencies) {
-  const { inProcess, evaluator, subjectOrgs } = dependencies;
+  const { inProcess, evaluator, subjectOrgs, knownPermissions } = dependencies;
   return async (
     request: SearchResourcesRequest,
     context: HandlerContext,
@@ -89,8 +90,9 @@ export function createSearchResources(dependencies: AuthzenDependencies) {
     const { subject, action, context: given } = request;
     const subjectPath = subjectPathOf(required(subject), "subject");
     const permission = required(action).name;
-    const isSearched = (type === "project" || type === "org") && isPermission(permission);
+    const isSearched = type === "project" || type === "org";
     if (subjectPath === undefined || !isSearched) return nothing;
+    if (findActionProblem(permission, knownPermissions) !== undefined) return nothing;
     const named = readSubject(subjectPath, "subject.id");
     const confirmed = await subjectOrgs.confirm(callerOf(context), named.org, "iam.access.list", undefined);
     if (confirmed === undefined) return nothing;

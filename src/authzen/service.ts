@@ -3,7 +3,7 @@ import { type ServiceImpl, type HandlerContext, ConnectError } from "@connectrpc
 import type { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { slicesOf } from "../access/evaluation/call.ts";
-import { evaluateAll, toCheck } from "./evaluate.ts";
+import { evaluateAll, isAnswer, toCheck } from "./evaluate.ts";
 import {
   type AuthzenDependencies,
   createSearchActions,
@@ -16,12 +16,12 @@ import { type ErrorReason, ServiceError, invalidFields } from "../errors/service
 export function createAuthorizationApiService(
   dependencies: AuthzenDependencies,
 ): ServiceImpl<typeof AuthorizationApiService> {
-  const { inProcess } = dependencies;
+  const { inProcess, knownPermissions } = dependencies;
   const { checkAccess, batchCheckAccess } = AccessService.method;
   return {
     async evaluate(request, context) {
-      const check = toCheck(request);
-      if (check === undefined) return { decision: false };
+      const check = toCheck(request, knownPermissions);
+      if (isAnswer(check)) return check;
       const { allowed } = await inProcess.ofCaller(checkAccess, check, context);
       return { decision: allowed };
     },
@@ -30,7 +30,7 @@ export function createAuthorizationApiService(
         const { results } = await inProcess.ofCaller(batchCheckAccess, { checks }, context);
         return results.map(({ allowed }) => allowed);
       };
-      return evaluateAll(checkAll, slicesOf(context), request);
+      return evaluateAll(checkAll, slicesOf(context), request, knownPermissions);
     },
     searchSubjects: namePageFields(createSearchSubjects(dependencies)),
     searchResources: namePageFields(createSearchResources(dependencies)),

@@ -10,6 +10,7 @@
 // `-` stands for all resources of its kind (AIP-159). Because no name holds "%", "/" or "@", every path has exactly one
 // interpretation, however it was encoded in transit.
 import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
+import { describeForms } from "./describe-forms.ts";
 import {
   type PathPattern,
   type SingletonType,
@@ -109,8 +110,7 @@ export function parseAnyPath(
   const isOnly = patterns.length === 1 && only !== undefined && only.length > 0;
   const pattern = isOnly ? only : patterns.find((each) => fits(each, text));
   if (pattern === undefined) {
-    const forms = patterns.map((each) => (each.length === 0 ? "empty" : describePattern(each))).join(", ");
-    throw pathError(field, `must have one of the forms ${forms}, got ${quote(text)}`);
+    throw pathError(field, `${describeForms(patterns, text.slice(0, maxLength))}, got ${quote(text)}`);
   }
   if (pattern.length === 0) return { pattern, references: [] };
   return { pattern, references: parseResourcePath(pattern, text, field, wildcards) };

@@ -217,8 +217,14 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   test("refuses a permission and a project that do not exist, also for the operator", async () => {
     const { alice, org, web } = place;
     for (const [wanted, problem] of [
-      ["iam.member.get", /there is no iam.member.get; the collections of iam are .*members/],
-      ["iam.members.gett", /there is no iam.members.gett; of iam.members there are .*iam.members.get/],
+      [
+        "iam.member.get",
+        /there is no iam.member.get; the nearest is iam.members.get; the collections of iam are .*members/,
+      ],
+      [
+        "iam.members.gett",
+        /there is no iam.members.gett; the nearest is iam.members.get; of iam.members there are .*iam.members.get/,
+      ],
     ] as const) {
       const failure = await failureOf(explain(alice, web, wanted));
       expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["permission"] });

@@ -1,5 +1,6 @@
 // Tests access checks, single and in batches, over REST and gRPC.
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ListResourcesRequest_Kind } from "../../gen/iam/v1alpha/access_pb.ts";
 import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
@@ -85,6 +86,33 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
     const failure = await failureOf(place.may(place.alice, resourcePath));
     expect(failure).toMatchObject({ code: "InvalidArgument", reason: "PATH_INVALID", fields: ["resource_path"] });
     expect(failure.message).toContain(`resource_path: ${description}`);
+  });
+
+  test("a permission of this service that does not exist is refused, and the error names the nearest", async () => {
+    const { access, api, alice, org, web, grant } = place;
+    await grant(org.path, alice, "/roles/owner");
+    const [misspelt, known] = ["iam.member.get", "iam.members.get"];
+    const check = { subjectPath: alice, permission: misspelt, resourcePath: web };
+    const lists = { permission: misspelt, subjectPath: alice, parentPath: org.path };
+    const calls: [() => Promise<unknown>, string][] = [
+      [() => access.checkAccess(check), "permission"],
+      [() => access.checkAccess({ ...check, subjectPath: `${org.path}/members/zed` }), "permission"],
+      [() => access.batchCheckAccess({ checks: [{ ...check, permission: known }, check] }), "checks[1].permission"],
+      [() => access.listSubjects({ permission: misspelt, resourcePath: web }), "permission"],
+      [() => access.listResources(lists), "permission"],
+      [() => access.listResources({ ...lists, kind: ListResourcesRequest_Kind.RESOURCE }), "permission"],
+      [() => access.testPermissions({ resourcePath: web, permissions: [known, misspelt] }), "permissions[1]"],
+    ];
+    for (const [call, field] of calls) {
+      const failure = await failureOf(call());
+      expect(failure).toMatchObject({ code: "InvalidArgument", reason: "FIELD_INVALID", fields: [field] });
+      expect(failure.message).toContain("there is no iam.member.get; the nearest is iam.members.get; ");
+    }
+    // It says nothing to callers who may not ask about the org.
+    const { secret = "" } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "key" } });
+    const asAlice = createAccessClient(protocol, server.url, secret);
+    const elsewhere = { ...check, subjectPath: "/orgs/system/members/operator" };
+    expect(await asAlice.checkAccess(elsewhere)).toMatchObject({ allowed: false, revision: "" });
   });
 
   test("a member has the access of its groups, and of the groups in which these are nested", async () => {

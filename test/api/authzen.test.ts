@@ -76,6 +76,20 @@ describe("an evaluation", () => {
     expect(await decide({ action: { name: "can_read" }, resource: org })).toBe(false);
   });
 
+  test("of an action or a type of subjects that does not exist is denied, and the context says so", async () => {
+    const operator = { type: "member", id: "/orgs/system/members/operator" };
+    for (const [changes, message] of [
+      [{ action: { name: "can_read" } }, /^action.name: must be a permission/],
+      [{ action: { name: "iam.org.get" }, subject: operator }, /^action.name: .*; the nearest is iam.orgs.get;/],
+      [{ subject: { type: "user", id: "alice" } }, /^subject.type: must be member or group/],
+    ] as const) {
+      const answer = { decision: false, context: { error: { status: 400, message: expect.stringMatching(message) } } };
+      expect((await post("evaluation", { ...question(), ...changes })).body).toEqual(answer);
+      const { body } = await post("evaluations", { ...question(), evaluations: [changes, {}] });
+      expect(body).toEqual({ evaluations: [answer, { decision: true }] });
+    }
+  });
+
   test("ignores unknown fields", async () => {
     const later = { ...question(), later: { nested: [1] }, subject: { ...alice(), later: true } };
     expect((await post("evaluation", later)).body).toEqual({ decision: true });
@@ -293,6 +307,12 @@ describe("a search", () => {
     expect(await search("resource", { subject: zed, action: start, resource: { type: "project" } })).toEqual(nothing);
     expect(await search("resource", { subject: alice(), action: start, resource: { type: "ship" } })).toEqual(nothing);
     expect(await search("action", { subject: zed, resource: web() })).toEqual(nothing);
+    const misspelt = { name: "iam.member.get" };
+    const everybody = { type: "member" };
+    expect(await search("subject", { subject: everybody, action: misspelt, resource: web() })).toEqual(nothing);
+    expect(await search("resource", { subject: alice(), action: misspelt, resource: { type: "org" } })).toEqual(
+      nothing,
+    );
     expect(await search("action", { subject: { type: "user", id: "/orgs/x/members/x" }, resource: web() })).toEqual(
       nothing,
     );

@@ -18,6 +18,6 @@ test("evaluations end at the next slice when nobody waits for the answer any mor
   const request = create(EvaluateAllRequestSchema, { evaluations });
   let isChecked = false;
   const checkAll = async () => ((isChecked = true), []);
-  await expect(evaluateAll(checkAll, slices, request)).rejects.toThrow("abort");
+  await expect(evaluateAll(checkAll, slices, request, [])).rejects.toThrow("abort");
   expect([asked, isChecked]).toEqual([15, false]);
 });

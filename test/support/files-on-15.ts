@@ -16,6 +16,7 @@ export const filesOn15: readonly string[] = [
   "test/access/snapshot-files.test.ts",
   "test/access/wildcard-suspensions.test.ts",
   "test/api/access-checks-contents.test.ts",
+  "test/api/access-checks-inactive.test.ts",
   "test/api/access-gate.test.ts",
   "test/api/access-revisions.test.ts",
   "test/api/authorization-codes.test.ts",

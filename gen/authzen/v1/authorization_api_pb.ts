@@ -193,7 +193,8 @@ export type EvaluateResponse = Message<"authzen.v1.EvaluateResponse"> & {
   decision: boolean;
 
   /**
-   * The error, if the evaluation is one of several and is invalid; unset otherwise.
+   * The error, if the evaluation is one of several and is invalid, or if the action or the type of the subject does not exist: for example
+   * `{"error": {"status": 400, "message": "action.name: there is no iam.member.get; the nearest is iam.members.get"}}`. Unset otherwise.
    *
    * @generated from field: google.protobuf.Struct context = 2;
    */

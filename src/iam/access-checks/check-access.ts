@@ -13,6 +13,7 @@ import type { Caller } from "../../identity/caller.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { type NamedSubject, findNow, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
+import { requireOwnPermission } from "./require-known-permission.ts";
 import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
 
 export interface Asking {
@@ -33,6 +34,7 @@ export type CheckAccessOfAll = (
 interface Asked {
   readonly subject: NamedSubject;
   readonly permission: string;
+  readonly permissionField: string;
   readonly path: TargetPath;
   readonly attributes: CheckRequest["attributes"];
   readonly staleness: Staleness | undefined;
@@ -54,10 +56,11 @@ type CheckResponse = CheckAccessResponse | Promise<CheckAccessResponse>;
 
 /** Creates the method that checks whether a subject has a permission on a resource. */
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
-  const { confirm, checkRevision, answer } = createSteps(dependencies);
+  const { confirm, checkPermission, checkRevision, answer } = createSteps(dependencies);
   return async ({ caller, slices }, request) => {
     const asked = readCheck(request, "", readParts);
     const confirmed = await confirm(caller, asked);
+    checkPermission(asked, confirmed);
     if (asked.revision !== "") await checkRevision(asked, confirmed);
     const slice = slices.next();
     if (slice !== undefined) await slice;
@@ -67,7 +70,7 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
 
 /** Creates the method that checks many requests. It parses each path once, confirms each org once, and awaits few answers. */
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
-  const { confirm, checkRevision, answer } = createSteps(dependencies);
+  const { confirm, checkPermission, checkRevision, answer } = createSteps(dependencies);
   return async ({ caller, slices }, requests) => {
     const read = {
       subject: onceForEach(readSubject),
@@ -81,7 +84,8 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
       all.push(readCheck(request, `checks[${index}].`, read));
     }
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
-    // Comes before the first decision, whose answer an error would discard.
+    // Come before the first decision, whose answer an error would discard.
+    for (const asked of all) checkPermission(asked, confirmed.get(confirmKey(asked)));
     const bounded = all.filter(({ revision }) => revision !== "");
     await Promise.all(bounded.map((asked) => checkRevision(asked, confirmed.get(confirmKey(asked)))));
     const conditions = createRequestConditions();
@@ -102,6 +106,10 @@ function createSteps(dependencies: AccessDependencies) {
   const confirm = (caller: Caller, { subject, staleness }: Asked): Promise<Confirmed | undefined> =>
     subjectOrgs.confirm(caller, subject.org, "iam.access.check", staleness);
 
+  const checkPermission = ({ permission, permissionField }: Asked, confirmed: Confirmed | undefined): void => {
+    if (confirmed !== undefined) requireOwnPermission(dependencies, confirmed.snapshot, permission, permissionField);
+  };
+
   const checkRevision = async ({ revision, revisionField }: Asked, confirmed: Confirmed | undefined): Promise<void> => {
     if (confirmed !== undefined) await requireReached(confirmed.snapshot, revision, revisionField);
   };
@@ -120,7 +128,7 @@ function createSteps(dependencies: AccessDependencies) {
     return respond(target !== undefined, revision);
   };
 
-  return { confirm, checkRevision, answer };
+  return { confirm, checkPermission, checkRevision, answer };
 }
 
 /** @param prefix goes before the names of fields in errors. */
@@ -128,6 +136,7 @@ function readCheck(request: CheckAccessRequest, prefix: string, read: ReadParts)
   return {
     subject: read.subject(request.subjectPath, `${prefix}subject_path`),
     permission: request.permission,
+    permissionField: `${prefix}permission`,
     path: read.path(request.resourcePath, `${prefix}resource_path`),
     attributes: read.attributes(request.context, `${prefix}context`),
     staleness: readStaleness(request.maxStaleness, request.revision),

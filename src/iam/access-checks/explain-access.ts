@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
   type ExplainAccessRequest,
@@ -6,6 +7,7 @@ import {
   ExplainAccessResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
+import { type EndedRows, findInactiveInSteps } from "../../access/engine/decisions/find-inactive.ts";
 import type { Allowed, Way } from "../../access/engine/decisions/explain-decision.ts";
 import { type LeftOut, findLeftOut } from "../../access/engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../../access/engine/decisions/find-grant.ts";
@@ -26,8 +28,10 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
 import { roleBindingPath as pathOfBinding } from "../role-bindings/message.ts";
-import { type RoleBindingRow, selectRoleBindings } from "../role-bindings/store.ts";
+import { type RoleBindingRow, selectKeptRoleBindings } from "../role-bindings/store.ts";
+import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { AccessDependencies } from "./dependencies.ts";
+import { readEndedGrants } from "./read-ended-grants.ts";
 import { requireKnownPermission } from "./require-known-permission.ts";
 import { findSubject, readAttributes, readSubject } from "./read-check-request.ts";
 
@@ -36,7 +40,7 @@ const maxAnswers = 10;
 /** Creates the method that explains why a subject has a permission, or what is missing. */
 export function createExplainAccess(dependencies: AccessDependencies) {
   const { database, evaluator, subjectOrgs, requireReached, viewCaller } = dependencies;
-  const rows = selectRoleBindings(database.reads);
+  const rows = selectKeptRoleBindings(database.reads);
   const levels = [{ alias: "role_bindings", keepsDeleted: false }];
   const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
   /** Empty for one that was deleted meanwhile. */
@@ -49,6 +53,25 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const { snapshot, check } = await viewCaller(caller);
     const target = parseTargetPath(path, "role_binding_path");
     return (await evaluator.resolveAllowed(snapshot, check, "iam.roleBindings.get", target)) !== undefined;
+  };
+
+  const describeInactive = async (
+    snapshot: OrgSnapshot,
+    { subject, now }: CheckRequest,
+    asked: { readonly permission: string; readonly resource: ResolvedTarget["resource"] },
+    slices: CallSlices,
+  ) => {
+    const memberId = subject.kind === "member" && "id" in subject ? subject.id : "";
+    const readEnded = () => readEndedGrants(database, { orgId: snapshot.org.id, memberId, now });
+    const ended = await readEnded();
+    const found = await readInSteps(snapshot, () => inactiveSteps(snapshot, { ...asked, subject, now }, ended), slices);
+    return Promise.all(
+      found.map(async ({ id, ...grant }) => {
+        // One that ends meanwhile is in neither.
+        const known = ended.paths.get(id) ?? (await pathOf(id));
+        return { ...grant, roleBindingPath: known === "" ? ((await readEnded()).paths.get(id) ?? "") : known };
+      }),
+    );
   };
 
   return async (request: ExplainAccessRequest, context: HandlerContext): Promise<ExplainAccessResponse> => {
@@ -79,6 +102,10 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const grants = await Promise.all(
       ways.map(async ({ id, ...grant }) => ({ ...grant, roleBindingPath: await pathOf(id) })),
     );
+    const inactiveGrants =
+      explained.allowed || ways.length > 0 || explained.deniedBecause !== ""
+        ? []
+        : await describeInactive(snapshot, check, { permission, resource: target.resource }, slicesOf(context));
     const conditionalGrants = await Promise.all(
       unmet.map(async ({ id, condition, falseParts, ...grant }) => {
         const roleBindingPath = await pathOf(id);
@@ -86,7 +113,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
         return { ...grant, roleBindingPath, ...shown };
       }),
     );
-    return create(ExplainAccessResponseSchema, { ...answer, grants, conditionalGrants });
+    return create(ExplainAccessResponseSchema, { ...answer, grants, conditionalGrants, inactiveGrants });
   };
 }
 
@@ -130,6 +157,17 @@ function* explainSteps(
     ways: [describeWay(snapshot, explanation)],
     unmet: [],
   };
+}
+
+function* inactiveSteps(snapshot: OrgSnapshot, query: Parameters<typeof findInactiveInSteps>[1], ended: EndedRows) {
+  const found = yield* findInactiveInSteps(snapshot, query, ended, maxAnswers);
+  return found.map(({ groups, bindingId: id, role, startTime, expireTime }) => ({
+    id,
+    rolePath: rolePathIn(snapshot, role),
+    groupPaths: groups.map((group) => groupPathIn(snapshot, group)),
+    ...(startTime !== undefined && { startTime: timestampFromMs(startTime) }),
+    ...(expireTime !== undefined && { expireTime: timestampFromMs(expireTime) }),
+  }));
 }
 
 /** Reports whether the subject is the caller, whose token then narrows what it holds. */

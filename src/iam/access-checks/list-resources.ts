@@ -27,6 +27,7 @@ import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { listContents } from "./list-contents.ts";
 import { findSubject, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
+import { requireOwnPermission } from "./require-known-permission.ts";
 
 /** Creates the method that lists the projects of an org, or the resources in them, on which a subject has a permission. */
 export function createListResources(dependencies: AccessDependencies) {
@@ -43,6 +44,7 @@ export function createListResources(dependencies: AccessDependencies) {
       subjectOrgs.confirm(caller, org, "iam.access.list", staleness),
     ]);
     if (within === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
+    requireOwnPermission(dependencies, (of ?? within).snapshot, permission, "permission");
     if (of !== undefined) await requireReached(of.snapshot, request.revision, "revision");
     const subject = of && findSubject(of.snapshot, named);
     if (of === undefined || subject === undefined) {

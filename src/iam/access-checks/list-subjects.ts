@@ -22,15 +22,11 @@ import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { findListedOrg } from "./find-listed-org.ts";
 import { readAttributes, readStaleness } from "./read-check-request.ts";
+import { requireOwnPermission } from "./require-known-permission.ts";
 
 /** Creates the method that lists the members of the resource's org, or of the org `system` for a service, who have a permission on the resource. */
-export function createListSubjects({
-  evaluator,
-  installation,
-  subjectOrgs,
-  requireReached,
-  pageTokens,
-}: AccessDependencies) {
+export function createListSubjects(dependencies: AccessDependencies) {
+  const { evaluator, installation, subjectOrgs, requireReached, pageTokens } = dependencies;
   return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
     const { permission, resourcePath } = request;
     const path = parseTargetPath(resourcePath, "resource_path");
@@ -41,6 +37,7 @@ export function createListSubjects({
     const confirmed = await subjectOrgs.confirm(caller, org, "iam.access.list", staleness);
     if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
     const { snapshot, now } = confirmed;
+    requireOwnPermission(dependencies, snapshot, permission, "permission");
     await requireReached(snapshot, request.revision, "revision");
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);

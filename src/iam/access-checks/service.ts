@@ -16,6 +16,7 @@ import { createExplainAccess } from "./explain-access.ts";
 import { createListResources } from "./list-resources.ts";
 import { createListSubjects } from "./list-subjects.ts";
 import { readAttributes } from "./read-check-request.ts";
+import { requireOwnPermission } from "./require-known-permission.ts";
 
 export function createAccessService(dependencies: AccessDependencies): ServiceImpl<typeof AccessService> {
   const { evaluator, viewCaller, requireReached } = dependencies;
@@ -37,6 +38,9 @@ export function createAccessService(dependencies: AccessDependencies): ServiceIm
     async testPermissions({ resourcePath, permissions, revision, context: given }, context: HandlerContext) {
       const { snapshot, check: ofCaller } = await viewCaller(callerOf(context));
       await requireReached(snapshot, revision, "revision");
+      for (const [index, permission] of permissions.entries()) {
+        requireOwnPermission(dependencies, snapshot, permission, `permissions[${index}]`);
+      }
       const check = { ...ofCaller, attributes: readAttributes(given, "context") };
       const path = parseTargetPath(resourcePath, "resource_path");
       // Permissions on the platform also apply to resources that do not exist.

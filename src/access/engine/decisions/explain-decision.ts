@@ -8,7 +8,8 @@ import type { Steps } from "../../../scheduling/steps.ts";
 import { type TargetScope, scopesOf } from "./target-scope.ts";
 import type { RoleIdentity } from "../tables/role-table.ts";
 import type { ScopeIdentity } from "../tables/scope-table.ts";
-import { type Subject, isGroup, recordOf, subjectNumber } from "../tables/subject.ts";
+import { type Inside, groupsTo, levelsFrom } from "./levels-of-groups.ts";
+import { type Subject, subjectNumber } from "../tables/subject.ts";
 
 /** Why `decide` returns what it returns. */
 export type Explanation = Allowed | Denied;
@@ -95,24 +96,10 @@ function findPath(
 ): Allowed | readonly UnmetWay[] {
   const unmet: number[] = [];
   const scopes = scopesOf(snapshot, query.resource);
-  const start = subjectNumber(subject.kind, subject.record);
-  /** Each subject found, with the one inside it through which it was found. */
-  const inside = new Map<number, number>([[start, 0]]);
-  let level = [start];
-  while (level.length > 0) {
+  const inside: Inside = new Map();
+  for (const level of levelsFrom(snapshot, subjectNumber(subject.kind, subject.record), query.now, inside)) {
     const binding = findOnLevel(snapshot, level, scopes, query, unmet);
     if (binding !== 0) return { allowed: true, ...describePath(snapshot, binding, inside) };
-    const next: number[] = [];
-    for (const from of level) {
-      for (const group of groupsOf(snapshot, from, query.now)) {
-        const number = subjectNumber("group", group);
-        if (inside.has(number)) continue;
-        inside.set(number, from);
-        next.push(number);
-      }
-    }
-    // In the order of ids, so that the result does not depend on how the snapshot was built.
-    level = next.toSorted((one, other) => snapshot.groups.compare(recordOf(one), recordOf(other)));
   }
   return unmet.slice(0, maxUnmet).map((binding) => ({
     ...describePath(snapshot, binding, inside),
@@ -150,23 +137,11 @@ function findOnLevel(
   return 0;
 }
 
-function* groupsOf({ groups, memberships, nestings }: OrgSnapshot, subject: number, now: number): Iterable<number> {
-  const edges = isGroup(subject) ? nestings : memberships;
-  for (let edge = edges.firstFrom(recordOf(subject)); edge !== 0; edge = edges.nextFrom(edge)) {
-    const group = edges.groupOf(edge);
-    if (edges.holdsAt(edge, now) && groups.isLive(group)) yield group;
-  }
-}
-
-function describePath(snapshot: OrgSnapshot, binding: number, inside: ReadonlyMap<number, number>): Way {
-  const { bindings, groups, roles, scopes } = snapshot;
+function describePath(snapshot: OrgSnapshot, binding: number, inside: Inside): Way {
+  const { bindings, roles, scopes } = snapshot;
   const cell = bindings.cellOf(binding);
-  const path: string[] = [];
-  for (let at = bindings.subjectOf(cell); (inside.get(at) ?? 0) !== 0; at = inside.get(at) ?? 0) {
-    path.unshift(groups.idOf(recordOf(at)));
-  }
   return {
-    groups: path,
+    groups: groupsTo(snapshot, bindings.subjectOf(cell), inside),
     binding: { id: bindings.idOf(binding), scope: scopes.identityOf(bindings.scopeOf(cell)) },
     role: roles.identityOf(bindings.roleOf(binding)),
   };

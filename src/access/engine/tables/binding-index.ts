@@ -67,6 +67,9 @@ export interface BindingIndex {
   readonly isConditional: (binding: number) => boolean;
   /** Returns the text of the condition; empty for none. */
   readonly conditionOf: (binding: number) => string;
+  /** In milliseconds, in or beyond all times if the binding has none. */
+  readonly startTimeOf: (binding: number) => number;
+  readonly expireTimeOf: (binding: number) => number;
   readonly holdsAt: (binding: number, now: number) => boolean;
   readonly conditionHolds: (binding: number, context: unknown) => boolean;
   readonly compare: (binding: number, other: number) => number;
@@ -208,6 +211,8 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
     idOf: ids.idOf,
     conditionOf: (binding) => conditions.textOf(getField(bindings, binding, conditionField)),
     isConditional: (binding) => getField(bindings, binding, conditionField) !== 0,
+    startTimeOf: (binding) => getTime(bindings, binding, startField),
+    expireTimeOf: (binding) => getTime(bindings, binding, expireField),
     holdsAt: (binding, now) =>
       getTime(bindings, binding, startField) <= now && now < getTime(bindings, binding, expireField),
 

@@ -29,6 +29,8 @@ export interface EdgeLists {
   readonly sourceOf: (edge: number) => number;
   /** Returns the target of an edge. */
   readonly groupOf: (edge: number) => number;
+  /** Returns the expire time of an edge, in milliseconds. */
+  readonly expireTimeOf: (edge: number) => number;
   readonly holdsAt: (edge: number, now: number) => boolean;
   readonly bytes: () => number;
   readonly parts: () => readonly StoredPart[];
@@ -99,6 +101,7 @@ export function createEdgeLists(fromSource: Field, toTarget: Field): EdgeLists {
     nextTo: incoming.next,
     sourceOf: (edge) => getField(edges, edge, sourceField),
     groupOf: (edge) => getField(edges, edge, targetField),
+    expireTimeOf: (edge) => getTime(edges, edge, expireField),
     holdsAt: (edge, now) => now < getTime(edges, edge, expireField),
     bytes: () => edges.bytes(),
     parts: edges.parts,
