@@ -33,7 +33,7 @@ def problem_of(proof, record, previous):
 
 
 def main(path):
-    heads, faults, count = {}, 0, 0
+    heads, lasts, faults, count = {}, {}, 0, 0
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             proof = json.loads(line).get("proof")
@@ -44,6 +44,13 @@ def main(path):
             first = record["chain_start"] == record["revision"] and record["position"] == 0
             problem = problem_of(proof, record, "0" * 64 if first else heads.get(org))
             heads[org] = proof["hash"]
+            # The first 16 digits of a revision are its number.
+            last, lasts[org] = lasts.get(org), record["revision"]
+            if first and last is not None:
+                if record["revision"][:18] <= last[:18]:
+                    problem = problem or "a chain begins with it, though its revision is not later than the one before"
+                else:
+                    print(f"{org}: another chain begins with {record['revision']}; changes after {last} may be missing")
             count += 1
             if problem is not None:
                 faults += 1

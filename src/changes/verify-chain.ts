@@ -28,6 +28,15 @@ export interface ChainCheck {
   readonly heads: ReadonlyMap<string, string>;
   /** The entries before which the database was promoted or restored, so that others may be lost. */
   readonly breaks: readonly Omit<ChainFault, "problem">[];
+  /** The entries with which another chain of an org begins, after others of it: nothing ties it to these. */
+  readonly restarts: readonly Restart[];
+}
+
+export interface Restart {
+  readonly orgId: string;
+  readonly revision: string;
+  /** The revision of the last entry before it. */
+  readonly last: string;
 }
 
 /**
@@ -41,10 +50,13 @@ export function checkChains(
   const proved = new Set<string>();
   const heads = new Map(before);
   const timelines = new Map<string, number>();
+  const lastRevisions = new Map<string, string>();
   const breaks: Omit<ChainFault, "problem">[] = [];
+  const restarts: Restart[] = [];
   return {
     heads,
     breaks,
+    restarts,
     isProved: (hash) => proved.has(hash),
     add(proof) {
       const {
@@ -60,12 +72,22 @@ export function checkChains(
       const isFirst = start === revision && position === 0;
       const previous = isFirst ? noHash : heads.get(orgId);
       heads.set(orgId, proof.hash);
-      const problem = findProblem(proof, previous);
+      const lastRevision = lastRevisions.get(orgId);
+      lastRevisions.set(orgId, revision);
+      const isRestart = isFirst && lastRevision !== undefined;
+      const isLater = !isRestart || isLaterNumber(revision, lastRevision);
+      if (isRestart && isLater) restarts.push({ orgId, revision, last: lastRevision });
+      const problem = findProblem(proof, previous) ?? (isLater ? undefined : notLater);
       if (problem === undefined && previous !== undefined && noted.has(proof.hash)) proved.add(proof.hash);
       return problem === undefined ? undefined : { orgId, revision, position, problem };
     },
   };
 }
+
+/** Compares the numbers with which revisions begin, of the same length each. What is no revision has none. */
+const isLaterNumber = (revision: string, other: string): boolean => revision.slice(0, 18) > other.slice(0, 18);
+
+const notLater = "a chain begins with it, though its revision is not later than the one before";
 
 function findProblem({ record, hash, texts, keys }: Proof, previous: string | undefined): string | undefined {
   const commitments = JSON.parse(record) as Readonly<Record<CommittedField, string | null>>;

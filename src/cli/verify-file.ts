@@ -51,6 +51,11 @@ export async function verifyFile(
       `${printable(orgId)}: the database was promoted or restored before ${printable(revision)}; changes may be lost there`,
     );
   }
+  for (const { orgId, revision, last } of chains.restarts) {
+    print(
+      `${printable(orgId)}: another chain begins with ${printable(revision)}; nothing shows whether changes between it and ${printable(last)} are missing`,
+    );
+  }
   for (const [orgId, hash] of chains.heads) print(`${printable(orgId)} ends with ${printable(hash)}`);
   faults += missing.length;
   print(`${count(entries, "change")}, ${count(faults, "fault")}`);

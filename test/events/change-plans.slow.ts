@@ -110,6 +110,7 @@ test.each(cases)(
         const page = {
           owner: ownerOf(kind),
           suspended: true,
+          states: true,
           condition,
           descending: order === "latest",
           after,

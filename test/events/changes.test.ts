@@ -211,6 +211,24 @@ describe.each(overFirst(protocols))("over %s, the log of an org", (protocol) => 
   });
 });
 
+test("a page has fewer changes than it may have if what they were is long", async () => {
+  const { org, api } = await openCompany("gRPC", server);
+  const parentPath = org.path;
+  const permissions = Array.from({ length: 1000 }, (_, index) => `s${"a".repeat(100)}.c${index}.get`);
+  const { path } = await api.roles.createRole({ parentPath, role: { name: "long", permissions } });
+  const updates = 12;
+  for (let index = 0; index < updates; index++) await api.roles.updateRole({ path, role: { displayName: `${index}` } });
+  const filter = `resource_path = "${path}"`;
+  const list = { parentPath, filter, pageSize: 1000 };
+  const first = await api.changes.listChanges(list);
+  expect(first.changes.length).toBeGreaterThan(1);
+  expect(first.changes.length).toBeLessThan(updates + 1);
+  const all = await listEach(api, { parentPath, filter, orderBy: "time", view: Change_View.PROVED });
+  const names = Array.from({ length: updates }, (_, index) => `${index}`);
+  expect(all.map(({ after }) => after?.["display_name"])).toEqual(["long", ...names]);
+  expect((await api.changes.listChanges({ ...list, view: Change_View.BASIC })).changes).toHaveLength(updates + 1);
+});
+
 describe("the log of a customer", () => {
   test("has the changes of its orgs and its own, in the order of their times, and of no others", async () => {
     const first = await openCompany("gRPC", server);

@@ -1,5 +1,4 @@
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { ImportError } from "../import-error.ts";
 
@@ -29,13 +28,39 @@ export async function readBoundedStream(stream: Readable, name: string, maxBytes
   return Buffer.concat(chunks);
 }
 
-/** Yields a file's lines, which end with LF or CRLF. @throws ImportError that says why the file cannot be read. */
+/** The longest line that is read: more is no line of anybody, and would be more than a string can have. */
+const maxLineLength = 134_217_728;
+
+/**
+ * Yields a file's lines, which end with LF or CRLF. Other characters that end lines elsewhere, such as U+2028, may be in texts of JSON.
+ *
+ * @throws ImportError that says why the file cannot be read.
+ */
 export async function* readLines(file: string): AsyncGenerator<string> {
   try {
-    yield* createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+    yield* splitLines(createReadStream(file, "utf8") as AsyncIterable<string>, file);
   } catch (error) {
-    throw explain(file, error);
+    throw error instanceof ImportError ? error : explain(file, error);
   }
+}
+
+async function* splitLines(chunks: AsyncIterable<string>, name: string): AsyncGenerator<string> {
+  let pieces: string[] = [];
+  let length = 0;
+  const takeLine = (): string => pieces.join("").replace(/\r$/, "");
+  for await (const chunk of chunks) {
+    const [first = "", ...others] = chunk.split("\n");
+    pieces.push(first);
+    length += first.length;
+    for (const next of others) {
+      yield takeLine();
+      pieces = [next];
+      length = next.length;
+    }
+    if (length > maxLineLength)
+      throw new ImportError(`${name} has a line that is longer than ${describeSize(maxLineLength)}`);
+  }
+  if (length > 0) yield takeLine();
 }
 
 function explain(file: string, error: unknown): ImportError {

@@ -53,12 +53,15 @@ export function createChangesService(dependencies: ProviderDependencies): Servic
     const descending = parseOrderBy(orderBy, changeFields)[0]?.descending ?? true;
     const binding = ["Change", owner.kind, owner.kind === "platform" ? "" : owner.id, filter, orderBy, String(view)];
     const read = async (after: Cursor | undefined, limit: number): Promise<ChangeRow[]> => {
-      const page = selectChanges({ owner, suspended, condition, descending, after, limit }).compile(database.reads);
+      const states = view !== Change_View.BASIC;
+      const page = selectChanges({ owner, suspended, condition, descending, after, limit, states }).compile(
+        database.reads,
+      );
       const statement = { text: page.sql, values: page.parameters, isKept: false };
       const [rows = []] = await readInTime(database, [statement], {}, context.timeoutMs);
       return rows as ChangeRow[];
     };
-    return listPage(pageTokens, request, binding, read, cursorOf);
+    return listPage(pageTokens, request, binding, read, cursorOf, (row) => row.is_left_out);
   };
 
   const listChanges = async (request: ListChangesRequest, context: HandlerContext): Promise<ListChangesResponse> => {

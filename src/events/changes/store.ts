@@ -23,6 +23,8 @@ export interface LogPage {
   readonly limit: number;
   /** Whether what is in suspended orgs is shown. */
   readonly suspended: boolean;
+  /** Whether the rows before and after are read. */
+  readonly states: boolean;
 }
 
 /** An entry, with the names that are shown of it as they are now. */
@@ -37,7 +39,15 @@ export interface ChangeRow extends StoredEntry {
   readonly actor_delete_time: Date | null;
   readonly impersonator_name: string | null;
   readonly impersonator_delete_time: Date | null;
+  /** Whether it is left to the next page, and read without its rows before and after. */
+  readonly is_left_out: boolean;
 }
+
+/**
+ * How long the rows before and after on a page are, in bytes of JSON. With their messages and proofs, a page has some times as much, and is
+ * written in one go. The first entry is on it, however long.
+ */
+const maxStateBytes = 2_097_152;
 
 /** The columns of an entry that messages and proofs need. */
 const columns = (
@@ -52,10 +62,11 @@ export const cursorOf = (row: ChangeRow): Cursor => [row.time_text, row.org_id, 
 
 export function selectChanges(page: LogPage): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`
-    select page.*, log_orgs.name as org_name, log_orgs.delete_time as org_delete_time,
+    select ${sql.join(selectedOf("page", page.states))}, time_text, type, is_left_out,
+      log_orgs.name as org_name, log_orgs.delete_time as org_delete_time,
       actors.name as actor_name, actors.delete_time as actor_delete_time,
       impersonators.name as impersonator_name, impersonators.delete_time as impersonator_delete_time
-    from (${selectPage(page)}) as page
+    from (select page.*, ${page.states ? isLeftOut(page) : sql`false`} as is_left_out from (${selectPage(page)}) as page) as page
     left join orgs as log_orgs on log_orgs.id = page.org_id
     left join lateral (
       select name, delete_time from members
@@ -66,6 +77,23 @@ export function selectChanges(page: LogPage): RawBuilder<ChangeRow> {
       where members.org_id = page.org_id and members.id = page.impersonator_id and page.actor_org_id = page.org_id limit 1
     ) as impersonators on true
     order by ${orderOf("page", page)}`;
+}
+
+/** Returns the columns of a page. Those before and after are null where they are not read. */
+function selectedOf(table: string, states: boolean): RawBuilder<unknown>[] {
+  return columns.map((column) => {
+    const value = sql.ref(`${table}.${column}`);
+    if (column !== "before" && column !== "after") return value;
+    return sql`${states ? sql`case when not is_left_out then ${value} end` : sql`null::jsonb`} as ${sql.ref(column)}`;
+  });
+}
+
+/** Whether the entries before one on the page have enough. */
+function isLeftOut(page: LogPage): RawBuilder<unknown> {
+  const bytes = sql`coalesce(octet_length(page.before::text), 0) + coalesce(octet_length(page.after::text), 0)`;
+  return sql`
+    coalesce(sum(${bytes}) over (order by ${orderOf("page", page)} rows between unbounded preceding and 1 preceding), 0)
+      >= ${sql.lit(maxStateBytes)}`;
 }
 
 function selectPage(page: LogPage): RawBuilder<unknown> {

@@ -27,6 +27,8 @@ function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number {
  *
  * @param binding what the token is bound to: the method and all arguments except the page size.
  * @param read returns the first `limit` rows after the cursor.
+ * @param isLeftOut whether a row, and those after it, are left to the next page, because the page is long enough without it. The first
+ *   one is not.
  */
 export async function listPage<Row>(
   tokens: PageTokens,
@@ -34,9 +36,12 @@ export async function listPage<Row>(
   binding: readonly string[],
   read: (after: Cursor | undefined, limit: number) => Promise<Row[]>,
   cursorOf: (row: Row) => Cursor,
+  isLeftOut: (row: Row) => boolean = () => false,
 ): Promise<Page<Row>> {
   const { after, size } = positionOf(tokens, request, binding);
-  return pageOf(tokens, binding, size, await read(after, size + 1), cursorOf);
+  const rows = await read(after, size + 1);
+  const fitting = rows.findIndex(isLeftOut);
+  return pageOf(tokens, binding, fitting > 0 ? Math.min(fitting, size) : size, rows, cursorOf);
 }
 
 /**
