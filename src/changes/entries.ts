@@ -16,7 +16,7 @@ export interface TimedRevision {
   readonly revision: string;
   readonly time: string;
   /** The timeline of the database, if it was read with the lock. */
-  readonly timeline?: number;
+  readonly timeline?: number | null;
 }
 
 /** With their types. */

@@ -1,5 +1,5 @@
-// Erases a person from a log. What names the person goes, with the keys of the commitments to it; the commitments stay, so the chain holds.
-import { type SqlBool, sql } from "kysely";
+// Erases a person from the logs. What names the person goes, with the keys of the commitments to it; the commitments stay, so the chain holds.
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { ErasedFields } from "../database/log-tables.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 import { entryTime } from "./entry-proof.ts";
@@ -11,6 +11,8 @@ interface Row {
   readonly position: number;
   readonly time_text: string;
   readonly actor_id: string | null;
+  readonly impersonator_id: string | null;
+  readonly method: string;
   readonly resource_id: string;
   readonly container_id: string | null;
   readonly resource_path: string;
@@ -28,36 +30,113 @@ interface Row {
 }
 
 /** The columns of a logged row that name a person, and what is left of each. */
-const named = { name: "", display_name: "", description: "", labels: {}, subject: "", user_agent: "" };
+const named = {
+  display_name: "",
+  description: "",
+  labels: {},
+  subject: "",
+  user_agent: "",
+  allowed_addresses: null,
+};
+
+/** The method that erases members, whose entries say that it was done. */
+export const eraseMethod = "iam.v1alpha.MembersService/EraseMember";
+
+/** A member that is to be erased. */
+interface Erased {
+  readonly orgId: string;
+  readonly memberId: string;
+}
+
+/** Whether the log of the org has the member. */
+export async function isInLog(db: WriteTransaction, { orgId, memberId }: Erased): Promise<boolean> {
+  const { rows } = await sql`
+    select from changes where org_id = ${orgId} and resource_id = ${memberId} and resource_type = 'Member' limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+/** Counts the entries from which a member is to be erased. */
+export async function countOfMember(db: WriteTransaction, erased: Erased): Promise<number> {
+  const actors = await actorsOf(db, erased);
+  let count = 0;
+  for (const orgId of [erased.orgId, ...(await findOrgs(db, erased, actors))]) {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from changes where org_id = ${orgId} and ${isTheirs(orgId, erased, actors)}`.execute(
+      db,
+    );
+    count += rows[0]?.count ?? 0;
+  }
+  return count;
+}
 
 /**
- * Erases a member from up to `limit` entries of its org: from its own calls, where they came from and what they said, from entries about it
- * and what is below it, the paths and names. To be called under the lock of the org.
+ * Erases a member from up to `limit` entries of the logs of all orgs: from its own calls, where they came from and what they said; from
+ * entries about it and what is below it, the paths and names. To be called under the lock of its org, when it is purged.
  *
  * @returns how many entries were changed; fewer than `limit` if none is left.
  */
-export async function eraseMember(
+export async function eraseMember(db: WriteTransaction, erased: Erased, limit: number): Promise<number> {
+  const actors = await actorsOf(db, erased);
+  let count = await eraseInOrg(db, erased.orgId, erased, actors, limit);
+  for (const orgId of count < limit ? await findOrgs(db, erased, actors) : []) {
+    if (count < limit) count += await eraseInOrg(db, orgId, erased, actors, limit - count);
+  }
+  return count;
+}
+
+async function eraseInOrg(
   db: WriteTransaction,
   orgId: string,
-  memberId: string,
+  erased: Erased,
+  actors: readonly string[],
   limit: number,
 ): Promise<number> {
-  const isTheirs = sql<SqlBool>`
-    (actor_id = ${memberId} and not coalesce(erased->'commitments' ? 'origin', false))
-    or ((resource_id = ${memberId} or container_id = ${memberId})
-      and not coalesce(erased->'commitments' ? 'resource_path', false))`;
   const { rows } = await sql<Row>`
-    select revision, position, ${entryTime} as time_text, actor_id, resource_id, container_id, resource_path, credential_id,
-      on_behalf_of, request_id, host(remote_address) as remote_address, user_agent, reason, before, after, hash, salt, erased
-    from changes where org_id = ${orgId} and (${isTheirs}) limit ${limit} for update`.execute(db);
-  for (const row of rows) await eraseFields(db, orgId, row, fieldsOf(row, memberId));
+    select revision, position, ${entryTime} as time_text, actor_id, impersonator_id, method, resource_id, container_id, resource_path,
+      credential_id, on_behalf_of, request_id, host(remote_address) as remote_address, user_agent, reason, before, after, hash, salt,
+      erased
+    from changes where org_id = ${orgId} and ${isTheirs(orgId, erased, actors)} limit ${limit} for update`.execute(db);
+  for (const row of rows) await eraseFields(db, orgId, row, fieldsOf(row, erased.memberId));
   return rows.length;
 }
 
-function fieldsOf({ actor_id: actor, resource_id, container_id }: Row, memberId: string): CommittedField[] {
-  const isAbout = resource_id === memberId || container_id === memberId;
+/** Returns the member, and the applications as which it has acted: it can do so in its own org alone, whose log has the tokens. */
+async function actorsOf(db: WriteTransaction, { orgId, memberId }: Erased): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct container_id as id from changes
+    where org_id = ${orgId} and actor_id = ${memberId} and resource_type = 'Token' and container_id is not null`.execute(
+    db,
+  );
+  return [memberId, ...rows.map(({ id }) => id)];
+}
+
+/** Finds the other orgs in whose logs it has acted. */
+async function findOrgs(db: WriteTransaction, erased: Erased, actors: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from orgs where id <> ${erased.orgId} and exists (
+      select from changes where changes.org_id = orgs.id and ${hasActed(erased, actors)})`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+function isTheirs(orgId: string, erased: Erased, actors: readonly string[]): RawBuilder<SqlBool> {
+  if (orgId !== erased.orgId) return hasActed(erased, actors);
+  const { memberId } = erased;
+  return sql<SqlBool>`(${hasActed(erased, actors)}
+    or ((resource_id = ${memberId} or container_id = ${memberId}) and method <> ${eraseMethod}
+      and not coalesce(erased->'commitments' ? 'resource_path', false)))`;
+}
+
+function hasActed({ memberId }: Erased, actors: readonly string[]): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(actor_id = any(${actors}::uuid[]) and (actor_id = ${memberId} or impersonator_id = ${memberId})
+    and not coalesce(erased->'commitments' ? 'origin', false))`;
+}
+
+function fieldsOf(row: Row, memberId: string): CommittedField[] {
+  const isAbout = row.method !== eraseMethod && (row.resource_id === memberId || row.container_id === memberId);
   const fields: readonly CommittedField[] = isAbout ? ["after", "before", "resource_path"] : [];
-  return actor === memberId ? ["origin", ...fields] : [...fields];
+  return row.actor_id === memberId || row.impersonator_id === memberId ? ["origin", ...fields] : [...fields];
 }
 
 async function eraseFields(db: WriteTransaction, orgId: string, row: Row, fields: CommittedField[]): Promise<void> {
@@ -66,8 +145,8 @@ async function eraseFields(db: WriteTransaction, orgId: string, row: Row, fields
   await sql`
     update changes set salt = null, erased = ${JSON.stringify(keptOf(row, fields))}::jsonb,
       resource_path = ${isErased("resource_path") ? "" : row.resource_path},
-      before = ${textOf(isErased("before") ? withoutNames(row.before) : row.before)}::jsonb,
-      after = ${textOf(isErased("after") ? withoutNames(row.after) : row.after)}::jsonb,
+      before = ${textOf(isErased("before") ? withoutNames(row, row.before) : row.before)}::jsonb,
+      after = ${textOf(isErased("after") ? withoutNames(row, row.after) : row.after)}::jsonb,
       credential_id = ${origin ? null : row.credential_id}, on_behalf_of = ${origin ? null : row.on_behalf_of},
       request_id = ${origin ? null : row.request_id},
       remote_address = ${origin ? null : row.remote_address}, user_agent = ${origin ? null : row.user_agent},
@@ -96,12 +175,14 @@ function keptOf(row: Row, fields: readonly CommittedField[]): ErasedFields {
 
 const textOf = (row: object | null): string | null => (row === null ? null : JSON.stringify(row));
 
-function withoutNames(row: object | null): object | null {
-  if (row === null) return null;
+/** The name is the id instead: snapshots that follow the log tell members apart by names. */
+function withoutNames({ resource_id: id }: Row, columns: object | null): object | null {
+  if (columns === null) return null;
+  const left: Readonly<Record<string, unknown>> = { ...named, name: `@${id}` };
   return Object.fromEntries(
-    Object.entries(row).map(([column, value]: [string, unknown]) => [
+    Object.entries(columns).map(([column, value]: [string, unknown]) => [
       column,
-      Object.hasOwn(named, column) ? named[column as keyof typeof named] : value,
+      Object.hasOwn(left, column) ? left[column] : value,
     ]),
   );
 }

@@ -31,11 +31,16 @@ export type LockedOrgRow = OrgColumns &
     readonly clock: number;
     /** The earliest time of the next revision, in microseconds. */
     readonly nextTime: number;
-    readonly timeline: number;
+    /** Of the database; null if it does not say. */
+    readonly timeline: number | null;
   };
 
-/** What the statement reads. Times are in seconds; the timeline begins the name of a file of the write-ahead log, in hexadecimal digits. */
-export type FoundRow = OrgColumns & { readonly clock: string; readonly last_time: string; readonly log_file: string };
+/** What the statement reads. Times are in seconds. */
+export type FoundRow = OrgColumns & {
+  readonly clock: string;
+  readonly last_time: string;
+  readonly timeline: number | null;
+};
 
 /**
  * Locks an org.
@@ -73,11 +78,10 @@ function lockStatement(
  */
 export function requireLocked(reference: Reference, [found]: readonly FoundRow[]): LockedOrgRow {
   if (found === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
-  const { last_time: lastTime, log_file: logFile, ...org } = found;
+  const { last_time: lastTime, ...org } = found;
   const clock = microsecondsOf(org.clock);
   const nextTime = Math.max(clock, microsecondsOf(lastTime) + 1);
-  const timeline = Number.parseInt(logFile.slice(0, 8), 16);
-  return { ...org, lockTime: new Date(Math.floor(clock / 1000)), clock, nextTime, timeline };
+  return { ...org, lockTime: new Date(Math.floor(clock / 1000)), clock, nextTime };
 }
 
 const lockStatements = createLockStatements((query) => query);
@@ -107,7 +111,7 @@ function createLockStatements(
         // The outer query gets the row when it is locked.
         .select(sql<string>`extract(epoch from clock_timestamp())::text`.as("clock"))
         .select(sql<string>`extract(epoch from revision_time)::text`.as("last_time"))
-        .select(sql<string>`pg_walfile_name(pg_current_wal_lsn())`.as("log_file"))
+        .select(sql<number | null>`log_timeline()`.as("timeline"))
         .compile(),
     );
   return { id: by("id"), name: by("name"), any: by("any") };

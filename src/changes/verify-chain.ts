@@ -1,6 +1,7 @@
 // Checks that entries of a log are those that were written, in their order, with nothing between them left out.
 import type { Proof } from "./entry-proof.ts";
 import { type CommittedField, commit, committedFields, hashOf, noHash } from "./entry-record.ts";
+import { isRevision, numberOf } from "./revision.ts";
 
 /** What the checks read of a record. */
 interface ReadRecord {
@@ -19,10 +20,23 @@ export interface ChainFault {
   readonly problem: string;
 }
 
+/** A hash that was noted. */
+export interface Noted {
+  readonly hash: string;
+  /** Of a signed head. */
+  readonly orgId?: string;
+  readonly revision?: string;
+}
+
 export interface ChainCheck {
   /** Checks the next entry. The entries of an org come in their order; those of several orgs can be mixed. */
   readonly add: (proof: Proof) => ChainFault | undefined;
-  /** Whether the hash is that of an entry which was made of the one before it: a hash alone can be copied. */
+  /** Notes a hash, before its entry comes, or directly after it. */
+  readonly note: (noted: Noted) => void;
+  /**
+   * Whether a hash that was noted is that of an entry which was made of the one before it, since a hash alone can be copied, or of which the
+   * first entry was made.
+   */
   readonly isProved: (hash: string) => boolean;
   /** The hash of the last entry of each org, by its id. */
   readonly heads: ReadonlyMap<string, string>;
@@ -39,55 +53,77 @@ export interface Restart {
   readonly last: string;
 }
 
-/**
- * @param before the hashes of the entries before the first ones, by org; without one, the first entry is taken as it is.
- * @param noted the hashes of which `isProved` can tell.
- */
-export function checkChains(
-  before: ReadonlyMap<string, string> = new Map(),
-  noted: ReadonlySet<string> = new Set(),
-): ChainCheck {
+/** The first entry of an org is taken as it is, unless it begins a chain, or the head of the revision before was noted. */
+export function checkChains(): ChainCheck {
+  const noted: Noted[] = [];
+  const wanted = new Set<string>();
   const proved = new Set<string>();
-  const heads = new Map(before);
+  const heads = new Map<string, string>();
+  /** The last entries that were made of those before them. */
+  const made = new Map<string, string>();
   const timelines = new Map<string, number>();
   const lastRevisions = new Map<string, string>();
   const breaks: Omit<ChainFault, "problem">[] = [];
   const restarts: Restart[] = [];
+
+  const previousOf = (record: ReadRecord): string | undefined => {
+    if (beginsChain(record)) return noHash;
+    const { org_id: orgId, revision, position } = record;
+    if (heads.has(orgId) || position !== 0) return heads.get(orgId);
+    return noted.find((each) => each.orgId === orgId && isNext(each.revision, revision))?.hash;
+  };
+
+  const restartOf = (record: ReadRecord) => {
+    const last = lastRevisions.get(record.org_id);
+    if (last === undefined || !beginsChain(record)) return undefined;
+    return { last, isLater: isLaterNumber(record.revision, last) };
+  };
+
   return {
     heads,
     breaks,
     restarts,
     isProved: (hash) => proved.has(hash),
+    note(one) {
+      noted.push(one);
+      wanted.add(one.hash);
+      if (one.orgId !== undefined && made.get(one.orgId) === one.hash) proved.add(one.hash);
+    },
     add(proof) {
-      const {
-        org_id: orgId,
-        revision,
-        position,
-        chain_start: start,
-        timeline,
-      } = JSON.parse(proof.record) as ReadRecord;
+      const record = JSON.parse(proof.record) as ReadRecord;
+      const { org_id: orgId, revision, position, timeline } = record;
       const last = timelines.get(orgId);
       if (timeline !== null) timelines.set(orgId, timeline);
       if (timeline !== null && last !== undefined && last !== timeline) breaks.push({ orgId, revision, position });
-      const isFirst = start === revision && position === 0;
-      const previous = isFirst ? noHash : heads.get(orgId);
+      const previous = previousOf(record);
+      const restart = restartOf(record);
+      const problem = findProblem(proof, previous) ?? (restart?.isLater === false ? notLater : undefined);
+      if (restart?.isLater === true) restarts.push({ orgId, revision, last: restart.last });
       heads.set(orgId, proof.hash);
-      const lastRevision = lastRevisions.get(orgId);
       lastRevisions.set(orgId, revision);
-      const isRestart = isFirst && lastRevision !== undefined;
-      const isLater = !isRestart || isLaterNumber(revision, lastRevision);
-      if (isRestart && isLater) restarts.push({ orgId, revision, last: lastRevision });
-      const problem = findProblem(proof, previous) ?? (isLater ? undefined : notLater);
-      if (problem === undefined && previous !== undefined && noted.has(proof.hash)) proved.add(proof.hash);
-      return problem === undefined ? undefined : { orgId, revision, position, problem };
+      made.delete(orgId);
+      if (problem !== undefined) return { orgId, revision, position, problem };
+      if (previous === undefined) return undefined;
+      made.set(orgId, proof.hash);
+      for (const hash of [previous, proof.hash]) if (wanted.has(hash)) proved.add(hash);
+      return undefined;
     },
   };
+}
+
+function beginsChain({ revision, position, chain_start: start }: ReadRecord): boolean {
+  return start === revision && position === 0;
 }
 
 /** Compares the numbers with which revisions begin, of the same length each. What is no revision has none. */
 const isLaterNumber = (revision: string, other: string): boolean => revision.slice(0, 18) > other.slice(0, 18);
 
 const notLater = "a chain begins with it, though its revision is not later than the one before";
+
+/** Whether a revision follows another one without one between them. */
+function isNext(before: string | undefined, revision: string): boolean {
+  return before !== undefined && [before, revision].every(isRevision) && numberOf(before) + 1n === numberOf(revision);
+}
 
 function findProblem({ record, hash, texts, keys }: Proof, previous: string | undefined): string | undefined {
   const commitments = JSON.parse(record) as Readonly<Record<CommittedField, string | null>>;

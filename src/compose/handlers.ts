@@ -19,7 +19,7 @@ interface Parts {
   readonly contract: Contract;
   readonly scheduling: Scheduling;
   readonly access: Pick<Access, "ofHandlers">;
-  readonly identity: Pick<Identity, "impersonation" | "tokenFunctions">;
+  readonly identity: Pick<Identity, "impersonation" | "signHead" | "tokenFunctions">;
   readonly readsAndWrites: ReadsAndWrites;
 }
 
@@ -29,7 +29,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
   const { identityProviderNetworks, limits, requestTimeoutMs, retentionDays } = settings;
   const { registry, knownPermissions, predefinedRoles } = contract;
   const { listQueue, previewQueue, countRequest } = scheduling;
-  const { impersonation, tokenFunctions } = identity;
+  const { impersonation, signHead, tokenFunctions } = identity;
   return {
     ...access.ofHandlers,
     ...readsAndWrites,
@@ -43,6 +43,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     listQueue,
     previewQueue,
     impersonation,
+    signHead,
     tokenFunctions,
     countRefresh: (member) => countRequest(member, false),
     identityProviderNetworks,

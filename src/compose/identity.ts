@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { createAuthenticateToken, createReadTokenState } from "../access/tokens/authenticate-token.ts";
+import { type SignHead, createSignHead } from "../changes/signed-head.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
 import type { ImpersonationDependencies } from "../iam/members/impersonate-member.ts";
@@ -35,6 +36,7 @@ export interface Identity {
   readonly accessTokens: AccessTokens;
   readonly tokenFunctions: TokenFunctions;
   readonly impersonation: ImpersonationDependencies;
+  readonly signHead: SignHead;
   /** Stores when API keys were last used. */
   readonly job: RunningJob;
 }
@@ -70,6 +72,7 @@ export function composeIdentity({ sessionDays, tokenLifeSeconds }: Settings, par
     }),
     accessTokens,
     tokenFunctions: createTokenFunctions(ofTokens),
+    signHead: createSignHead(signingKeys.signingKey, issuer),
     impersonation: { database, accessTokens, tokenLifeSeconds, readNarrowing: createReadNarrowing(ofTokens) },
     job: { name: "last-use", ...lastUse },
   };

@@ -1,13 +1,14 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { startCatalogReview } from "../jobs/catalog-review.ts";
+import type { ChangesDependencies } from "../events/changes/service.ts";
 import { migrations } from "../database/migrations/all.ts";
 import { startFills } from "../jobs/fills-job.ts";
+import { createLogHeadsJob } from "../jobs/log-heads-job.ts";
 import { createOperationsJob } from "../jobs/operations-job.ts";
 import { createPurgeJob } from "../jobs/purge/purge-job.ts";
 import { createStatisticsJob } from "../jobs/statistics-job.ts";
 import { createSweepJob } from "../jobs/sweep-job.ts";
-import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
 import type { RunningJob } from "../timers/runs.ts";
 
 const operationsIntervalMs = 2_000;
@@ -17,14 +18,15 @@ const statisticsIntervalMs = 1_000;
 /** Starts what a server does by itself. */
 export function composeJobs(
   { purgeIntervalMs }: Pick<Config, "purgeIntervalMs">,
-  dependencies: ProviderDependencies,
+  dependencies: ChangesDependencies,
   logger: Logger,
 ): readonly RunningJob[] {
-  const { database, registry, installation, retentionDays } = dependencies;
+  const { database, registry, installation, retentionDays, signHead } = dependencies;
   const { systemOrgId } = installation;
   const ofPurge = { database, registry, systemOrgId, retentionDays, intervalMs: purgeIntervalMs, logger };
   return [
     { name: "catalog-review", ...startCatalogReview({ database, logger }) },
+    { name: "log-heads", ...createLogHeadsJob({ database, signHead, logger }) },
     { name: "fills", ...startFills({ database, migrations, logger }) },
     { name: "purge", ...createPurgeJob(ofPurge) },
     { name: "operations", ...createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }) },

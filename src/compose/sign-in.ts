@@ -77,6 +77,6 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
       knownPermissions: contract.knownPermissions,
       logger,
     },
-    wellKnown: { issuer, algorithm, keySet: () => signingKeys.keySet() },
+    wellKnown: { issuer, algorithm, keySet: signingKeys.keySet, logKeySet: signingKeys.logKeySet },
   };
 }

@@ -845,3 +845,15 @@ create table write_requests (
   constraint write_requests_customer_id_org_id_actor_id_fkey FOREIGN KEY (customer_id, org_id, actor_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);
+
+CREATE OR REPLACE FUNCTION public.log_timeline()
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- A name of a file of the log begins with the timeline, in hexadecimal digits.
+  return ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+exception when others then
+  return null;
+end
+$function$;

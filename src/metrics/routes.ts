@@ -10,6 +10,7 @@ const exact: ReadonlySet<string> = new Set([
   "/protos.tar.gz",
   "/descriptors.binpb",
   "/.well-known/jwks.json",
+  "/.well-known/log-keys.json",
   "/.well-known/openid-configuration",
   "/.well-known/oauth-authorization-server",
   "/.well-known/authzen-configuration",

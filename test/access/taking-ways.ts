@@ -433,4 +433,5 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   RevokeTokens: "ends tokens and sessions, for which the member's API keys get others",
   RevokeToken: "takes only the token that the request contains",
   ReportResource: ofItself,
+  EraseMember: "writes the log alone, about a member that no longer exists",
 };

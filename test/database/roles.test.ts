@@ -132,6 +132,25 @@ test("a server whose role cannot read what a migration has created says which ri
   );
 });
 
+test("a server whose role may not ask for the timeline writes entries without one", async () => {
+  const { url, administer, become, migrateAs } = await createRolesDatabase();
+  await migrateAs("owner");
+  await administer("revoke execute on function pg_walfile_name(pg_lsn) from public");
+  await become("runtime");
+  const server = await start(url);
+  const api = createApi("gRPC", server.url, server.operatorKey);
+  const org = await api.orgs.createOrg({ org: { name: "acme" } });
+  await api.members.createMember({ parentPath: org.path, member: { name: "alice" } });
+  expect(problemsOf(server)).toEqual([]);
+  const db = openForMigration({ connectionString: url });
+  const { rows } =
+    await sql`select timeline, hash is null as unproved from changes where resource_type = 'Member' and method like 'iam.%'`.execute(
+      db,
+    );
+  await db.destroy();
+  expect(rows).toEqual([{ timeline: null, unproved: false }]);
+});
+
 async function readPartitions(url: string): Promise<string[]> {
   const db = openForMigration({ connectionString: url });
   const { rows } = await sql<{ name: string }>`

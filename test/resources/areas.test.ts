@@ -80,7 +80,7 @@ describe("a path", () => {
       "POST",
       "suspnd",
       "GET, PATCH, DELETE, HEAD, OPTIONS",
-      "activate, impersonate, purge, revokeTokens, suspend, undelete",
+      "activate, erase, impersonate, purge, revokeTokens, suspend, undelete",
     ],
     ["PUT", "suspend", "POST, OPTIONS", ""],
   ])("that ends with an unknown verb says which there are: %s :%s", async (method, verb, allowed, verbs) => {

@@ -82,6 +82,7 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Reject: { verb: "reject", field: "path", wildcards: "nowhere", http: "post" },
   Rotate: { verb: "rotate", field: "path", wildcards: "nowhere", http: "post" },
   Impersonate: { verb: "impersonate", field: "path", wildcards: "nowhere", http: "post" },
+  Erase: { verb: "erase", field: "path", wildcards: "nowhere", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
   BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
@@ -119,11 +120,14 @@ describe.each(ofResources)("$name", (method) => {
   const isOfMember = method.name === "RevokeTokens";
   const collection = isOfMember ? "members" : noun.endsWith("s") ? noun : `${noun.replace(/ty$/, "tie")}s`;
   const isOfSingleton = isSingletonType(noun);
+  const isOfLog = method.name === "GetChangesHead";
   const standard = verbs[verbName];
 
   test("requires the permission that its name implies", () => {
     const prefix = `${areaOf(method)}.${collection[0]?.toLowerCase()}${collection.slice(1)}`;
-    const expected = `${isTyped(method) ? "{service}.{collection}" : prefix}.${standard?.verb}`;
+    // Who may list a log may have its end.
+    const implied = isOfLog ? "iam.changes.list" : `${prefix}.${standard?.verb}`;
+    const expected = isTyped(method) ? `{service}.{collection}.${standard?.verb}` : implied;
     const isOpen = openReads.has(`${method.parent.typeName}/${method.name}`);
     const { permission, typedPermission } = rulesOf(method);
     expect(permission).toBe(isOpen || isTyped(method) ? undefined : expected);
@@ -137,7 +141,7 @@ describe.each(ofResources)("$name", (method) => {
       target === undefined
         ? [undefined, undefined]
         : [
-            isOfSingleton ? "parent_path" : standard?.field,
+            isOfSingleton || isOfLog ? "parent_path" : standard?.field,
             // A log names one parent.
             method.name === "ListChanges" ? "above-id" : createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
           ],

@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/change.proto.
  */
 export const file_iam_v1alpha_change: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMimQgKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMiWgoEVHlwZRIUChBUWVBFX1VOU1BFQ0lGSUVEEAASCwoHQ1JFQVRFRBABEgsKB1VQREFURUQQAhILCgdERUxFVEVEEAMSCwoHRVhQSVJFRBAEEggKBFJFQUQQBSI3CgZTb3VyY2USFgoSU09VUkNFX1VOU1BFQ0lGSUVEEAASCAoEQ0FMTBABEgsKB1NFUlZJQ0UQAiI9CgRWaWV3EhQKEFZJRVdfVU5TUEVDSUZJRUQQABIJCgVCQVNJQxABEggKBEZVTEwQAhIKCgZQUk9WRUQQAyKAAgoLQ2hhbmdlUHJvb2YSEwoGcmVjb3JkGAEgASgJQgPgQQMSEQoEaGFzaBgCIAEoCUID4EEDEjcKBXRleHRzGAMgAygLMiMuaWFtLnYxYWxwaGEuQ2hhbmdlUHJvb2YuVGV4dHNFbnRyeUID4EEDEjUKBGtleXMYBCADKAsyIi5pYW0udjFhbHBoYS5DaGFuZ2VQcm9vZi5LZXlzRW50cnlCA+BBAxosCgpUZXh0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKwoJS2V5c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi7gEKEkxpc3RDaGFuZ2VzUmVxdWVzdBI3CgtwYXJlbnRfcGF0aBgBIAEoCUIi4EEB+kEcEhppYW0udGVuYW50cnkuZGV2L0NoYW5nZUxvZxIdCglwYWdlX3NpemUYAiABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgDIAEoCUIL4EEBukgFcgMogAgSEwoGZmlsdGVyGAQgASgJQgPgQQESFQoIb3JkZXJfYnkYBSABKAlCA+BBARIzCgR2aWV3GAYgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlZpZXdCC+BBAbpIBYIBAhABIlQKE0xpc3RDaGFuZ2VzUmVzcG9uc2USJAoHY2hhbmdlcxgBIAMoCzITLmlhbS52MWFscGhhLkNoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkyhwIKDkNoYW5nZXNTZXJ2aWNlEvQBCgtMaXN0Q2hhbmdlcxIfLmlhbS52MWFscGhhLkxpc3RDaGFuZ2VzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RDaGFuZ2VzUmVzcG9uc2UioQGQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCdVowEi4vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPWN1c3RvbWVycy8qfS9jaGFuZ2VzWhYSFC9pYW0vdjFhbHBoYS9jaGFuZ2VzEikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY2hhbmdlc0JbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMi3wgKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDImYKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARILCgdVUERBVEVEEAISCwoHREVMRVRFRBADEgsKB0VYUElSRUQQBBIICgRSRUFEEAUSCgoGRVJBU0VEEAYiNwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEggKBENBTEwQARILCgdTRVJWSUNFEAIiPQoEVmlldxIUChBWSUVXX1VOU1BFQ0lGSUVEEAASCQoFQkFTSUMQARIICgRGVUxMEAISCgoGUFJPVkVEEAMigAIKC0NoYW5nZVByb29mEhMKBnJlY29yZBgBIAEoCUID4EEDEhEKBGhhc2gYAiABKAlCA+BBAxI3CgV0ZXh0cxgDIAMoCzIjLmlhbS52MWFscGhhLkNoYW5nZVByb29mLlRleHRzRW50cnlCA+BBAxI1CgRrZXlzGAQgAygLMiIuaWFtLnYxYWxwaGEuQ2hhbmdlUHJvb2YuS2V5c0VudHJ5QgPgQQMaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCUtleXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqgBCgtDaGFuZ2VzSGVhZBIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEi0KBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEaGFzaBgEIAEoCUID4EEDEhAKA2p3cxgFIAEoCUID4EEDIu4BChJMaXN0Q2hhbmdlc1JlcXVlc3QSNwoLcGFyZW50X3BhdGgYASABKAlCIuBBAfpBHBIaaWFtLnRlbmFudHJ5LmRldi9DaGFuZ2VMb2cSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQESMwoEdmlldxgGIAEoDjIYLmlhbS52MWFscGhhLkNoYW5nZS5WaWV3QgvgQQG6SAWCAQIQASJ8ChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEiQKB2NoYW5nZXMYASADKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEiYKBGhlYWQYBCABKAsyGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJKChVHZXRDaGFuZ2VzSGVhZFJlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcytgMKDkNoYW5nZXNTZXJ2aWNlEvQBCgtMaXN0Q2hhbmdlcxIfLmlhbS52MWFscGhhLkxpc3RDaGFuZ2VzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RDaGFuZ2VzUmVzcG9uc2UioQGQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCdVowEi4vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPWN1c3RvbWVycy8qfS9jaGFuZ2VzWhYSFC9pYW0vdjFhbHBoYS9jaGFuZ2VzEikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY2hhbmdlcxKsAQoOR2V0Q2hhbmdlc0hlYWQSIi5pYW0udjFhbHBoYS5HZXRDaGFuZ2VzSGVhZFJlcXVlc3QaGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJckAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAjASLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzOmhlYWRCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
 
 /**
  * The log of what was changed in an Org. The log of a Customer is those of its Orgs together, with the changes of the
@@ -216,6 +216,21 @@ export type Change = Message<"iam.v1alpha.Change"> & {
    * @generated from field: iam.v1alpha.ChangeProof proof = 23;
    */
   proof?: ChangeProof | undefined;
+
+  /**
+   * What the caller may not see, by its name in `proof`: `after`, `before` or `origin`, which stands for `credential_id`,
+   * `on_behalf_of`, `reason`, `remote_address`, `request_id` and `user_agent`.
+   *
+   * @generated from field: repeated string withheld_fields = 24;
+   */
+  withheldFields: string[];
+
+  /**
+   * What was erased with a person, by its name in `proof`: `after`, `before`, `origin` or `resource_path`.
+   *
+   * @generated from field: repeated string erased_fields = 25;
+   */
+  erasedFields: string[];
 };
 
 /**
@@ -272,6 +287,13 @@ export const Change_Type = {
    * @generated from enum value: READ = 5;
    */
   READ: 5,
+
+  /**
+   * It is a member that was purged, and was erased from the logs.
+   *
+   * @generated from enum value: ERASED = 6;
+   */
+  ERASED: 6,
 } as const;
 
 /**
@@ -356,7 +378,7 @@ export const Change_View = {
   FULL: 2,
 
   /**
-   * Everything.
+   * Everything, as the proof has it: Orgs and Members are written with ids, and what was erased or is withheld is left out.
    *
    * @generated from enum value: PROVED = 3;
    */
@@ -421,6 +443,56 @@ export const ChangeProofSchema: GenMessage<ChangeProof> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_change, 2);
 
 /**
+ * The end of the log of an Org, signed. Whoever has it can show later that the log up to there is still what it was.
+ *
+ * @generated from message iam.v1alpha.ChangesHead
+ */
+export type ChangesHead = Message<"iam.v1alpha.ChangesHead"> & {
+  /**
+   * The Org, by its id, for example `/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   *
+   * @generated from field: string org_path = 1;
+   */
+  orgPath: string;
+
+  /**
+   * The last revision of the Org, for example `00000000-0000-0732-9f3c-5b21c7e40d18`.
+   *
+   * @generated from field: string revision = 2;
+   */
+  revision: string;
+
+  /**
+   * The time of the revision.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 3;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * The hash of the last Change in the log, as in its `proof`.
+   *
+   * @generated from field: string hash = 4;
+   */
+  hash: string;
+
+  /**
+   * All of this as a JSON Web Signature in the compact form, of the type `log-head+jwt`. The keys of
+   * `/.well-known/log-keys.json` verify it.
+   *
+   * @generated from field: string jws = 5;
+   */
+  jws: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.ChangesHead.
+ * Use `create(ChangesHeadSchema)` to create a new message.
+ */
+export const ChangesHeadSchema: GenMessage<ChangesHead> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_change, 3);
+
+/**
  * Specifies which Changes to list.
  *
  * @generated from message iam.v1alpha.ListChangesRequest
@@ -478,7 +550,7 @@ export type ListChangesRequest = Message<"iam.v1alpha.ListChangesRequest"> & {
  * Use `create(ListChangesRequestSchema)` to create a new message.
  */
 export const ListChangesRequestSchema: GenMessage<ListChangesRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_change, 3);
+  messageDesc(file_iam_v1alpha_change, 4);
 
 /**
  * A page of Changes.
@@ -499,6 +571,14 @@ export type ListChangesResponse = Message<"iam.v1alpha.ListChangesResponse"> & {
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * The end of the log of an Org, signed, with the view `PROVED`: on the page with the Change that has its `hash`, so on the
+   * first one of a list with the latest first, and on the last one otherwise.
+   *
+   * @generated from field: iam.v1alpha.ChangesHead head = 4;
+   */
+  head?: ChangesHead | undefined;
 };
 
 /**
@@ -506,7 +586,28 @@ export type ListChangesResponse = Message<"iam.v1alpha.ListChangesResponse"> & {
  * Use `create(ListChangesResponseSchema)` to create a new message.
  */
 export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_change, 4);
+  messageDesc(file_iam_v1alpha_change, 5);
+
+/**
+ * Names the Org whose log to sign.
+ *
+ * @generated from message iam.v1alpha.GetChangesHeadRequest
+ */
+export type GetChangesHeadRequest = Message<"iam.v1alpha.GetChangesHeadRequest"> & {
+  /**
+   * The Org, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.GetChangesHeadRequest.
+ * Use `create(GetChangesHeadRequestSchema)` to create a new message.
+ */
+export const GetChangesHeadRequestSchema: GenMessage<GetChangesHeadRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_change, 6);
 
 /**
  * Reads the logs of what was changed.
@@ -524,6 +625,17 @@ export const ChangesService: GenService<{
     methodKind: "unary";
     input: typeof ListChangesRequestSchema;
     output: typeof ListChangesResponseSchema;
+  },
+  /**
+   * Returns the end of the log of an Org, signed. Fails with FAILED_PRECONDITION while the last change is one of an earlier
+   * version, which has no proof; the next change has one.
+   *
+   * @generated from rpc iam.v1alpha.ChangesService.GetChangesHead
+   */
+  getChangesHead: {
+    methodKind: "unary";
+    input: typeof GetChangesHeadRequestSchema;
+    output: typeof ChangesHeadSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_change, 0);

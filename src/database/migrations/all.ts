@@ -37,6 +37,7 @@ import { addRefreshOrigins } from "./0042-refresh-origins.ts";
 import { chainEntries } from "./0050-chained-entries.ts";
 import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
+import { tellTimelines } from "./0060-timelines.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -101,6 +102,7 @@ export const migrations: Migrations = {
   "0054-ends-of-sessions": {
     createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
   },
+  "0060-timelines": { up: tellTimelines },
   ...keysWithCustomers,
 };
 

@@ -110,13 +110,32 @@ function fill(of: CustomerTable): Fill {
 
 const constraintOf = ({ table }: CustomerTable): string => `${table}_customer_check`;
 
-/** Lets the database check new rows. Rows that nobody can find, because their org is gone, are removed before. */
+/** Removes rows that nobody can find, because their org is gone. */
+function removeLost(of: CustomerTable): string {
+  return `delete from ${of.table} where ${columnOf(of)} is null and (${customerOf(of, of.table)}) is null`;
+}
+
+/**
+ * Removes them from a table that grows, in a transaction of its own: each try at the lock of the next step would search the table again. No
+ * such row is added meanwhile, because a write to the log has the lock of its org. Does nothing where that step has been applied.
+ */
+const removeLostChanges: Migration = {
+  async up(db: Kysely<unknown>) {
+    const { rows } = await sql`
+      select from pg_attribute where attrelid = 'changes'::regclass and attname = 'customer_id' and attnotnull`.execute(
+      db,
+    );
+    const changes = customerTables.find(({ table }) => table === "changes");
+    if (rows.length === 0 && changes !== undefined) await sql.raw(removeLost(changes)).execute(db);
+  },
+};
+
+/** Lets the database check new rows. Rows that nobody can find are removed before. */
 function addCheck(of: CustomerTable): Migration {
   const { table, isLoose } = of;
   const column = columnOf(of);
-  const remove = `delete from ${table} where ${column} is null and (${customerOf(of, table)}) is null`;
   return statements(
-    ...(isLoose === undefined ? [] : [remove]),
+    ...(isLoose === undefined || table === "changes" ? [] : [removeLost(of)]),
     `alter table ${table} add constraint ${constraintOf(of)} check (${column} is not null) not valid`,
   );
 }
@@ -147,6 +166,7 @@ function each(step: string, migrationOf: (of: CustomerTable, name: string) => Mi
 export const customerColumns: Migrations = {
   ...each("0043-customer", addColumn),
   ...each("0044-fill-customer", (of) => ({ fill: fill(of) })),
+  "0045-remove-lost-changes": { ...removeLostChanges, needs: ["0044-fill-customer-of-changes"] },
   ...each("0045-check-customer", (of, name) => ({ ...addCheck(of), needs: [`0044-fill-customer-${name}`] })),
   ...each("0046-validate-customer", validateCheck),
   ...each("0047-require-customer", setNotNull),

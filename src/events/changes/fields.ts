@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
+import { eraseMethod } from "../../changes/erase-member.ts";
 import { type FilterFields, enumerated, scalar, text } from "../../filters/filter-fields.ts";
 
 /** What was done, as the messages name it. */
 export const changeType: RawBuilder<string> = sql<string>`(case
+  when changes.method = ${sql.lit(eraseMethod)} then 'ERASED'
   when changes.resource_type = 'ChangeLog' then 'READ'
   when changes.end_time is not null then 'EXPIRED'
   when changes.before is null then 'CREATED'
@@ -27,7 +29,7 @@ export const changeFields: FilterFields = {
   resource_type: text("changes.resource_type"),
   revision: scalar("uuid", "changes.revision"),
   time: scalar("timestamp", "changes.time", { orderable: true }),
-  type: enumerated(changeType, ["CREATED", "UPDATED", "DELETED", "EXPIRED", "READ"]),
+  type: enumerated(changeType, ["CREATED", "UPDATED", "DELETED", "EXPIRED", "READ", "ERASED"]),
 };
 
 /** The same for callers who may get the members of all orgs. */

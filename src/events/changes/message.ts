@@ -8,7 +8,7 @@ import {
   Change_Type,
 } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { proofOf } from "../../changes/entry-proof.ts";
-import type { CommittedField } from "../../changes/entry-record.ts";
+import { type CommittedField, committedFields } from "../../changes/entry-record.ts";
 import { parseMicroseconds } from "../../changes/revision-time.ts";
 import { byId, formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -27,15 +27,9 @@ export interface Shown {
   readonly proof: boolean;
 }
 
-export function toChange(row: ChangeRow, shown: Shown, loggedMessage: LoggedMessage): Change {
-  const origin = shown.origin
-    ? {
-        credentialId: row.credential_id ?? "",
-        requestId: row.request_id ?? "",
-        remoteAddress: row.remote_address ?? "",
-        userAgent: row.user_agent ?? "",
-      }
-    : {};
+export function toChange(entry: ChangeRow, shown: Shown, loggedMessage: LoggedMessage): Change {
+  const missing = missingOf(entry, shown);
+  const row = shown.proof ? asProved(entry, missing) : entry;
   return create(ChangeSchema, {
     orgPath: formatPath(patterns.Org, orgName(row)),
     revision: row.revision,
@@ -53,14 +47,67 @@ export function toChange(row: ChangeRow, shown: Shown, loggedMessage: LoggedMess
       row.impersonator_name,
       row.impersonator_delete_time,
     ),
-    ...origin,
+    ...(shown.origin && {
+      credentialId: row.credential_id ?? "",
+      requestId: row.request_id ?? "",
+      remoteAddress: row.remote_address ?? "",
+      userAgent: row.user_agent ?? "",
+    }),
     onBehalfOf: row.on_behalf_of ?? "",
     reason: row.reason ?? "",
     source: row.source ? Change_Source[row.source] : Change_Source.SOURCE_UNSPECIFIED,
     ...(row.end_time && { endTime: toTimestamp(row.end_time) }),
     ...(shown.states && shown.resource && statesOf(row, loggedMessage)),
-    ...(shown.proof && { proof: toProof(row, shown) }),
+    ...(shown.proof && { proof: toProof(entry, missing.withheld) }),
+    withheldFields: [...missing.withheld],
+    erasedFields: [...missing.erased],
   });
+}
+
+/** The fields of an entry of which a caller is not shown all. */
+interface Missing {
+  readonly erased: readonly CommittedField[];
+  readonly withheld: readonly CommittedField[];
+}
+
+function missingOf(row: ChangeRow, { resource, origin, states, proof }: Shown): Missing {
+  const erased = committedFields.filter((field) => row.erased !== null && Object.hasOwn(row.erased.commitments, field));
+  const areStatesHidden = !resource && (states || proof);
+  const withheld = committedFields.filter((field) => {
+    if (erased.includes(field)) return false;
+    return field === "origin" ? !origin : field !== "resource_path" && areStatesHidden && row[field] !== null;
+  });
+  return { erased, withheld };
+}
+
+/** The names of today, of which an entry has none. */
+export const nameless = {
+  org_name: null,
+  actor_name: null,
+  impersonator_name: null,
+};
+
+/** An entry whose `origin` is missing. */
+export const originless = {
+  credential_id: null,
+  on_behalf_of: null,
+  reason: null,
+  remote_address: null,
+  request_id: null,
+  user_agent: null,
+};
+
+/** Returns an entry as its proof shows it: without the names of today, and what stands for fields that are missing. */
+function asProved(row: ChangeRow, { erased, withheld }: Missing): ChangeRow {
+  const isMissing = (field: CommittedField): boolean => erased.includes(field) || withheld.includes(field);
+  return {
+    ...row,
+    ...nameless,
+    ...(isMissing("origin") && originless),
+    ...(isMissing("resource_path") && { resource_path: "" }),
+    ...(isMissing("before") && { before: null }),
+    ...(isMissing("after") && { after: null }),
+  };
 }
 
 function statesOf(row: ChangeRow, loggedMessage: LoggedMessage) {
@@ -77,12 +124,8 @@ function pathAfter(path: string, before: object | null, after: object): string {
   return `${path.slice(0, -old.length)}${name}`;
 }
 
-function toProof(row: ChangeRow, shown: Shown) {
-  const hidden = new Set<CommittedField>([
-    ...(shown.resource ? [] : (["before", "after"] as const)),
-    ...(shown.origin ? [] : (["origin"] as const)),
-  ]);
-  const proof = proofOf(row, (field) => !hidden.has(field));
+function toProof(row: ChangeRow, withheld: readonly CommittedField[]) {
+  const proof = proofOf(row, (field) => !withheld.includes(field));
   return proof && create(ChangeProofSchema, { ...proof, texts: { ...proof.texts }, keys: { ...proof.keys } });
 }
 
@@ -98,7 +141,7 @@ function memberPathOf(row: ChangeRow, id: string | null, name: string | null, de
   return formatPath(patterns.Member, orgName(row), pathName({ id, name, delete_time: deleteTime }));
 }
 
-function microsecondTimestamp(time: string): Timestamp {
+export function microsecondTimestamp(time: string): Timestamp {
   const microseconds = parseMicroseconds(time);
   const seconds = Math.floor(microseconds / 1e6);
   return {

@@ -2,6 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   type Change,
+  type ChangesHead,
+  type GetChangesHeadRequest,
   type ListChangesRequest,
   type ListChangesResponse,
   type ChangesService,
@@ -14,6 +16,7 @@ import type { Holds } from "../../access/evaluation/author-holds.ts";
 import type { CallerAuthoriser } from "../../access/evaluation/authorise.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
+import type { SignHead } from "../../changes/signed-head.ts";
 import { readFilter } from "../../filters/read-filter.ts";
 import { toSql } from "../../filters/to-sql.ts";
 import { customerDefinition } from "../../iam/customers/definition.ts";
@@ -24,19 +27,23 @@ import type { AnyPath } from "../../paths/parse-path.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { isSamePattern, patterns, singletonPath } from "../../paths/patterns.ts";
 import type { ProviderDependencies } from "../../resources/provider-dependencies.ts";
+import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { listPage } from "../../standard-methods/read/list-page.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { readInTime } from "../../standard-methods/read/read-in-time.ts";
 import { allChangeFields, changeFields } from "./fields.ts";
 import { createLoggedMessage } from "./logged-messages.ts";
+import { readLogEnd, toHead } from "./head.ts";
 import { toChange } from "./message.ts";
 import { createReadable } from "./readable-entries.ts";
 import { createRecordRead } from "./record-read.ts";
 import { resolvePaths } from "./resolve-paths.ts";
 import { type ChangeRow, type LogOwner, cursorOf, selectChanges } from "./store.ts";
 
-export function createChangesService(dependencies: ProviderDependencies): ServiceImpl<typeof ChangesService> {
-  const { database, registry, pageTokens, listQueue, authoriserOf } = dependencies;
+export type ChangesDependencies = ProviderDependencies & { readonly signHead: SignHead };
+
+export function createChangesService(dependencies: ChangesDependencies): ServiceImpl<typeof ChangesService> {
+  const { database, registry, pageTokens, listQueue, authoriserOf, signHead } = dependencies;
   const findOwner = createFindOwner(dependencies);
   const recordRead = createRecordRead(dependencies);
   const loggedMessage = createLoggedMessage(registry);
@@ -70,9 +77,12 @@ export function createChangesService(dependencies: ProviderDependencies): Servic
     const found = await findOwner(context, decide);
     await recordRead(context, found.owner, found.path);
     const holds = holdsOf(decide);
+    const [states, proof] = [request.view !== Change_View.BASIC, request.view === Change_View.PROVED];
+    // Before the page, so that a page which reaches the end has the change of this revision.
+    const { owner } = found;
+    const end = proof && owner.kind === "org" ? await readLogEnd(database, owner.id) : undefined;
     const { rows, nextPageToken } = await listQueue.run(call, () => readPage(request, context, found, holds));
     const readable = createReadable(registry, holds);
-    const [states, proof] = [request.view !== Change_View.BASIC, request.view === Change_View.PROVED];
     const shown = await Promise.all(
       rows.map(async (row) => ({
         resource: (states || proof) && (await readable.resource(row)),
@@ -88,10 +98,22 @@ export function createChangesService(dependencies: ProviderDependencies): Servic
       if (slice !== undefined) await slice;
       changes.push(toChange(row, shown[index] ?? hidden, loggedMessage));
     }
-    return create(ListChangesResponseSchema, { changes, nextPageToken });
+    const isShown = end !== undefined && changes.some((change) => change.proof?.hash === end.end.hash);
+    const head = isShown ? { head: await toHead(end, signHead) } : {};
+    return create(ListChangesResponseSchema, { changes, nextPageToken, ...head });
   };
 
-  return { listChanges };
+  const getChangesHead = async (_request: GetChangesHeadRequest, context: HandlerContext): Promise<ChangesHead> => {
+    const decide = await authoriserOf(callerOf(context), slicesOf(context));
+    const { owner, path } = await findOwner(context, decide);
+    const end = owner.kind === "org" ? await readLogEnd(database, owner.id) : undefined;
+    if (end === undefined) {
+      throw stateForbids(`the last change in ${path} is one of an earlier version and has no proof`, path, "UNPROVED");
+    }
+    return toHead(end, signHead);
+  };
+
+  return { listChanges, getChangesHead };
 }
 
 const everywhere: AnyPath = { pattern: [], references: [] };

@@ -30,7 +30,7 @@ export interface LogPage {
 /** An entry, with the names that are shown of it as they are now. */
 export interface ChangeRow extends StoredEntry {
   readonly time: Date;
-  readonly type: "CREATED" | "UPDATED" | "DELETED" | "EXPIRED" | "READ";
+  readonly type: "CREATED" | "UPDATED" | "DELETED" | "EXPIRED" | "READ" | "ERASED";
   /** Of the org of the log. */
   readonly org_name: string | null;
   readonly org_delete_time: Date | null;

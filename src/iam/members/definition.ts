@@ -45,11 +45,14 @@ export const memberDefinition = defineResource({
     namedIn: "members",
     otherVerbs: ["introspectTokens"],
     heldBy: {
-      "members-admin": ["*"],
+      "members-admin": [
+        ...["get", "list", "create", "update", "delete", "undelete", "suspend", "activate", "purge"],
+        ...["impersonate", "introspectTokens", "revokeTokens"],
+      ],
       "token-introspector": ["introspectTokens"],
       "groups-admin": ["get", "list"],
       "api-keys-admin": ["get", "list"],
     },
-    notByAdmin: [],
+    notByAdmin: ["erase"],
   },
 });

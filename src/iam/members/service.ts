@@ -13,6 +13,7 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules, RowWrite } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { memberDefinition } from "./definition.ts";
+import { createEraseMember } from "./erase-member.ts";
 import { type ImpersonationDependencies, createImpersonateMember } from "./impersonate-member.ts";
 import { memberPath, toMemberColumnType } from "./message.ts";
 import { expireSessions } from "../sessions/store.ts";
@@ -31,8 +32,9 @@ export function createMembersService(
   const reader = dependencies.readers.readerOf(memberDefinition, place);
   const revokeTokens = createRevokeTokens({ definition: memberDefinition, place, rules, reader, dependencies });
   const impersonateMember = createImpersonateMember(dependencies.impersonation);
+  const eraseMember = createEraseMember(dependencies);
   const handlers = createStandardHandlers(MembersService, dependencies, memberDefinition, rules);
-  return completeService(MembersService, { ...handlers, revokeTokens, impersonateMember });
+  return completeService(MembersService, { ...handlers, revokeTokens, impersonateMember, eraseMember });
 }
 
 function createMemberRules({ installation }: ResourceDependencies): MemberRules {

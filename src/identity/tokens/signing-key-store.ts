@@ -23,6 +23,7 @@ export async function lockSigningKeys(db: Transaction<Schema>): Promise<void> {
   await sql`lock table signing_keys in share row exclusive mode`.execute(db);
 }
 
+/** Reads all keys that there ever were. */
 export async function readSigningKeys(db: Kysely<Schema>): Promise<PublishedKeys> {
   const now = await readClock(db);
   const rows = await db
@@ -54,13 +55,12 @@ export async function sealAgain(db: Transaction<Schema>, id: string, sealedKey: 
   await db.updateTable("signing_keys").set({ sealed_key: sealedKey }).where("id", "=", id).execute();
 }
 
-/** Erases the private keys of retired keys, and removes the keys whose last token has expired. */
-export async function retireSigningKeys(db: Transaction<Schema>, now: number, keptMs: number): Promise<void> {
+/** Erases the private keys of retired keys. The public ones stay: the heads of logs that they have signed are verified for good. */
+export async function retireSigningKeys(db: Transaction<Schema>, now: number): Promise<void> {
   const time = new Date(now);
   await sql`update signing_keys set sealed_key = null where retire_time <= ${time} and sealed_key is not null`.execute(
     db,
   );
-  await sql`delete from signing_keys where retire_time <= ${new Date(now - keptMs)}`.execute(db);
 }
 
 /** Removes what ended tokens that have expired since. */

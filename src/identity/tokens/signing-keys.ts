@@ -27,6 +27,10 @@ interface VerificationKey {
   readonly key: CryptoKey;
 }
 
+interface KeySet {
+  readonly keys: readonly JWK[];
+}
+
 export interface SigningKeys extends Pick<Repetition<void>, "runs" | "close"> {
   /** Returns the key that signs now. @throws ServiceError SERVICE_UNAVAILABLE when there is none. */
   signingKey(): VerificationKey;
@@ -34,8 +38,10 @@ export interface SigningKeys extends Pick<Repetition<void>, "runs" | "close"> {
   find(id: string): VerificationKey | undefined | Promise<VerificationKey | undefined>;
   /** Returns whether a key is still published, without a read. */
   has(id: string): boolean;
-  /** Returns the published keys as a JSON Web Key Set (RFC 7517). */
-  keySet(): { readonly keys: readonly JWK[] };
+  /** Returns the keys that verify tokens as a JSON Web Key Set (RFC 7517). */
+  keySet(): KeySet;
+  /** Returns all keys that there ever were: each may have signed the head of a log. */
+  logKeySet(): KeySet;
   /** Makes and retires keys as necessary, and reads them again. */
   refresh(): Promise<void>;
 }
@@ -48,7 +54,7 @@ export interface SigningKeysOptions {
   readonly algorithm: TokenAlgorithm;
   /** How long a key signs, in days. */
   readonly lifeDays: number;
-  /** How long a retired key stays published, and ended tokens are remembered, in milliseconds. */
+  /** How long a retired key verifies tokens, and ended tokens are remembered, in milliseconds. */
   readonly keptMs: number;
   readonly logger: Logger;
 }
@@ -81,6 +87,7 @@ interface Known {
  */
 export async function startSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
   const { database, algorithm, logger } = options;
+  let all: readonly SigningKeyRow[] = [];
   let known = new Map<string, Known>();
   let clock = { database: 0, process: 0 };
   let lastReadAt = 0;
@@ -91,7 +98,10 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
 
   const take = async ({ rows, now: databaseNow }: PublishedKeys, startedAt: number): Promise<void> => {
     const next = new Map<string, Known>();
-    for (const row of rows) next.set(row.id, { ...(known.get(row.id) ?? (await openKey(options.sealer, row))), row });
+    const ofTokens = rows.filter(({ retire_time: retireTime }) => retireTime > databaseNow - options.keptMs);
+    for (const row of ofTokens)
+      next.set(row.id, { ...(known.get(row.id) ?? (await openKey(options.sealer, row))), row });
+    all = rows;
     known = next;
     clock = { database: databaseNow, process: startedAt };
     lastReadAt = startedAt;
@@ -138,18 +148,16 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
       throw new ServiceError("SERVICE_UNAVAILABLE", "no key to sign tokens is available; try again");
     },
 
-    keySet: () => ({
-      keys: [...known.values()].map(({ row }) => ({
-        ...row.public_key,
-        kid: row.id,
-        alg: row.algorithm,
-        use: "sig",
-      })),
-    }),
+    keySet: () => toKeySet([...known.values()].map(({ row }) => row)),
+    logKeySet: () => toKeySet(all),
 
     ...repetition,
   };
 }
+
+const toKeySet = (rows: readonly SigningKeyRow[]): KeySet => ({
+  keys: rows.map((row) => ({ ...row.public_key, kid: row.id, alg: row.algorithm, use: "sig" })),
+});
 
 /** Reads the keys. Where one is not as it should be, or if asked to, makes and retires keys first. */
 async function readKept(options: SigningKeysOptions, isDue: boolean, isFirst: boolean): Promise<PublishedKeys> {
@@ -161,11 +169,11 @@ async function readKept(options: SigningKeysOptions, isDue: boolean, isFirst: bo
 }
 
 /** Whether keys are as `keepSigningKeys` would leave them, so that it need not lock them. */
-function areKept({ rows, now }: PublishedKeys, { sealer, algorithm, keptMs }: SigningKeysOptions): boolean {
-  const areRight = rows.every(({ id, sealed_key: sealed, retire_time: retireTime }) =>
-    sealed === null
-      ? retireTime > now - keptMs
-      : retireTime > now && sealer.isSealedWithFirst(sealed) && sealer.open("signing key", id, sealed) !== undefined,
+function areKept({ rows, now }: PublishedKeys, { sealer, algorithm }: SigningKeysOptions): boolean {
+  const areRight = rows.every(
+    ({ id, sealed_key: sealed, retire_time: retireTime }) =>
+      sealed === null ||
+      (retireTime > now && sealer.isSealedWithFirst(sealed) && sealer.open("signing key", id, sealed) !== undefined),
   );
   const own = rows.filter((row) => row.sealed_key !== null && row.algorithm === algorithm);
   const last = Math.max(...own.map(({ retire_time: retireTime }) => retireTime));
@@ -186,7 +194,7 @@ async function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): P
     const missing = findMissingSecretKey(before.rows, options);
     if (missing !== undefined && isFirst) throw missing;
     if (missing !== undefined) logger.warn(missing.message);
-    await retireSigningKeys(db, before.now, keptMs);
+    await retireSigningKeys(db, before.now);
     await forgetEndedTokens(db, before.now, keptMs);
     const { rows, now } = await readSigningKeys(db);
     const newRows: SigningKeyRow[] = [];

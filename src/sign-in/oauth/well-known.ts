@@ -7,6 +7,7 @@ export interface WellKnown {
   readonly issuer: () => string;
   readonly algorithm: string;
   readonly keySet: () => object;
+  readonly logKeySet: () => object;
 }
 
 const keySetPath = "/.well-known/jwks.json";
@@ -15,12 +16,13 @@ const keySetPath = "/.well-known/jwks.json";
 const headers = { "Cache-Control": "public, max-age=300" };
 
 /**
- * Serves the public keys (RFC 7517) and the metadata of the authorization server (RFC 8414, OpenID Connect Discovery), without
- * authentication.
+ * Serves the public keys (RFC 7517) of tokens and of the signed heads of logs, and the metadata of the authorization server (RFC 8414,
+ * OpenID Connect Discovery), without authentication.
  */
 export function createWellKnown(given: WellKnown): (request: HttpRequest, response: HttpResponse) => boolean {
   const pages: Readonly<Record<string, () => object>> = {
     [keySetPath]: given.keySet,
+    "/.well-known/log-keys.json": given.logKeySet,
     "/.well-known/openid-configuration": () => describe(given),
     "/.well-known/oauth-authorization-server": () => describe(given),
   };

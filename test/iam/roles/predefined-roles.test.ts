@@ -51,7 +51,7 @@ describe("the predefined roles", () => {
     const every = [...new Set([...methodPermissions, ...ofNoMethod, ...unheld])].toSorted();
     expect(listKnownPermissions(methodPermissions, registry.definitions)).toEqual(every);
     const withheld =
-      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|roleBindings\.(grant|revoke)Unheld)$/;
+      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|members\.erase|roleBindings\.(grant|revoke)Unheld)$/;
     const held = [...every.filter((permission) => !withheld.test(permission)), "*.*.*"];
     expect(admin).toMatchObject({ name: "admin", permissions: held, shown: held });
   });

@@ -93,6 +93,9 @@ test("the next key is published a day before it signs, and a retired one until i
   await pass(1);
   await keys.refresh();
   expect(idsOf(keys)).toEqual([next]);
+  // It may have signed the head of a log.
+  expect(keys.has(old ?? "")).toBe(false);
+  expect(keys.logKeySet().keys.map(({ kid }) => kid)).toEqual([old, next]);
 });
 
 test("a server with a new secret key first seals again, and the old one can be removed", async () => {

@@ -1,0 +1,52 @@
+import { create } from "@bufbuild/protobuf";
+import { sql } from "kysely";
+import { type ChangesHead, ChangesHeadSchema } from "../../../gen/iam/v1alpha/change_pb.ts";
+import { chainEndOf } from "../../changes/chain.ts";
+import type { LogEnd, SignHead } from "../../changes/signed-head.ts";
+import type { Database } from "../../database/database.ts";
+import { clockMs, timeText } from "../../database/clock.ts";
+import { byId, formatPath } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { microsecondTimestamp } from "./message.ts";
+
+export interface FoundEnd {
+  readonly end: LogEnd;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+}
+
+interface HeadRow {
+  readonly revision: string;
+  readonly time: string;
+  readonly chain_revision: string | null;
+  readonly chain_start: string | null;
+  readonly chain_hash: Buffer | null;
+  readonly timeline: number | null;
+  readonly now: number;
+}
+
+/**
+ * Reads the end of the log of an org; undefined if there is no such org, or if its last entry is of an earlier version and in no chain. The
+ * entry itself may be past the retention.
+ */
+export async function readLogEnd({ reads }: Pick<Database, "reads">, orgId: string): Promise<FoundEnd | undefined> {
+  const { rows } = await sql<HeadRow>`
+    select revision, ${timeText(sql`revision_time`)} as time, chain_revision, chain_start, chain_hash, ${clockMs} as now,
+      (select timeline from changes
+        where changes.org_id = orgs.id and changes.revision = orgs.revision and changes.time = orgs.revision_time
+        order by position desc limit 1) as timeline
+    from orgs where id = ${orgId}`.execute(reads);
+  const [row] = rows;
+  const chain = row && chainEndOf(row);
+  if (row === undefined || chain === undefined) return undefined;
+  const { revision, time, timeline, now } = row;
+  return { end: { orgId, revision, time, timeline, chainStart: chain.start, hash: chain.hash }, now };
+}
+
+/** Signs the end of a log. @throws ServiceError SERVICE_UNAVAILABLE when there is no key to sign with. */
+export async function toHead({ end, now }: FoundEnd, signHead: SignHead): Promise<ChangesHead> {
+  const { orgId, revision, time, hash } = end;
+  const jws = await signHead(end, now);
+  const orgPath = formatPath(patterns.Org, byId(orgId));
+  return create(ChangesHeadSchema, { orgPath, revision, time: microsecondTimestamp(time), hash, jws });
+}
