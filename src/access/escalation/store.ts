@@ -133,6 +133,6 @@ function conditional(lockTime: Date, scope: RawBuilder<unknown>): RawBuilder<unk
   return sql`
     select distinct scope_type, scope_id, predefined_role, roles.permissions, condition
     from role_bindings
-    left join roles on roles.org_id = role_bindings.org_id and roles.id = role_bindings.role_id
+    left join roles on roles.customer_id = role_bindings.org_customer_id and roles.org_id = role_bindings.org_id and roles.id = role_bindings.role_id
     where condition <> '' and (expire_time is null or expire_time > ${lockTime}) and ${scope}`;
 }

@@ -48,7 +48,12 @@ function createLookup(database: Database, orgBy: By, projectBy: By): Lookup<Aske
   const isProject = matchesReference(projectLevel, { by: projectBy }, sql.ref("given.project"));
   const found = database.reads
     .selectFrom("orgs")
-    .leftJoin("projects", (join) => join.onRef("projects.org_id", "=", "orgs.id").on(isProject))
+    .leftJoin("projects", (join) =>
+      join
+        .onRef("projects.customer_id", "=", "orgs.customer_id")
+        .onRef("projects.org_id", "=", "orgs.id")
+        .on(isProject),
+    )
     .where(matchesReference(orgLevel, { by: orgBy }, sql.ref("given.org")))
     .select(["orgs.id", "orgs.name", "orgs.customer_id", "orgs.state", "orgs.delete_time", "orgs.labels"])
     .select(["projects.id as project_id", "projects.name as project_name", "projects.state as project_state"])

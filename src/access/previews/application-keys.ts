@@ -33,7 +33,7 @@ export async function listApplicationKeys(
     select api_keys.member_id, api_keys.name
     from (select distinct org_id, id from unnest(${orgs}::uuid[], ${ids}::uuid[]) as given (org_id, id)) as wanted
     join members on members.org_id = wanted.org_id and members.id = wanted.id and members.type = 'APPLICATION'
-    join api_keys on api_keys.org_id = members.org_id and api_keys.member_id = members.id
+    join api_keys on api_keys.customer_id = members.customer_id and api_keys.org_id = members.org_id and api_keys.member_id = members.id
     where coalesce(api_keys.expire_time > ${now}, true)
     order by api_keys.member_id, api_keys.name collate "C" limit ${limit}`.execute(db);
   return rows.map(({ member_id: memberId, name }) => `${pathOf.get(memberId) ?? ""}/apiKeys/${name}`);

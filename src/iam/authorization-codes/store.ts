@@ -62,13 +62,13 @@ export async function useCode(
     from members
       join orgs on orgs.id = members.org_id
       left join (sessions join browser_sessions on browser_sessions.id = sessions.browser_session_id)
-        on sessions.org_id = members.org_id and sessions.member_id = members.id and sessions.id = ${allowingSessionId}
+        on sessions.customer_id = members.customer_id and sessions.org_id = members.org_id and sessions.member_id = members.id and sessions.id = ${allowingSessionId}
           and sessions.expire_time > ${org.lockTime} and browser_sessions.expire_time > ${org.lockTime},
       clients
     where authorization_codes.id = ${id} and authorization_codes.session_id is null
       and (authorization_codes.allowing_session_id is null or sessions.id is not null)
       and authorization_codes.expire_time > ${org.lockTime}
-      and members.org_id = authorization_codes.org_id and members.id = authorization_codes.member_id
+      and members.customer_id = authorization_codes.customer_id and members.org_id = authorization_codes.org_id and members.id = authorization_codes.member_id
       and members.token_gen is not distinct from authorization_codes.token_gen
       and ${isActiveMember} and orgs.state = 'ACTIVE'
       and clients.org_id = authorization_codes.client_org_id and clients.id = authorization_codes.oauth_client_id

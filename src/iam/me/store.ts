@@ -37,14 +37,14 @@ export async function readCaller(db: Kysely<Schema>, caller: Caller): Promise<Ca
       holders.name as holder_name,
       projects.name as project_name, projects.delete_time as project_delete_time
     from orgs
-    join members on members.org_id = orgs.id and members.id = ${memberId}
-    join members as holders on holders.org_id = orgs.id and holders.id = ${impersonator?.memberId ?? memberId}
+    join members on members.customer_id = orgs.customer_id and members.org_id = orgs.id and members.id = ${memberId}
+    join members as holders on holders.customer_id = orgs.customer_id and holders.org_id = orgs.id and holders.id = ${impersonator?.memberId ?? memberId}
       and holders.state = 'ACTIVE' and holders.delete_time is null
-    left join api_keys on api_keys.org_id = orgs.id and api_keys.member_id = holders.id
+    left join api_keys on api_keys.customer_id = orgs.customer_id and api_keys.org_id = orgs.id and api_keys.member_id = holders.id
       and api_keys.id = ${credentialId}
-    left join sessions on sessions.org_id = orgs.id and sessions.member_id = holders.id
+    left join sessions on sessions.customer_id = orgs.customer_id and sessions.org_id = orgs.id and sessions.member_id = holders.id
       and sessions.id = ${credentialId}
-    left join projects on projects.org_id = orgs.id and projects.id = ${projectId ?? null}
+    left join projects on projects.customer_id = orgs.customer_id and projects.org_id = orgs.id and projects.id = ${projectId ?? null}
     where orgs.id = ${orgId} and ${isActiveMember} and (api_keys.id is not null or sessions.id is not null)`.execute(
     db,
   );

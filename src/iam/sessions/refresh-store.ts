@@ -49,8 +49,8 @@ export async function lockSession(db: Transaction<Schema>, id: string): Promise<
       locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
       locked.expire_time, locked.refresh_time, orgs.revision, ${clockMs} as now
     from locked
-    join members on members.org_id = locked.org_id and members.id = locked.member_id
-    join orgs on orgs.id = locked.org_id
+    join members on members.customer_id = locked.customer_id and members.org_id = locked.org_id and members.id = locked.member_id
+    join orgs on orgs.customer_id = locked.customer_id and orgs.id = locked.org_id
     left join clients on clients.org_id = locked.client_org_id and clients.id = locked.oauth_client_id
     where ${isActiveMember}
       and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE'))

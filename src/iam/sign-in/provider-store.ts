@@ -31,7 +31,8 @@ export async function listSignInProviders(
   orgName: string | undefined,
 ): Promise<SignInProviderRow[]> {
   const { rows } = await sql<SignInProviderRow>`
-    select ${columns} from orgs join identity_providers on identity_providers.org_id = orgs.id
+    select ${columns} from orgs join identity_providers on identity_providers.customer_id = orgs.customer_id
+      and identity_providers.org_id = orgs.id
     where orgs.id = ${systemOrgId} or (orgs.name = ${orgName ?? ""} and orgs.delete_time is null and orgs.state = 'ACTIVE')
     order by orgs.id = ${systemOrgId} desc, identity_providers.display_name, identity_providers.id`.execute(db);
   return rows;
@@ -67,7 +68,7 @@ export async function findIdentities(
     select identities.id as "identityId", members.token_gen as gen, (${isUsable}) as usable
     from identities
     join identity_providers on identity_providers.id = identities.provider_id
-    join members on members.org_id = identities.org_id and members.id = identities.member_id
+    join members on members.customer_id = identities.customer_id and members.org_id = identities.org_id and members.id = identities.member_id
     join orgs on orgs.id = identities.org_id
     where identities.provider_id = ${provider.id} and identities.subject = ${subject}
       and (${provider.org_id} = ${systemOrgId} or identities.org_id = ${provider.org_id})

@@ -19,7 +19,7 @@ export async function endTokens(
     .values(ids.map((id) => ({ customer_id: org.customer_id, org_id: org.id, id, type, end_time: time })))
     .onConflict((conflict) =>
       conflict
-        .columns(["org_id", "id"])
+        .constraint("ended_tokens_pkey")
         .doUpdateSet({ type, end_time: sql<Date>`excluded.end_time` })
         .where("ended_tokens.type", "=", "Rotation"),
     )
@@ -36,7 +36,7 @@ export async function endTokensLater({ db, org }: OrgTransaction, ids: readonly 
     .values(ids.map((id) => ({ customer_id: org.customer_id, org_id: org.id, id, type: "Rotation", end_time: time })))
     .onConflict((conflict) =>
       conflict
-        .columns(["org_id", "id"])
+        .constraint("ended_tokens_pkey")
         .doUpdateSet({ end_time: time })
         .where("ended_tokens.type", "=", "Rotation")
         .where("ended_tokens.end_time", ">", time),

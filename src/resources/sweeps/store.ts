@@ -105,7 +105,7 @@ export async function readSwept(
     select resources.id, resources.state, resources.delete_time is not null as "isDeleted",
       coalesce(resources.purge_time <= ${time}, false) as "isDue",
       coalesce(running.operations, '[]') as operations,
-      exists (select from resource_references as used where used.org_id = resources.org_id and used.target_id = resources.id)
+      exists (select from resource_references as used where used.customer_id = resources.customer_id and used.org_id = resources.org_id and used.target_id = resources.id)
         as "isUsed",
       array(select operation ->> 'verb' from jsonb_array_elements(resource_types.operations) as operation) as verbs,
       case
@@ -114,14 +114,14 @@ export async function readSwept(
         else 'ACTIVE'
       end as container
     from resources
-    join projects on projects.org_id = resources.org_id and projects.id = resources.project_id
+    join projects on projects.customer_id = resources.customer_id and projects.org_id = resources.org_id and projects.id = resources.project_id
     join orgs on orgs.id = resources.org_id
     join resource_types on resource_types.id = resources.type_id
     left join lateral (
       select jsonb_agg(jsonb_build_object('id', operations.id, 'verb', operations.verb,
         'priorState', operations.prior_state, 'isCancelRequested', operations.cancel_requested)) as operations
       from operations
-      where resources.operation_id is not null and operations.org_id = resources.org_id
+      where resources.operation_id is not null and operations.customer_id = resources.customer_id and operations.org_id = resources.org_id
         and operations.id = any (resources.operation_id || resources.concurrent_ids)
     ) as running on true
     where ${inScope} and ${later}

@@ -46,7 +46,7 @@ export async function addToCounts(
       ? sql<Count>`
           insert into resource_counts as counts (customer_id, org_id, parent_id, resource_type, count)
           select ${org.customer_id}, ${org.id}, parent_id, ${type}, difference from ${changed}
-          on conflict (org_id, parent_id, resource_type) do update set count = counts.count + excluded.count
+          on conflict on constraint resource_counts_pkey do update set count = counts.count + excluded.count
           returning counts.parent_id, counts.count`
       : sql<Count>`
           update resource_counts as counts set count = counts.count + changed.difference from ${changed}
@@ -68,7 +68,7 @@ export function additionToCount({ type, org, parentId }: Counted, number: number
   return sql`(
     insert into resource_counts as counts (customer_id, org_id, parent_id, resource_type, count)
     values (${org.customer_id}, ${org.id}, ${parentId}, ${type}, ${number})
-    on conflict (org_id, parent_id, resource_type) do update set count = counts.count + excluded.count
+    on conflict on constraint resource_counts_pkey do update set count = counts.count + excluded.count
     returning counts.count)`;
 }
 

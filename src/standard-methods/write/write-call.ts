@@ -186,7 +186,7 @@ function keepAnswer(
       request_id: requestId,
       ...values,
     })
-    .onConflict((conflict) => conflict.columns(["org_id", "actor_id", "request_id"]).doUpdateSet(values));
+    .onConflict((conflict) => conflict.constraint("write_requests_pkey").doUpdateSet(values));
   db.sendWithNext(insert.compile());
   // Each stored response removes some old ones, so that only those of about a day remain.
   const deletion = sql`
