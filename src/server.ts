@@ -10,6 +10,7 @@ import { composeService } from "./compose/service.ts";
 import type { Config } from "./config.ts";
 import type { Health } from "./http/health/health.ts";
 import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
+import { noteIssuer } from "./installation/note-issuer.ts";
 import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
 import { startDatabase } from "./installation/start-database.ts";
 import { startInstallation } from "./installation/start-installation.ts";
@@ -95,6 +96,7 @@ export async function startServer(
     ({ port } = address);
     const { url } = address;
     logger.info(`listening on ${url}`);
+    await whenAnswers(() => noteIssuer(database, issuer(), logger));
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {
       url,

@@ -287,6 +287,7 @@ create table installation (
   system_org_id uuid not null,
   operator_id uuid not null,
   page_token_key bytea not null,
+  issuer text,
   constraint installation_pkey PRIMARY KEY (singleton),
   constraint installation_singleton_check CHECK (singleton),
   constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id)

@@ -340,6 +340,8 @@ export interface Installation {
   operator_id: string;
   /** Authenticates page tokens on every server of the installation. */
   page_token_key: Buffer;
+  /** Of the server that has started last; null before one of this version has. */
+  issuer: string | null;
 }
 
 export interface Schema extends TokenTables, IdentityTables {

@@ -38,6 +38,7 @@ import { chainEntries } from "./0050-chained-entries.ts";
 import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
 import { tellTimelines } from "./0060-timelines.ts";
+import { addIssuer } from "./0080-issuer.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -104,6 +105,7 @@ export const migrations: Migrations = {
   },
   "0060-timelines": { up: tellTimelines },
   ...keysWithCustomers,
+  "0080-issuer": { up: addIssuer },
 };
 
 /**
