@@ -38,7 +38,11 @@ export function createPeriodicJob<Item>(options: PeriodicJobOptions<Item>): Peri
   const run = async (signal: AbortSignal): Promise<number> => {
     let done = 0;
     looks?.begin();
-    const { items, nextInMs } = await find();
+    const { items, nextInMs } = await find().catch((error: unknown) => {
+      // What was not seen is looked for again soon, not when the last look has said.
+      looks?.end(false);
+      throw error;
+    });
     for (const item of items) {
       if (signal.aborted) break;
       try {

@@ -1,6 +1,6 @@
 // Tests the list of changes: what it shows, to whom, by which filters, and on which pages.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Change, Change_Source, Change_Type, Change_View } from "../../gen/iam/v1alpha/change_pb.ts";
 import { checkChains } from "../../src/changes/verify-chain.ts";
 import { required } from "../../src/errors/required.ts";
@@ -8,6 +8,7 @@ import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
+import { openSqlClient } from "../support/sql.ts";
 import { overFirst, protocols } from "../support/transports.ts";
 
 let server: SharedServer;
@@ -293,6 +294,22 @@ describe("that somebody has read a log", () => {
     expect((await readsOf(one, parentPath)).toSorted()).toEqual(
       [one, two].map(({ path }) => `${path} ${parentPath}/changes`),
     );
+  });
+
+  test("is told again after an hour by a server that found the line of another", async () => {
+    const company = await openCompany("gRPC", server);
+    const { path: parentPath } = company.org;
+    const one = await company.joinAs("viewer", "one");
+    const other = createApi("gRPC", (await secondSharedServer()).url, one.key);
+    await one.changes.listChanges({ parentPath });
+    const sql = await openSqlClient(server.databaseUrl);
+    onTestFinished(() => sql.close());
+    await sql.query(
+      "update changes set time = time - interval '3598 seconds' where org_id = $1 and resource_type = 'ChangeLog'",
+      [company.org.id],
+    );
+    expect(await readsOf(other, parentPath)).toHaveLength(1);
+    await expect.poll(() => readsOf(other, parentPath)).toHaveLength(2);
   });
 
   test("is told of each credential of a caller", async () => {

@@ -75,3 +75,23 @@ test("a job with looks searches only when one is due: after a write, or when wha
   writes++;
   expect(await searchesAfterTicks()).toBe(3);
 });
+
+test("a search that fails is tried again soon, however long nothing was found before", async () => {
+  let [searches, writes, nowMs] = [0, 0, 0];
+  const looks = createLooks({ writes: () => writes, clock: () => nowMs });
+  const job = createPeriodicJob({
+    find: () => (writes === 1 && ++searches === 1 ? Promise.reject(new Error("lost")) : Promise.resolve({ items: [] })),
+    work: () => Promise.resolve(0),
+    intervalMs: 3_600_000,
+    looks,
+    logger: pino({ enabled: false }),
+    failure: "failed to try",
+  });
+  onTestFinished(() => job.close());
+  for (; nowMs < 300_000; nowMs += 1_000) if (looks.isDue()) await job.runOnce();
+  writes++;
+  await expect(job.runOnce()).rejects.toThrow("lost");
+  expect(looks.isDue()).toBe(false);
+  nowMs += 1_000;
+  expect(looks.isDue()).toBe(true);
+});

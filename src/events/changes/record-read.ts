@@ -21,7 +21,7 @@ export function createRecordRead({
   installation: { systemOrgId },
   writeQueue,
 }: Pick<ResourceDependencies, "database" | "installation" | "writeQueue">): RecordRead {
-  /** When lines were written, or found, by caller and log. */
+  /** When lines were written, also by other servers, by caller and log. */
   const known = new Map<string, number>();
   return async (context, owner, path) => {
     const { memberId, orgId: callerOrgId } = callerOf(context);
@@ -36,7 +36,7 @@ export function createRecordRead({
     const change: Change = { type: "ChangeLog", id, path, containerId: id, before: null, after: {} };
     const call = { signal: () => context.signal, remainingMs: () => context.timeoutMs() };
     const startedAt = performance.now();
-    await writeQueue.run({ orgId: callerOrgId, target: orgId, signal: call.signal }, () =>
+    const ageMs = await writeQueue.run({ orgId: callerOrgId, target: orgId, signal: call.signal }, () =>
       inTransaction(
         database,
         (db) =>
@@ -48,17 +48,18 @@ export function createRecordRead({
               and credential_id is not distinct from ${credentialId}::uuid and time > ${secondsAfter(lockTime, -hourMs / 1000)}`;
             const last = await db
               .selectFrom("changes")
-              .select("revision")
+              .select("time")
               .where("org_id", "=", orgId)
               .where(isSame)
               .limit(1)
               .executeTakeFirst();
             if (last === undefined) transaction.record(change);
+            return last === undefined ? 0 : lockTime.getTime() - last.time.getTime();
           }),
         call,
       ),
     );
     if (known.size >= maxKnown) known.clear();
-    known.set(key, startedAt);
+    known.set(key, startedAt - ageMs);
   };
 }
