@@ -75,6 +75,7 @@ function rowOf(record: ReadRecord, { texts }: Proof): ChangeRow {
     hash: null,
     salt: null,
     erased: null,
+    is_left_out: false,
   };
 }
 
