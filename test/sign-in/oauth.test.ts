@@ -101,9 +101,15 @@ describe("the token endpoint", () => {
       expect(await ask(scope)).toMatchObject({ scope });
     }
     for (const [scope, description] of [
-      ["iam.member.get", /^scope there is no iam.member.get; the nearest is iam.members.get; the collections of iam are .*members/],
+      [
+        "iam.member.get",
+        /^scope there is no iam.member.get; the nearest is iam.members.get; the collections of iam are .*members/,
+      ],
       ["iam.member.*", /the nearest is iam.members.\*; the collections of iam are/],
-      ["iam.orgs.get iam.members.gett", /there is no iam.members.gett; the nearest is iam.members.get; of iam.members there are .*iam.members.get,/],
+      [
+        "iam.orgs.get iam.members.gett",
+        /there is no iam.members.gett; the nearest is iam.members.get; of iam.members there are .*iam.members.get,/,
+      ],
     ] as const) {
       expect(await ask(scope)).toEqual({
         error: "invalid_scope",
