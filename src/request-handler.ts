@@ -21,6 +21,7 @@ import type { Health } from "./http/health/health.ts";
 import { type PacedHandler, type RequestPace, paceKey, unpaced } from "./http/request-pace.ts";
 import { createOAuthEndpoints } from "./sign-in/oauth/oauth-endpoints.ts";
 import { createWellKnown } from "./sign-in/oauth/well-known.ts";
+import { answerMissingPage } from "./sign-in/browser/answer-missing-page.ts";
 import { createSignInEndpoints } from "./sign-in/browser/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
@@ -65,7 +66,7 @@ export function createRequestHandler(
     ...signIn,
     originOf: (request) => ({ ...originOf(request, ""), credentialId: null }),
   });
-  const answerDocs = createDocsSite(openApi, downloadsOf(contractFiles));
+  const answerDocs = createDocsSite(openApi, downloadsOf(contractFiles), answerMissingPage);
   const restOptions = {
     requestGate: guards.gate,
     beforeMessage: guards.slice,
@@ -105,7 +106,8 @@ export function createRequestHandler(
     maxStreamedBytes: bodies.maxAnonymousBytes,
     maxJsonDepth: config.maxJsonDepth,
     requestTimeoutMs: config.requestTimeoutMs,
-    fallback: rest,
+    fallback: (request, response, values) =>
+      !isInApi(request.url ?? "") && answerMissingPage(request, response) ? undefined : rest(request, response, values),
   });
   return (request, response, pace, record) => {
     const { url = "" } = request;
@@ -150,9 +152,13 @@ function downloadsOf(files: readonly DescFile[]): Readonly<Record<string, Downlo
   };
 }
 
+function isInApi(path: string): boolean {
+  return [...restPrefixes, ...rpcPrefixes].some((prefix) => path.startsWith(prefix));
+}
+
 /** Names the areas and versions for a path that is in none of them. */
 function hintFor(path: string): string {
-  if ([...restPrefixes, ...rpcPrefixes].some((prefix) => path.startsWith(prefix))) return "";
+  if (isInApi(path)) return "";
   return `; paths begin with an area and its version: ${restPrefixes.join(", ")}`;
 }
 

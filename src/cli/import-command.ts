@@ -18,6 +18,10 @@ export function addImportCommand(program: Command, readConfig: () => ClientConfi
       "--strict",
       "change nothing and exit with code 2 if the organisation has resources or values that are not those of the file",
     )
+    .option(
+      "--skip-unknown-members",
+      "leave out members of groups that are in neither members nor admins; by default, nothing is imported then",
+    )
     .option("--concurrency <n>", "the maximum number of concurrent requests, 1 to 64", readConcurrency, 8)
     .option("--verbose", "show all differences, changed names and skipped memberships")
     .action(async (file: string, options: ImportOptions) => {

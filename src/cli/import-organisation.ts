@@ -17,6 +17,7 @@ export interface ImportOptions {
   readonly org?: string;
   readonly dryRun?: boolean;
   readonly strict?: boolean;
+  readonly skipUnknownMembers?: boolean;
   readonly concurrency: number;
   readonly verbose?: boolean;
 }
@@ -34,7 +35,7 @@ const differentExitCode = 2;
 
 export async function importOrganisation(file: string, options: ImportOptions, config: ClientConfig): Promise<void> {
   const startedAt = performance.now();
-  const organisation = await readOrganisationFile(file);
+  const organisation = await readOrganisationFile(file, options);
   const connection = await readConnection(options, config);
   const progress = createProgress(process.stderr);
   const stop = new AbortController();

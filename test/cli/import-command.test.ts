@@ -60,18 +60,27 @@ describe("tenantry import", () => {
     await expect(readOrg(server.databaseUrl, "dry")).rejects.toThrow("there is no org dry");
   });
 
-  test("reports renamed names, skipped memberships and repeated entries", async () => {
+  test("refuses members of groups that are not in the file, unless they may be skipped, and reports renamed names, skipped memberships and repeated entries", async () => {
     const members = Array.from({ length: 25 }, (_, index) => `Member${index}`);
     const groups = [{ name: "g", members: ["mallory", "member1", "Member1"] }];
     const file = await temporaryFile("org.json", JSON.stringify({ org: "reported", members, groups }));
-    const { stdout } = await run([file, "--dry-run"]);
+    const refused = await run([file]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(
+      'has a problem:\n  groups[0].members[0]: there is no member "mallory" in the file; list it in members, or import with --skip-unknown-members\n',
+    );
+    await expect(readOrg(server.databaseUrl, "reported")).rejects.toThrow("there is no org reported");
+    const { code, stdout } = await run([file, "--dry-run", "--skip-unknown-members"]);
+    expect(code).toBe(0);
     expect(stdout).toContain("25 names had to change");
     expect(stdout).toContain("  member   Member19 → member19\n  … and 5 more; --verbose shows all\n");
     expect(stdout).toContain(
       "1 membership skipped, because the member is in neither members nor admins:\n  mallory in g\n",
     );
     expect(stdout).toContain("1 entry repeated another one and counted once.\n");
-    expect((await run([file, "--dry-run", "--verbose"])).stdout).toContain("  member   Member24 → member24\n");
+    expect((await run([file, "--dry-run", "--verbose", "--skip-unknown-members"])).stdout).toContain(
+      "  member   Member24 → member24\n",
+    );
   });
 
   describe("to an organisation that is not as the file says", () => {
@@ -188,7 +197,8 @@ role bindings with other values than in the file: 2
 
     test("counts skipped memberships with --strict", async () => {
       const group = { name: "g", members: ["mallory"] };
-      const result = await run(["-", "--strict"], {}, JSON.stringify({ org: "lacking", groups: [group] }));
+      const file = JSON.stringify({ org: "lacking", groups: [group] });
+      const result = await run(["-", "--strict", "--skip-unknown-members"], {}, file);
       expect(result).toMatchObject({ code: 2, stdout: expect.stringContaining("1 membership skipped") as unknown });
     });
   });

@@ -17,7 +17,7 @@ import { brokenRules } from "./contract-rules.ts";
 import { mergeEntries } from "./merge-entries.ts";
 import { nameKey } from "./name-key.ts";
 import { createProblemList } from "./problem-list.ts";
-import { type GrantEntry, readGrants } from "./read-grants.ts";
+import { type GrantEntry, keysOf, readGrants, readReference } from "./read-grants.ts";
 import { type Fail, at, isObject, readList, readName, readObject, readOneOf, readText } from "./read-shape.ts";
 
 /** A valid organisation file. Fields that were left out are empty. */
@@ -53,24 +53,47 @@ export interface GroupEntry {
   readonly members: readonly string[];
 }
 
+export interface FileOptions {
+  /** Whether groups may name members that are in neither `members` nor `admins`. By default, each is a problem. */
+  readonly skipUnknownMembers?: boolean | undefined;
+}
+
 /** @throws ImportError with all problems and their places. */
-export function checkOrganisationFile(content: unknown, file: string): OrganisationFile {
+export function checkOrganisationFile(
+  content: unknown,
+  file: string,
+  { skipUnknownMembers = false }: FileOptions = {},
+): OrganisationFile {
   const problems = createProblemList(file);
-  const organisation = readOrganisation(content, problems.add);
+  const organisation = readOrganisation(content, skipUnknownMembers, problems.add);
   problems.throwIfAny();
   return organisation;
 }
 
 const fileKeys = ["org", "display_name", "description", "admins", "members", "groups", "projects", "grants"] as const;
 
-function readOrganisation(content: unknown, fail: Fail): OrganisationFile {
+function readOrganisation(content: unknown, skipUnknownMembers: boolean, fail: Fail): OrganisationFile {
   const file = readObject(content, "", fileKeys, fail);
   const org = readNamed(readName(file.org, "org", fail), file, "", fail);
   const readMembers = (key: "admins" | "members") =>
     readList(file[key], key, fail, (item, place) => ({ place, entry: readMember(item, place, fail) }));
   const admins = readMembers("admins");
   const members = mergeEntries([...admins, ...readMembers("members")], fail);
-  const groups = readList(file.groups, "groups", fail, (item, place) => readGroup(item, place, fail));
+  const known = keysOf(members.entries);
+  const readMemberOfGroup = (item: unknown, place: string): string =>
+    skipUnknownMembers
+      ? readName(item, place, fail)
+      : readReference(
+          item,
+          place,
+          "member",
+          known,
+          fail,
+          "; list it in members, or import with --skip-unknown-members",
+        );
+  const groups = readList(file.groups, "groups", fail, (item, place) =>
+    readGroup(item, place, readMemberOfGroup, fail),
+  );
   checkGroupTree(groups, fail);
   const projects = mergeEntries(
     readList(file.projects, "projects", fail, (item, place) => ({ place, entry: readProject(item, place, fail) })),
@@ -101,11 +124,15 @@ function readProject(value: unknown, place: string, fail: Fail): NamedEntry {
   return readNamed(readName(fields.name, at(place, "name"), fail), fields, place, fail);
 }
 
-function readGroup(value: unknown, place: string, fail: Fail): GroupEntry {
+function readGroup(
+  value: unknown,
+  place: string,
+  readMemberOfGroup: (item: unknown, place: string) => string,
+  fail: Fail,
+): GroupEntry {
   const keys = ["name", "parent", "description", "maintainers", "members"] as const;
   const fields = readObject(value, place, keys, fail);
-  const readNames = (key: "maintainers" | "members") =>
-    readList(fields[key], at(place, key), fail, (item, itemPlace) => readName(item, itemPlace, fail));
+  const readNames = (key: "maintainers" | "members") => readList(fields[key], at(place, key), fail, readMemberOfGroup);
   return {
     name: readName(fields.name, at(place, "name"), fail),
     parent: readText(fields.parent, at(place, "parent"), fail),

@@ -32,21 +32,24 @@ export function readGrants(
   return { grants: [...grants.values()], repeated: given.length - grants.size };
 }
 
-const keysOf = (entries: Named): ReadonlySet<string> => new Set(entries.map(({ name }) => nameKey(name)));
+/** Returns the keys by which references find entries. */
+export const keysOf = (entries: Named): ReadonlySet<string> => new Set(entries.map(({ name }) => nameKey(name)));
 
 const keyOf = ({ group, project, role }: GrantEntry): string =>
   JSON.stringify([nameKey(group), nameKey(project), role]);
 
-function readReference(
+/** Reads the name of an entry that must be in the file. @param otherwise what else can be done. */
+export function readReference(
   value: unknown,
   place: string,
-  kind: "group" | "project",
+  kind: "group" | "member" | "project",
   known: ReadonlySet<string>,
   fail: Fail,
+  otherwise = "",
 ): string {
   const name = readName(value, place, fail);
   if (name.trim() !== "" && !known.has(nameKey(name))) {
-    fail(place, `there is no ${kind} "${printable(name)}" in the file`);
+    fail(place, `there is no ${kind} "${printable(name)}" in the file${otherwise}`);
   }
   return name;
 }

@@ -4,7 +4,7 @@ import { parseDocument, visit } from "yaml";
 import { parseJson } from "../../rest/json/parse-json.ts";
 import { toPlainJson } from "../../rest/json/plain-json.ts";
 import { ImportError } from "../import-error.ts";
-import { type OrganisationFile, checkOrganisationFile } from "./organisation-file.ts";
+import { type FileOptions, type OrganisationFile, checkOrganisationFile } from "./organisation-file.ts";
 import { Unquoted } from "./read-shape.ts";
 import { readBoundedFile, readBoundedStream } from "./read-bounded-file.ts";
 
@@ -17,7 +17,7 @@ const maxDepth = 32;
 const maxAliasCount = 1_000;
 
 /** Reads and checks an organisation file. `-` is standard input. @throws ImportError with the problems and their places. */
-export async function readOrganisationFile(path: string): Promise<OrganisationFile> {
+export async function readOrganisationFile(path: string, options: FileOptions = {}): Promise<OrganisationFile> {
   const isStandardInput = path === "-";
   const file = isStandardInput ? "standard input" : path;
   const bytes = isStandardInput
@@ -25,7 +25,7 @@ export async function readOrganisationFile(path: string): Promise<OrganisationFi
     : await readBoundedFile(path, maxFileBytes);
   const text = decode(file, bytes);
   const content: unknown = isJson(file, text) ? readJson(file, text) : readYaml(file, text);
-  return checkOrganisationFile(content, file);
+  return checkOrganisationFile(content, file, options);
 }
 
 function isJson(file: string, text: string): boolean {

@@ -48,11 +48,13 @@ export interface Download {
  *
  * @param document the contents of `/openapi.json`.
  * @param downloads by path.
+ * @param answerMissing answers a request for a page that does not exist, or returns false; the answer is JSON then.
  * @returns a function that returns false, without touching the response, for any other path.
  */
 export function createDocsSite(
   document: ApiDocument,
   downloads: Readonly<Record<string, Download>> = {},
+  answerMissing: (request: HttpRequest, response: HttpResponse) => boolean = () => false,
 ): (request: HttpRequest, response: HttpResponse) => boolean {
   const pages = new Map<string, Page>();
   const publish = (path: string, { type, read }: Download): void => {
@@ -69,7 +71,7 @@ export function createDocsSite(
     if (refuseOtherMethods(request, response, path)) return true;
     if (page !== undefined) answerPage(page, request, response);
     else if (path === "/docs") answer(response, 308, { Location: "/docs/" });
-    else answerNotFound(response, path);
+    else if (!answerMissing(request, response)) answerNotFound(response, path);
     return true;
   };
 }

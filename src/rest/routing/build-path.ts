@@ -79,6 +79,7 @@ function encodeKeepingSlashes(part: string): string {
 
 /** Encodes a part that must equal a literal. A slash in the literal is `%2F` or `%2f` in the part; the rest is decoded. */
 function encodeLiteral(literal: string, part: string): string | undefined {
+  if (!literal.includes("/")) return part === literal ? encodeReadably(literal) : undefined;
   let encoded = "";
   let at = 0;
   for (const character of literal) {

@@ -121,14 +121,14 @@ ten minutes at most.</p>
   );
 }
 
-/** The page for a path of the account or the sign-in that has none. */
+/** The page for a path that has none. */
 export function missingPage(path: string): string {
   return frame(
     "No such page",
     `<main class="narrow">
 <h1>No such page</h1>
 <p role="alert">There is no page at <code>${escape(path)}</code>.</p>
-<p><a href="/account">Your account</a></p>
+<ul><li><a href="/docs">Documentation</a></li><li><a href="/account">Your account</a></li><li><a href="/">Where the API is</a></li></ul>
 </main>`,
   );
 }

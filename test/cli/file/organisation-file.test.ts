@@ -42,7 +42,14 @@ describe("reports the error and its location:", () => {
     ['grants[0].role: must be one of read, triage, write, maintain, admin, got "owner"', granted({ role: "owner" })],
     ["grants[0].role: must be one of read, triage, write, maintain, admin, got nothing", granted({ role: undefined })],
     ["grants[0].member: is not a known key; the keys are group, project, role", granted({ member: "alice" })],
-    ['groups[0].members[1]: must be a string, got number; write "4"', { groups: [{ name: "a", members: ["x", 4] }] }],
+    [
+      'groups[0].members[1]: must be a string, got number; write "4"',
+      { members: ["x"], groups: [{ name: "a", members: ["x", 4] }] },
+    ],
+    [
+      'groups[0].maintainers[1]: there is no member "Y" in the file; list it in members, or import with --skip-unknown-members',
+      { admins: ["b"], members: ["X"], groups: [{ name: "a", maintainers: ["x", "Y"], members: ["B"] }] },
+    ],
     ['groups[0].parent: there is no group "b" in the file', { groups: [{ name: "a", parent: "b" }] }],
     [
       "groups[1].name: is also the name of groups[0]; names are compared without case",
