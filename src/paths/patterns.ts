@@ -9,6 +9,8 @@ export type ResourceType = keyof typeof resourceTypes;
 /** A resource of which each of its parents has exactly one, without a name or an id of its own (AIP-156). */
 export type SingletonType = keyof typeof singletons;
 
+export const singletonTypes = Object.keys(singletons) as readonly SingletonType[];
+
 export type PathPattern = readonly string[];
 
 /** The first pattern that the proto of each resource declares. */

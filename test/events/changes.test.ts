@@ -1,7 +1,9 @@
 // Tests the list of changes: what it shows, to whom, by which filters, and on which pages.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Change, Change_Source, Change_Type, Change_View } from "../../gen/iam/v1alpha/change_pb.ts";
+import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { checkChains } from "../../src/changes/verify-chain.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
@@ -210,6 +212,21 @@ describe.each(overFirst(protocols))("over %s, the log of an org", (protocol) => 
     }
     expect(await listAll(owner, { parentPath, filter: `actor_path = "${actorPath}"` })).not.toEqual([]);
   });
+});
+
+test("the changes of a quota, and the reads of a log, are found by their paths", async () => {
+  const { org, api } = await openCompany("gRPC", server);
+  const parentPath = org.path;
+  const kind = uniqueName("kind");
+  await api.quantityKinds.createQuantityKind({ quantityKind: { name: kind, unit: "unit" } });
+  await createClient(QuotasService, api.transport).updateQuota({ parentPath, quota: { limits: { [kind]: 3 } } });
+  const find = async (path: string) =>
+    (await listEach(api, { parentPath, filter: `resource_path = "${path}"` })).map(summary);
+  expect(await find(`${parentPath}/quota`)).toEqual([`UPDATED ${parentPath}/quota`]);
+  expect(await find(`/orgs/@${org.id}/quota`)).toEqual([`UPDATED ${parentPath}/quota`]);
+  expect(await find(`${parentPath}/changes`)).toEqual([`READ ${parentPath}/changes`]);
+  expect(await find("/changes")).toEqual([]);
+  expect(await find(`${parentPath}/groups/quota`)).toEqual([]);
 });
 
 test("a page has fewer changes than it may have if what they were is long", async () => {

@@ -4,9 +4,18 @@ import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { errorIn } from "../../filters/error-at.ts";
 import type { Condition, Operand } from "../../filters/condition.ts";
-import { parseAnyPath } from "../../paths/parse-path.ts";
+import { parseAnyPath, parseSingletonPath } from "../../paths/parse-path.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
-import { allPatterns, isSamePattern, patterns, sharesIds } from "../../paths/patterns.ts";
+import {
+  allPatterns,
+  isSamePattern,
+  parentPatternsOf,
+  patterns,
+  sharesIds,
+  singletonPath,
+  singletonTypes,
+} from "../../paths/patterns.ts";
+import type { SingletonType } from "../../paths/patterns.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { findInPlace } from "../../standard-methods/read/row-reader.ts";
@@ -89,6 +98,8 @@ async function mayName({ database, owner, holds }: Lookup, path: AnyPath): Promi
 }
 
 async function ofResource(lookup: Lookup, text: string, isBelow: boolean): Promise<Condition> {
+  const singleton = singletonAt(text);
+  if (singleton !== undefined) return ofSingleton(lookup, singleton, text);
   const path = parseAnyPath(allPatterns, text, "filter");
   const { pattern } = path;
   const id = await idOfPath(lookup, path);
@@ -108,6 +119,22 @@ async function ofResource(lookup: Lookup, text: string, isBelow: boolean): Promi
     itself.push(equals("container_id", container));
   }
   return { kind: "all", conditions: itself };
+}
+
+/** Returns the type of the singleton that a path names, if it does: only its last segment is no name or id. */
+function singletonAt(text: string): SingletonType | undefined {
+  const segments = text.replace(/^\//, "").split("/");
+  if (segments.length % 2 === 0) return undefined;
+  return singletonTypes.find((type) => singletonPath(type, "") === `/${segments.at(-1)}`);
+}
+
+/** A singleton is logged with the id of its parent; the log of the platform, which has none, is found by its type and path. */
+async function ofSingleton(lookup: Lookup, type: SingletonType, text: string): Promise<Condition> {
+  const parent = parseSingletonPath(type, parentPatternsOf(type) ?? [], text, "filter");
+  if (parent.pattern.length === 0)
+    return { kind: "all", conditions: [isType(type), isText("resource_path", singletonPath(type, ""))] };
+  const id = await idOfPath(lookup, parent);
+  return id === undefined ? never : { kind: "all", conditions: [equals("resource_id", id), isType(type)] };
 }
 
 /** Returns the id of what a path names; undefined if there is nothing of that name. */
@@ -140,12 +167,14 @@ const equals = (column: IdColumn, value: string): Condition => ({
   value,
 });
 
-const isType = (value: string): Condition => ({
+const isText = (column: "resource_path" | "resource_type", value: string): Condition => ({
   kind: "compare",
-  operand: { kind: "text", value: sql.ref("changes.resource_type") },
+  operand: { kind: "text", value: sql.ref(`changes.${column}`) },
   comparator: "=",
   value,
 });
+
+const isType = (value: string): Condition => isText("resource_type", value);
 
 function isOf(operand: Operand, marker: unknown): boolean {
   return operand.value === marker;
