@@ -26,6 +26,7 @@ beforeAll(async () => {
   parentPath = company.org.path;
 });
 afterAll(async () => {
+  console.log(server.logLines.filter((l) => l.includes("internal") || l.includes("INTERNAL")).join("\n"));
   await sql.close();
   await server.close();
 });
@@ -36,10 +37,11 @@ const tablesWith = async (words: readonly string[]): Promise<string[]> =>
 
 /** Deletes and purges a member, and waits until it is removed. Returns its path. */
 async function purge({ path, id }: { path: string; id: string }): Promise<string> {
-  await owner.members.deleteMember({ path });
+  const { members } = company.api;
+  await members.deleteMember({ path });
   const byId = `${parentPath}/members/@${id}`;
-  await owner.members.purgeMember({ path: byId });
-  const reason = async () => (await failureOf(owner.members.getMember({ path: byId }))).reason;
+  await members.purgeMember({ path: byId });
+  const reason = async () => (await failureOf(members.getMember({ path: byId }))).reason;
   await expect.poll(() => reason().catch(() => "found")).toBe("RESOURCE_NOT_FOUND");
   return byId;
 }
@@ -65,8 +67,9 @@ async function leaveTraces(): Promise<{ path: string; id: string }> {
   await owner.groups.createGroup({ parentPath, group: { name: "devs" } });
   const groupMember = { memberPath: path };
   await owner.groupMembers.createGroupMember({ parentPath: `${parentPath}/groups/devs`, groupMember });
-  const other = await company.api.orgs.createOrg({ org: { name: uniqueName("other") } });
-  await company.bind(other.path, "owner", member);
+  const { customerPath } = company.org;
+  const other = await company.api.orgs.createOrg({ org: { name: uniqueName("other"), customerPath } });
+  await company.bind(customerPath, "owner", member);
   const app = await owner.members.createMember({ parentPath, member: { name: "app", type: Member_Type.APPLICATION } });
   await company.bind(parentPath, "owner", app);
 
