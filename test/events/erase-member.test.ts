@@ -26,14 +26,15 @@ beforeAll(async () => {
   parentPath = company.org.path;
 });
 afterAll(async () => {
-  console.log(server.logLines.filter((l) => l.includes("internal") || l.includes("INTERNAL")).join("\n"));
   await sql.close();
   await server.close();
 });
 
-/** Returns the tables in which one of the words is. */
-const tablesWith = async (words: readonly string[]): Promise<string[]> =>
-  (await Promise.all(words.map((word) => sql.tablesWith(word)))).flat();
+/** Returns the tables in which one of the words is, as text or in bytes. */
+async function tablesWith(words: readonly string[]): Promise<string[]> {
+  const texts = words.flatMap((word) => [word, Buffer.from(word).toString("hex")]);
+  return [...new Set((await Promise.all(texts.map((text) => sql.tablesWith(text)))).flat())].toSorted();
+}
 
 /** Deletes and purges a member, and waits until it is removed. Returns its path. */
 async function purge({ path, id }: { path: string; id: string }): Promise<string> {
@@ -104,7 +105,7 @@ test("a purged member is erased from all logs: nothing of it is left, and export
   const member = await leaveTraces();
   const path = await purge(member);
   const words = ["liddell", "198.51.100.0"];
-  expect(await tablesWith(words)).toEqual(["changes", "write_requests", "changes"]);
+  expect(await tablesWith(words)).toEqual(["changes", "write_requests"]);
   const before = await exportLog(owner, parentPath);
   expect(await verify(before)).toMatchObject({ faults: 0 });
 
