@@ -21,7 +21,7 @@ export interface ChainFault {
 }
 
 /** A hash that was noted. */
-export interface Noted {
+interface Noted {
   readonly hash: string;
   /** Of a signed head. */
   readonly orgId?: string;

@@ -51,7 +51,7 @@ function parse(text: string): unknown {
   }
 }
 
-export interface HeadCheck {
+interface HeadCheck {
   /** Takes a signed head. Returns what is wrong with it. */
   readonly take: (jws: string) => Promise<string | undefined>;
   /** Prints what the signed heads say about the changes that were checked. Returns how many say something else. */

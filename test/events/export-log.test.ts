@@ -22,16 +22,24 @@ test("a log is exported, goes on after a revision, and two programs find nothing
   const run = async (...args: string[]): Promise<string> =>
     (await promisify(execFile)("python3", args, { cwd: folder, env })).stdout;
 
+  const keys = join(directory, "keys.json");
+  await writeFile(keys, await (await fetch(`${server.url}/.well-known/log-keys.json`)).text());
   const begin = await run("export.py", company.org.path);
   const { revision = "" } = JSON.parse(begin.trimEnd().split("\n").at(-1) ?? "{}") as { revision?: string };
   await owner.groups.createGroup({ parentPath: company.org.path, group: { name: "devs", description: "é 🦖" } });
   const rest = await run("export.py", company.org.path, "--after", revision);
-  expect(rest.trimEnd().split("\n")).toHaveLength(1);
+  // The end of the log, and the change.
+  expect(rest.trimEnd().split("\n")).toEqual([
+    expect.stringMatching(/^{"head"/),
+    expect.stringContaining("CreateGroup"),
+  ]);
   await writeFile(file, begin + rest);
 
-  const count = (begin + rest).trimEnd().split("\n").length;
-  expect(await run("verify.py", file)).toContain(`${count} entries, 0 faults`);
-  expect(await verifyFile(file, {}, () => {})).toEqual({ entries: count, faults: 0 });
-  await writeFile(file, (await readFile(file, "utf8")).split("\n").toSpliced(2, 1).join("\n"));
+  const count = (begin + rest).trimEnd().split("\n").length - 2;
+  const signed = await run("verify.py", file, "--keys", keys);
+  expect(signed).toContain(`${count} entries, 0 faults`);
+  expect(signed.match(/ is signed up to /g)).toHaveLength(2);
+  expect(await verifyFile(file, { keys }, () => {})).toEqual({ entries: count, faults: 0 });
+  await writeFile(file, (await readFile(file, "utf8")).split("\n").toSpliced(3, 1).join("\n"));
   await expect(run("verify.py", file)).rejects.toMatchObject({ stdout: expect.stringContaining("1 faults") });
 });

@@ -219,7 +219,7 @@ export type Change = Message<"iam.v1alpha.Change"> & {
 
   /**
    * What the caller may not see, by its name in `proof`: `after`, `before` or `origin`, which stands for `credential_id`,
-   * `on_behalf_of`, `reason`, `remote_address`, `request_id` and `user_agent`.
+   * `remote_address`, `request_id` and `user_agent`, and with the view `PROVED` for `on_behalf_of` and `reason`, too.
    *
    * @generated from field: repeated string withheld_fields = 24;
    */

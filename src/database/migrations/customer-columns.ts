@@ -166,7 +166,7 @@ function each(step: string, migrationOf: (of: CustomerTable, name: string) => Mi
 export const customerColumns: Migrations = {
   ...each("0043-customer", addColumn),
   ...each("0044-fill-customer", (of) => ({ fill: fill(of) })),
-  "0045-remove-lost-changes": { ...removeLostChanges, needs: ["0044-fill-customer-of-changes"] },
+  "0044-remove-lost-changes": { ...removeLostChanges, needs: ["0044-fill-customer-of-changes"] },
   ...each("0045-check-customer", (of, name) => ({ ...addCheck(of), needs: [`0044-fill-customer-${name}`] })),
   ...each("0046-validate-customer", validateCheck),
   ...each("0047-require-customer", setNotNull),

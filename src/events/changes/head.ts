@@ -9,7 +9,7 @@ import { byId, formatPath } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { microsecondTimestamp } from "./message.ts";
 
-export interface FoundEnd {
+interface FoundEnd {
   readonly end: LogEnd;
   /** The database's clock, in milliseconds. */
   readonly now: number;

@@ -82,9 +82,10 @@ async function requirePurged({ db, org }: OrgTransaction, path: MemberPath): Pro
   return member.value;
 }
 
-function recordErasure(transaction: OrgTransaction, id: string): void {
-  const path = formatPath(patterns.Member, pathName(transaction.org), byId(id));
-  transaction.record({ type: "Member", id, path, containerId: id, before: null, after: null });
+/** An entry has a row before or after; to those who follow the log, this one says again that the member is gone. */
+function recordErasure({ org, record }: OrgTransaction, id: string): void {
+  const path = formatPath(patterns.Member, pathName(org), byId(id));
+  record({ type: "Member", id, path, containerId: id, before: { org_id: org.id, id }, after: null });
 }
 
 /** Forgets what was answered to writes of the last day that may name the member: those of itself, and those with its id. */
