@@ -37,6 +37,9 @@ import { addRefreshOrigins } from "./0042-refresh-origins.ts";
 import { chainEntries } from "./0050-chained-entries.ts";
 import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
+import { createAccessEvents } from "./0063-access-events.ts";
+import { customerLogIndexes, declareCustomerLogIndex } from "./0064-customer-log-index.ts";
+import { fillContainers } from "./0065-containers.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 
@@ -100,6 +103,10 @@ export const migrations: Migrations = {
   "0054-ends-of-sessions": {
     createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
   },
+  "0063-access-events": { up: createAccessEvents },
+  "0064-customer-log-index": { up: declareCustomerLogIndex },
+  "0065-containers": { fill: fillContainers },
+  "0065-customer-partition-indexes": { createIndexes: customerLogIndexes },
 };
 
 /** The names of all migrations. */

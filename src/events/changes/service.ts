@@ -32,7 +32,7 @@ import { createLoggedMessage } from "./logged-messages.ts";
 import { toChange } from "./message.ts";
 import { createReadable } from "./readable-entries.ts";
 import { createRecordRead } from "./record-read.ts";
-import { resolvePaths } from "./resolve-paths.ts";
+import { findPinned, resolvePaths } from "./resolve-paths.ts";
 import { type ChangeRow, type LogOwner, cursorOf, selectChanges } from "./store.ts";
 
 export function createChangesService(dependencies: ProviderDependencies): ServiceImpl<typeof ChangesService> {
@@ -49,11 +49,14 @@ export function createChangesService(dependencies: ProviderDependencies): Servic
   ) => {
     const { filter, orderBy, view } = request;
     const fields = (await holds("iam.members.get", everywhere)) ? allChangeFields : changeFields;
-    const condition = toSql(await resolvePaths({ database, registry, owner, holds }, readFilter(filter, fields)));
+    const resolved = await resolvePaths({ database, registry, owner, holds }, readFilter(filter, fields));
+    const [condition, pinned] = [toSql(resolved), findPinned(resolved)];
     const descending = parseOrderBy(orderBy, changeFields)[0]?.descending ?? true;
     const binding = ["Change", owner.kind, owner.kind === "platform" ? "" : owner.id, filter, orderBy, String(view)];
     const read = async (after: Cursor | undefined, limit: number): Promise<ChangeRow[]> => {
-      const page = selectChanges({ owner, suspended, condition, descending, after, limit }).compile(database.reads);
+      const page = selectChanges({ owner, suspended, condition, pinned, descending, after, limit }).compile(
+        database.reads,
+      );
       const statement = { text: page.sql, values: page.parameters, isKept: false };
       const [rows = []] = await readInTime(database, [statement], {}, context.timeoutMs);
       return rows as ChangeRow[];
