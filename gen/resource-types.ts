@@ -27,6 +27,7 @@ export const resourceTypes = {
 
 /** The resources of which each parent has exactly one, by their types. */
 export const singletons = {
+  AccessLog: { segment: "accessEvents", parents: [["orgs"]] },
   ChangeLog: { segment: "changes", parents: [["orgs"], ["customers"], []] },
   Quota: { segment: "quota", parents: [["orgs"], ["orgs", "projects"], ["customers"]] },
 } as const;

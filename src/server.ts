@@ -80,7 +80,7 @@ export async function startServer(
     const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, rateWindowMs };
     const service = composeService(config, parts);
     started.push(service.access.job.close);
-    jobs.push(service.identity.job, ...composeJobs(config, service.handlers, logger));
+    jobs.push(service.identity.job, service.accessLog.job, ...composeJobs(config, service.handlers, logger));
     if (metrics !== undefined) started.push(metrics.close);
     const metricsUrl = await metrics?.open({ openExchanges: listener.openExchanges, database, service, jobs });
     if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);

@@ -50,7 +50,7 @@ async function listen(server: Server): Promise<number> {
 async function startLanes(): Promise<number> {
   const { maxBodyBytes, maxJsonDepth, maxHeaderBytes, requestTimeoutMs } = readConfig({});
   const explain = createExplainError(pino({ level: "error" }));
-  const errors = createErrorInterceptor(explain);
+  const errors = createErrorInterceptor(explain, () => undefined);
   const handler = createRpcHandler({
     routes: recordRoutes,
     longLived: () => {},

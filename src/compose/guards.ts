@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import type { AccessLog } from "../events/access-events/access-log.ts";
 import { createTypePermissions } from "../resources/type-permissions.ts";
 import { createExplainError } from "../rpc/explain-error.ts";
 import type { Guards } from "../rpc/guards.ts";
@@ -8,6 +9,7 @@ import { createCallInterceptor, createErrorInterceptor } from "../rpc/intercepto
 import { createConcurrencyInterceptor } from "../rpc/limits/concurrency.ts";
 import { createLimitBody } from "../rpc/limits/limit-body.ts";
 import { createTakeSlice } from "../rpc/limits/take-slice.ts";
+import { createNoteRefusal } from "../rpc/refused-calls.ts";
 import { createRequestGate } from "../rpc/request-gate.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
@@ -24,21 +26,23 @@ interface Parts {
   readonly access: Pick<Access, "authorise" | "confirmOf">;
   readonly identity: Pick<Identity, "authenticate">;
   readonly readsAndWrites: Pick<ReadsAndWrites, "readers">;
+  readonly accessLog: Pick<AccessLog, "note">;
   readonly logger: Logger;
 }
 
 /** Creates what every call passes before its handler, whichever protocol it comes over. */
 export function composeGuards(settings: Settings, parts: Parts): Guards {
-  const { database, contract, scheduling, access, identity, readsAndWrites, logger } = parts;
+  const { database, contract, scheduling, access, identity, readsAndWrites, accessLog, logger } = parts;
   const { methods } = contract;
   const { bodySlots, countCall, timeSlices } = scheduling;
   const explain = createExplainError(logger);
+  const noteRefusal = createNoteRefusal(methods, accessLog.note);
   const typePermissions = createTypePermissions(database, readsAndWrites.readers);
   return {
-    gate: createRequestGate(methods, identity.authenticate, countCall, explain, timeSlices),
+    gate: createRequestGate(methods, identity.authenticate, countCall, explain, timeSlices, noteRefusal),
     body: createLimitBody(bodySlots, settings.maxBodyBytes, explain),
     slice: createTakeSlice(methods, timeSlices, explain),
-    errors: createErrorInterceptor(explain),
+    errors: createErrorInterceptor(explain, noteRefusal),
     concurrency: createConcurrencyInterceptor(methods, settings),
     call: createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, timeSlices),
     explain,

@@ -2,6 +2,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import { type AccessLog, createAccessLog } from "../events/access-events/access-log.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
@@ -43,6 +44,7 @@ export interface Service {
   /** What has begun with it is to be closed before the database. */
   readonly access: Pick<Access, "job" | "snapshots">;
   readonly identity: Pick<Identity, "job">;
+  readonly accessLog: Pick<AccessLog, "job">;
 }
 
 /** Composes the parts of a service in the order in which they need each other. */
@@ -52,11 +54,12 @@ export function composeService(config: Config, parts: Parts): Service {
   const access = composeAccess(config, { ...parts, contract, timeSlices: scheduling.timeSlices });
   const identity = composeIdentity(config, { ...parts, contract, access });
   const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
-  const all = { ...parts, contract, scheduling, access, identity, readsAndWrites };
+  const accessLog = createAccessLog({ database: parts.database, logger: parts.logger });
+  const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
   const routes = createServices(handlers);
   const inProcess = createInProcess(routes, guards);
   const signIn = composeSignIn(config, all);
-  return { handlers, guards, routes, inProcess, signIn, scheduling, access, identity };
+  return { handlers, guards, routes, inProcess, signIn, scheduling, access, identity, accessLog };
 }

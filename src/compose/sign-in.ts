@@ -4,6 +4,8 @@ import type { Database } from "../database/database.ts";
 import type { OAuthDependencies } from "../sign-in/oauth/oauth-endpoints.ts";
 import type { WellKnown } from "../sign-in/oauth/well-known.ts";
 import type { SignInDependencies } from "../sign-in/browser/sign-in-endpoints.ts";
+import type { AccessLog } from "../events/access-events/access-log.ts";
+import { createNoteSignIns, noteBrowserSignIns } from "../sign-in/note-sign-ins.ts";
 import { createAccount } from "../iam/account/account.ts";
 import { createBrowserSessions } from "../iam/sign-in/browser-sessions.ts";
 import { createSignInChoices } from "../iam/sign-in/sign-in-choices.ts";
@@ -31,6 +33,7 @@ interface Parts {
   readonly access: Pick<Access, "confirmOf">;
   readonly identity: Pick<Identity, "accessTokens" | "authenticate" | "tokenFunctions">;
   readonly scheduling: Pick<Scheduling, "countRequest">;
+  readonly accessLog: Pick<AccessLog, "note">;
   readonly issuer: () => string;
   readonly logger: Logger;
 }
@@ -54,12 +57,14 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
   const { countRequest: count } = scheduling;
   const guardedFetch = createGuardedFetch({ networks, resolveHost: resolveWithDns, ...providerCallLimits });
   const providers = createProviderClient(guardedFetch, networks);
+  const noteSignIns = createNoteSignIns(parts.accessLog.note);
   const ofBrowsers = { database, registry, accessTokens, tokenLifeSeconds };
   return {
     oauth: {
       database,
       authenticate,
       tokenFunctions,
+      noteSignIns,
       count,
       confirmOf: (caller) => access.confirmOf(caller, []),
       issuer,
@@ -67,8 +72,8 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
     },
     signIn: {
       database,
-      browserSessions: createBrowserSessions(ofBrowsers),
-      signInChoices: createSignInChoices(ofBrowsers),
+      ...noteBrowserSignIns(noteSignIns, createBrowserSessions(ofBrowsers), createSignInChoices(ofBrowsers)),
+      noteSignIns,
       account: createAccount({ database, registry }),
       providerSignIn: createProviderSignIn({ database, sealer, providers, systemOrgId, issuer }),
       count,

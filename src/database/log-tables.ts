@@ -73,3 +73,29 @@ export interface Changes {
    */
   container_id: string | null;
 }
+
+/** Sign-ins and refused calls. Those of a caller with the same method and reason in a minute are one row. */
+export interface AccessEvents {
+  customer_id: string;
+  org_id: string;
+  /** Made of the minute and of what the events of the row have in common, so that several servers add to one row. */
+  id: string;
+  /** When the first was. */
+  time: ColumnType<Date, string, never>;
+  last_time: ColumnType<Date, string, string>;
+  count: ColumnType<string, number, number>;
+  kind: "SIGN_IN_SUCCEEDED" | "SIGN_IN_FAILED" | "CALL_REFUSED";
+  /** The caller, its org, and who impersonated it; null if it is not known. */
+  actor_org_id: string | null;
+  actor_id: string | null;
+  impersonator_id: string | null;
+  credential_id: string | null;
+  method: string;
+  /** As the call has it, if it is in the org; empty otherwise. */
+  resource_path: string;
+  reason: string;
+  /** The permission that was missing, or why a token had ended. */
+  reason_detail: string;
+  remote_address: string | null;
+  request_id: string | null;
+}

@@ -1,5 +1,5 @@
 import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
-import type { Changes } from "./log-tables.ts";
+import type { AccessEvents, Changes } from "./log-tables.ts";
 import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { IdentityTables } from "./identity-tables.ts";
@@ -367,6 +367,7 @@ export interface Schema extends TokenTables, IdentityTables {
   quota_requests: QuotaRequests;
   sweeps: Sweeps;
   changes: Changes;
+  access_events: AccessEvents;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
   write_requests: WriteRequests;

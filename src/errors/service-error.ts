@@ -54,6 +54,12 @@ export interface QuotaViolation {
   readonly amounts?: Readonly<Record<string, string>>;
 }
 
+/** An org and, if it is known, its member whose credential was refused, by ids. */
+export interface Concerned {
+  readonly orgId: string;
+  readonly member?: { readonly memberId: string; readonly credentialId: string };
+}
+
 /** An error that is returned to the caller. Any other error is returned as INTERNAL. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -64,6 +70,8 @@ export class ServiceError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Facts for machines, for `ErrorInfo.metadata`. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** Whom it concerns, for the log of its org. It is not returned to the caller. */
+  readonly concerns: Concerned | undefined;
 
   constructor(
     reason: ErrorReason,
@@ -72,7 +80,8 @@ export class ServiceError extends Error {
       violations?: readonly FieldViolation[];
       quotas?: readonly QuotaViolation[];
       retryAfterMs?: number;
-      metadata?: Record<string, string>;
+      metadata?: Readonly<Record<string, string>>;
+      concerns?: Concerned | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -82,7 +91,16 @@ export class ServiceError extends Error {
     this.quotas = details.quotas ?? [];
     this.retryAfterMs = details.retryAfterMs;
     this.metadata = details.metadata ?? {};
+    this.concerns = details.concerns;
   }
+}
+
+/** Returns an error with whom it concerns. Other errors than those for callers are returned as they are. */
+export function concerning(error: unknown, concerns: Concerned): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  const { reason, message, violations, quotas, retryAfterMs, metadata, cause } = error;
+  const retry = retryAfterMs !== undefined && { retryAfterMs };
+  return new ServiceError(reason, message, { violations, quotas, metadata, ...retry, concerns, cause });
 }
 
 /** How many violations a message repeats. Over gRPC the message is in a trailer, together with the violations themselves. */

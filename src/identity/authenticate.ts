@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors/service-error.ts";
+import { type Concerned, ServiceError } from "../errors/service-error.ts";
 import type { Database } from "../database/database.ts";
 import { containsAddress } from "./address-prefix.ts";
 import type { RecentOrgs } from "./recent-orgs.ts";
@@ -35,35 +35,49 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     const token = readBearerToken(authorization);
     const ofToken = isTokenLike(token) ? await authenticateToken(token) : undefined;
     if (ofToken !== undefined) {
-      requireAllowed(ofToken.allowedAddresses, clientAddress);
+      requireAllowed(ofToken.allowedAddresses, clientAddress, concernedOf(ofToken));
       return ofToken;
     }
     const caller = await findCaller(token);
     // The same error for every key that is not valid, so that it reveals nothing about those that are.
-    if (caller === "invalid") {
-      throw new ServiceError(
-        "TOKEN_INVALID",
-        "the bearer token is not valid: it is mistyped, is of another issuer, has expired, or was deleted or revoked",
-      );
+    if (caller === "invalid") throw new ServiceError("TOKEN_INVALID", notValid);
+    if ("refusal" in caller) {
+      const message = caller.refusal === "expired" ? "the API key has expired" : notValid;
+      throw new ServiceError("TOKEN_INVALID", message, { concerns: concernedOf(caller) });
     }
-    if (caller === "expired") throw new ServiceError("TOKEN_INVALID", "the API key has expired");
-    requireAllowed(caller.allowedAddresses, clientAddress);
+    requireAllowed(caller.allowedAddresses, clientAddress, concernedOf(caller));
     onUse(caller);
     return caller;
   };
+}
+
+const notValid =
+  "the bearer token is not valid: it is mistyped, is of another issuer, has expired, or was deleted or revoked";
+
+function concernedOf({
+  orgId,
+  memberId,
+  credentialId,
+}: Pick<Caller, "orgId" | "memberId" | "credentialId">): Concerned {
+  return { orgId, member: { memberId, credentialId } };
 }
 
 /**
  * Checks that a credential is accepted from the address of the client.
  *
  * @param allowed prefixes; undefined for all addresses.
+ * @param concerns whose credential it is, if that is to be in the log of its org.
  * @throws ServiceError ADDRESS_NOT_ALLOWED
  */
-export function requireAllowed(allowed: readonly string[] | undefined, clientAddress: string | null): void {
+export function requireAllowed(
+  allowed: readonly string[] | undefined,
+  clientAddress: string | null,
+  concerns?: Concerned,
+): void {
   if (allowed === undefined || containsAddress(allowed, clientAddress)) return;
   const address = clientAddress ?? "unknown";
   const message = `the API key or token of the call is not accepted from the address ${address}`;
-  throw new ServiceError("ADDRESS_NOT_ALLOWED", message, { metadata: { address } });
+  throw new ServiceError("ADDRESS_NOT_ALLOWED", message, { metadata: { address }, concerns });
 }
 
 /** API keys contain no dots. */

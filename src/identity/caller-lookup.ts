@@ -43,8 +43,13 @@ interface KeyRow extends Omit<FoundKey, "readAt" | "recent"> {
   readonly recent_revision: string;
 }
 
+/** A key that exists and is not accepted. */
+interface RefusedKey extends Pick<Caller, "orgId" | "memberId" | "credentialId"> {
+  readonly refusal: "expired" | "member not active";
+}
+
 /** Finds the caller of an API key, by its text. */
-type CallerLookup = Lookup<string, Caller | "invalid" | "expired">;
+type CallerLookup = Lookup<string, Caller | RefusedKey | "invalid">;
 
 interface CallerLookupOptions {
   readonly database: Database;
@@ -84,20 +89,20 @@ export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions
   return createBatcher(async (secrets) => {
     const prefixes = new Map([...new Set(secrets)].map((secret) => [secret, parseApiKey(secret)]));
     const keys = await findKeys([...new Set(prefixes.values())].filter((prefix) => prefix !== undefined));
-    const callers = new Map<string, Caller | "invalid" | "expired">();
+    const callers = new Map<string, Caller | RefusedKey | "invalid">();
     for (const [secret, prefix = ""] of prefixes) callers.set(secret, callerOf(secret, keys.get(prefix)));
     return secrets.map((secret) => callers.get(secret) ?? "invalid");
   });
 }
 
-function callerOf(secret: string, key: FoundKey | undefined): Caller | "invalid" | "expired" {
-  if (key === undefined || !isSameHash(key.hash, hashApiKey(secret)) || !key.active) return "invalid";
-  if (key.expire_time !== null && key.expire_time.getTime() <= key.now) return "expired";
+function callerOf(secret: string, key: FoundKey | undefined): Caller | RefusedKey | "invalid" {
+  if (key === undefined || !isSameHash(key.hash, hashApiKey(secret))) return "invalid";
+  const holder = { memberId: key.member_id, orgId: key.org_id, credentialId: key.id };
+  if (!key.active) return { ...holder, refusal: "member not active" };
+  if (key.expire_time !== null && key.expire_time.getTime() <= key.now) return { ...holder, refusal: "expired" };
   return {
-    memberId: key.member_id,
-    orgId: key.org_id,
+    ...holder,
     customerId: key.customer_id,
-    credentialId: key.id,
     credentialExpireTime: key.expire_time,
     grantsUntil: key.grants_until,
     clientId: key.prefix,

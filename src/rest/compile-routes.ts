@@ -1,6 +1,7 @@
 import type { MethodImplSpec } from "@connectrpc/connect";
 import { type BindingOptions, compileRequestBinding } from "./binding/request-binding.ts";
 import { compileResponseEncoder } from "./calls/encode-response.ts";
+import { compileListPages } from "./calls/list-pages.ts";
 import { compileLocator } from "./calls/locate-created.ts";
 import { compileEtagCheck } from "./calls/preconditions.ts";
 import type { Route, ServableSpec } from "./calls/route.ts";
@@ -45,6 +46,7 @@ export function compileRoutes(methods: readonly MethodImplSpec[], options: Route
       binding: compileRequestBinding(method.input, rule, template, options),
       checkEtag: compileEtagCheck(conventions),
       response,
+      pages: compileListPages(method, rule, writers),
       deprecation: deprecation && deprecationHeaders(deprecation),
       locate: conventions.creates ? compileLocator(method, reads) : undefined,
     };

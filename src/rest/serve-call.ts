@@ -6,6 +6,8 @@ import type { FailureEncoder, FailureWriter } from "./calls/write-failure.ts";
 import type { RouteMatch } from "./routing/route-trie.ts";
 import type { EventId } from "./streams/framing/event-framing.ts";
 import { createClientStreamServer } from "./streams/serve-client-stream.ts";
+import { lineTypes } from "./streams/framing/line-framing.ts";
+import { createListLinesServer } from "./streams/serve-list-lines.ts";
 import { createServerStreamServer } from "./streams/serve-server-stream.ts";
 import { answer } from "./calls/answer.ts";
 import type { BodyLimits } from "./calls/body-limits.ts";
@@ -126,11 +128,15 @@ export function createCallServer(
 
   const serveServerStream = createServerStreamServer(options, receive);
   const serveClientStream = createClientStreamServer(options);
+  const serveListLines = createListLinesServer(options);
 
   function run(call: Call): void {
     try {
-      const { spec } = call.match.route;
-      if (spec.kind === "unary") receive(call, (message) => void invoke(call, spec, message));
+      const { spec, pages } = call.match.route;
+      const { lineType } = call;
+      if (spec.kind === "unary" && pages !== undefined && lineType !== undefined)
+        receive(call, (message) => void serveListLines(call, spec, pages, lineType, message));
+      else if (spec.kind === "unary") receive(call, (message) => void invoke(call, spec, message));
       else if (spec.kind === "server_streaming") serveServerStream(call, spec);
       else serveClientStream(call, spec);
     } catch (error) {
@@ -157,8 +163,10 @@ export function createCallServer(
     const { route } = match;
     const { spec } = route;
     if (route.deprecation !== undefined) setHeaders(response, route.deprecation);
-    const { query, presentation, preconditions, timeoutMs: givenMs } = readHead(request, response, route, rawQuery);
-    const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
+    const head = readHead(request, response, route, rawQuery);
+    const { query, presentation, preconditions, lineType, timeoutMs: givenMs } = head;
+    const isSingle = spec.kind === "unary" && lineType === undefined;
+    const limitMs = isSingle ? shorter(givenMs, timeoutMs) : givenMs;
     const lifetime = watchCall(response, limitMs, (error) => {
       // While there is no room for the body, its client waits, too.
       const isAwaited = !hasNoBody(request) && !request.complete && !request.isPaused();
@@ -169,7 +177,7 @@ export function createCallServer(
     const context = createCallContext(spec.method, request, lifetime, deniedHeaders, "rest", values);
     if (route.conventions.reads) {
       // The head of a stream replaces what is set on the response.
-      if (spec.kind === "unary") context.responseHeader.set(...uncached);
+      if (isSingle) context.responseHeader.set(...uncached);
       else response.setHeader(...uncached);
     }
     const call: Call = {
@@ -179,6 +187,7 @@ export function createCallServer(
       query,
       presentation,
       preconditions,
+      lineType,
       lifetime,
       context,
       fail: (thrown) => fail(request, response, thrown, context.responseHeader, { preconditions, route }),
@@ -188,7 +197,7 @@ export function createCallServer(
   };
 }
 
-interface Head extends Pick<Call, "query" | "presentation" | "preconditions"> {
+interface Head extends Pick<Call, "query" | "presentation" | "preconditions" | "lineType"> {
   readonly timeoutMs: number | undefined;
 }
 
@@ -197,8 +206,8 @@ function readHead(request: RestRequest, response: RestResponse, route: Route, ta
   try {
     const { query, presentation } = route.splitQuery(target);
     const preconditions = readPreconditions(request, route.conventions);
-    if (route.spec.kind !== "server_streaming") negotiateSingle(request, route, presentation);
-    return { query, presentation, preconditions, timeoutMs: readTimeout(request) };
+    const lineType = route.spec.kind === "server_streaming" ? undefined : negotiateSingle(request, route, presentation);
+    return { query, presentation, preconditions, lineType, timeoutMs: readTimeout(request) };
   } catch (error) {
     if (route.conventions.reads) response.setHeader(...uncached);
     throw error;
@@ -222,13 +231,18 @@ function shorter(one: number | undefined, other: number | undefined): number | u
 /**
  * Checks `Accept` and `$alt` for a response of a single message, which is JSON or a google.api.HttpBody.
  *
+ * @returns the media type of lines, if `Accept` prefers them for a list; undefined otherwise.
  * @throws RestError NOT_ACCEPTABLE, or FIELD_INVALID for an `$alt` that is not available.
  */
-function negotiateSingle(request: RestRequest, { response }: Route, { alt }: Presentation): void {
+function negotiateSingle(request: RestRequest, { response, pages }: Route, { alt }: Presentation): string | undefined {
   if (alt === undefined) {
-    if (response.isJson) negotiateMediaType(request, [jsonType]);
-  } else if (alt !== "json" || !response.isJson) {
+    if (!response.isJson) return undefined;
+    const type = negotiateMediaType(request, pages === undefined ? [jsonType] : [jsonType, ...lineTypes]);
+    return type === jsonType ? undefined : type;
+  }
+  if (alt !== "json" || !response.isJson) {
     const accepted = response.isJson ? "must be json" : "is not accepted";
     throw invalidFields([{ field: "$alt", description: `${accepted} here, got ${alt}` }]);
   }
+  return undefined;
 }

@@ -17,16 +17,19 @@ import type { ExplainError } from "./explain-error.ts";
 import { readOrigin } from "./call-origin.ts";
 import { callerWithBody } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
+import type { NoteRefusal } from "./note-refusal.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { runSteps } from "../scheduling/steps.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 
-export function createErrorInterceptor(explain: ExplainError): Interceptor {
+export function createErrorInterceptor(explain: ExplainError, noteRefusal: NoteRefusal): Interceptor {
   return (next) => async (request) => {
     try {
       return await next(request);
     } catch (thrown) {
-      throw explain(thrown, { method: request.method, signal: request.signal, values: request.contextValues });
+      const { method, signal, contextValues: values } = request;
+      noteRefusal(thrown, { method, values, message: request.stream ? undefined : request.message });
+      throw explain(thrown, { method, signal, values });
     }
   };
 }

@@ -7,6 +7,7 @@ import { paceKey } from "../http/request-pace.ts";
 import { addressKeyOf, clientAddressKey } from "./call-origin.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
+import type { NoteRefusal } from "./note-refusal.ts";
 import type { CountCall } from "./limits/rate-limits.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 
@@ -31,6 +32,7 @@ export function createRequestGate(
   countCall: CountCall | undefined,
   explain: ExplainError,
   slices: TimeSlices,
+  noteRefusal: NoteRefusal,
 ): (context: HandlerContext) => Promise<void> {
   /**
    * Returns a refusal once the address of the call has a slice: writing it takes long, and a caller without a valid credential belongs to
@@ -60,6 +62,7 @@ export function createRequestGate(
     try {
       caller = await authenticateNow();
     } catch (thrown) {
+      noteRefusal(thrown, { method, values, message: undefined });
       throw explained(await refusalInSlice(values, thrown));
     }
     if (record !== undefined) record.caller = caller;

@@ -1,6 +1,7 @@
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
+import { AccessEventsService } from "../../gen/iam/v1alpha/access_event_pb.ts";
 import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
@@ -10,6 +11,7 @@ import { file_google_rpc_error_details } from "../../gen/google/rpc/error_detail
 import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reason_pb.ts";
 import { file_google_rpc_status } from "../../gen/google/rpc/status_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
+import { createAccessEventsService } from "../events/access-events/service.ts";
 import { type ChangesDependencies, createChangesService } from "../events/changes/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
@@ -30,6 +32,7 @@ export const services: readonly DescService[] = [
   TokensService,
   MeService,
   ChangesService,
+  AccessEventsService,
   ProviderService,
 ];
 
@@ -79,6 +82,7 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
   );
   const me = createMeService(dependencies);
   const changes = createChangesService(dependencies);
+  const accessEvents = createAccessEventsService(dependencies);
   const provider = createProviderService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);
@@ -87,6 +91,7 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
     router.service(TokensService, tokens);
     router.service(MeService, me);
     router.service(ChangesService, changes);
+    router.service(AccessEventsService, accessEvents);
     router.service(ProviderService, provider);
   };
 }

@@ -48,7 +48,7 @@ const rpc = createRpcHandler({
     gate: async () => {},
     slice: () => undefined,
     body: () => ({ maxBytes }),
-    errors: createErrorInterceptor(explain),
+    errors: createErrorInterceptor(explain, () => undefined),
     concurrency: (next) => next,
     call: (next) => next,
     explain,

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from "../../src/database/database.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
 import { changeFields } from "../../src/events/changes/fields.ts";
-import { resolvePaths } from "../../src/events/changes/resolve-paths.ts";
+import { findPinned, resolvePaths } from "../../src/events/changes/resolve-paths.ts";
 import { type ChangeRow, type LogOwner, cursorOf, selectChanges } from "../../src/events/changes/store.ts";
 import { required } from "../../src/errors/required.ts";
 import { registry } from "../../src/resource-registry.ts";
@@ -99,12 +99,11 @@ const cases = (["org", "customer", "platform"] as const).flatMap((kind) =>
 test.each(cases)(
   "a page of the log of the %s, filtered by %s, the %s first, reads little more",
   async (kind, filter, order) => {
-    const condition = toSql(
-      await resolvePaths(
-        { database, registry, owner: ownerOf(kind), holds: () => Promise.resolve(true) },
-        readFilter(required(filters[filter])(), changeFields),
-      ),
+    const resolved = await resolvePaths(
+      { database, registry, owner: ownerOf(kind), holds: () => Promise.resolve(true) },
+      readFilter(required(filters[filter])(), changeFields),
     );
+    const [condition, pinned] = [toSql(resolved), findPinned(resolved)];
     const read = (after: readonly string[] | undefined) =>
       plans.read<ChangeRow>(async (db) => {
         const page = {
@@ -112,6 +111,7 @@ test.each(cases)(
           suspended: true,
           states: true,
           condition,
+          pinned,
           descending: order === "latest",
           after,
           limit: pageSize + 1,

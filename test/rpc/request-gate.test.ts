@@ -32,6 +32,7 @@ test("of many calls at once that are refused, those for which no turn is left ma
     undefined,
     explain,
     slices,
+    () => undefined,
   );
   const call = async (): Promise<Code> => {
     const context = createCall();
@@ -52,6 +53,7 @@ test("the caller of a call is known if it passes the gate, and not if it exceeds
       () => ({ refusal, fields: [] }),
       createExplainError(pino({ enabled: false })),
       createTimeSlices(),
+      () => undefined,
     );
     const pace = { ...unpaced, markKnown: () => void marked.push(name) };
     const context = createCall(createContextValues().set(paceKey, pace));

@@ -1,5 +1,6 @@
 import { type Client, type Transport, createClient } from "@connectrpc/connect";
 import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
+import { AccessEventsService } from "../../gen/iam/v1alpha/access_event_pb.ts";
 import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
@@ -27,6 +28,7 @@ export interface Api {
   readonly projects: Client<typeof ProjectsService>;
   readonly members: Client<typeof MembersService>;
   readonly apiKeys: Client<typeof ApiKeysService>;
+  readonly accessEvents: Client<typeof AccessEventsService>;
   readonly changes: Client<typeof ChangesService>;
   readonly clients: Client<typeof ClientsService>;
   readonly sessions: Client<typeof SessionsService>;
@@ -51,6 +53,7 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     projects: createClient(ProjectsService, transport),
     members: createClient(MembersService, transport),
     apiKeys: createClient(ApiKeysService, transport),
+    accessEvents: createClient(AccessEventsService, transport),
     changes: createClient(ChangesService, transport),
     clients: createClient(ClientsService, transport),
     sessions: createClient(SessionsService, transport),

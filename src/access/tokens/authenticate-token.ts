@@ -58,7 +58,7 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
     const state = await readTokenState(text);
     if (state === undefined) return undefined;
     const { token, end, snapshot, head } = state;
-    if (end !== undefined) throw ended(end);
+    if (end !== undefined) throw ended(end, token);
     const {
       memberId,
       orgId,
@@ -106,8 +106,9 @@ const explanations: Record<TokenEndReason, string> = {
   TOKEN_REVOKED: "it was revoked, or a token that was exchanged for it",
 };
 
-function ended(end: TokenEndReason): ServiceError {
+function ended(end: TokenEndReason, { orgId, memberId, sessionId }: AccessToken): ServiceError {
   return new ServiceError("TOKEN_INVALID", `the access token is not valid: ${explanations[end]}`, {
     metadata: { ended_by: end },
+    concerns: { orgId, member: { memberId, credentialId: sessionId } },
   });
 }

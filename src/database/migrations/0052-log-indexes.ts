@@ -17,10 +17,15 @@ export const logIndexes: readonly Index[] = [
  * Declares the indexes. On a log with entries they are built on each partition by the next migration, while the log is written; an index of
  * the table alone is no work. Older servers write into the indexes and do not use them.
  */
-export async function declareLogIndexes(db: Kysely<unknown>): Promise<void> {
+export function declareLogIndexes(db: Kysely<unknown>): Promise<void> {
+  return declareIndexes(db, logIndexes);
+}
+
+/** Declares indexes of the log. */
+export async function declareIndexes(db: Kysely<unknown>, indexes: readonly Index[]): Promise<void> {
   const { rows } = await sql<{ any: boolean }>`select exists (select from changes) as any`.execute(db);
   const only = rows[0]?.any === true ? "only " : "";
-  for (const { name, definition } of logIndexes) {
+  for (const { name, definition } of indexes) {
     const create = `create index ${name} ${definition.replace("on changes", `on ${only}changes`)}`;
     // There is nothing to be indexed.
     await sql.raw(`-- squawk-ignore require-concurrent-index-creation\n${create}`).execute(db);

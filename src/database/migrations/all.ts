@@ -38,6 +38,9 @@ import { chainEntries } from "./0050-chained-entries.ts";
 import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
 import { tellTimelines } from "./0060-timelines.ts";
+import { createAccessEvents } from "./0063-access-events.ts";
+import { customerLogIndexes, declareCustomerLogIndex } from "./0064-customer-log-index.ts";
+import { fillContainers } from "./0065-containers.ts";
 import { addIssuer } from "./0080-issuer.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
@@ -104,6 +107,10 @@ export const migrations: Migrations = {
     createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
   },
   "0060-timelines": { up: tellTimelines },
+  "0063-access-events": { up: createAccessEvents },
+  "0064-customer-log-index": { up: declareCustomerLogIndex },
+  "0065-containers": { fill: fillContainers },
+  "0065-customer-partition-indexes": { createIndexes: customerLogIndexes },
   ...keysWithCustomers,
   "0080-issuer": { up: addIssuer },
 };

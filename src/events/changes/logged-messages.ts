@@ -15,6 +15,8 @@ export type LoggedMessage = (type: string, columns: object, path: string) => Jso
 /** What is logged and is no resource with a definition. */
 const others: Readonly<Record<Exclude<Change["type"], ResourceType>, (columns: Columns, path: string) => JsonObject>> =
   {
+    // Nothing changes it.
+    AccessLog: (_columns, path) => ({ path }),
     ChangeLog: (_columns, path) => ({ path }),
     Quota: ({ limits }, path) => ({ path, limits: limits as JsonObject }),
     Token: ({ expire_time: time }, path) => ({ path, expire_time: String(time) }),

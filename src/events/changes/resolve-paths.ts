@@ -33,38 +33,53 @@ interface Lookup {
   readonly holds: Holds;
 }
 
-const never: Condition = { kind: "any", conditions: [] };
+export const never: Condition = { kind: "any", conditions: [] };
+
+/** What stands for the comparisons of a path in a filter. */
+export interface PathField {
+  /** The condition that there is one. */
+  readonly present: Condition;
+  /** Returns the condition that the path is a text or, if `isBelow`, that it begins with it. */
+  readonly match: (text: string, isBelow: boolean) => Promise<Condition>;
+}
 
 /**
  * Replaces the paths in a condition by the ids of what they name. A path that names nothing matches nothing.
  *
  * @throws ServiceError FIELD_INVALID for a comparator that paths do not support, PATH_INVALID for what is no path.
  */
-export async function resolvePaths(lookup: Lookup, condition: Condition): Promise<Condition> {
+export function resolvePaths(lookup: Lookup, condition: Condition): Promise<Condition> {
+  const fields = new Map<unknown, PathField>([
+    [actorPath, { present: { kind: "present", operand: operands.actor_id }, match: (text) => ofActor(lookup, text) }],
+    [
+      resourcePath,
+      { present: { kind: "all", conditions: [] }, match: (text, isBelow) => ofResource(lookup, text, isBelow) },
+    ],
+  ]);
+  return replacePaths(condition, fields);
+}
+
+/** Does the same for other fields, by what stands for their values. */
+export async function replacePaths(condition: Condition, fields: ReadonlyMap<unknown, PathField>): Promise<Condition> {
   switch (condition.kind) {
     case "all":
     case "any": {
       const conditions: Condition[] = [];
-      for (const each of condition.conditions) conditions.push(await resolvePaths(lookup, each));
+      for (const each of condition.conditions) conditions.push(await replacePaths(each, fields));
       return { ...condition, conditions };
     }
     case "not":
-      return { ...condition, condition: await resolvePaths(lookup, condition.condition) };
+      return { ...condition, condition: await replacePaths(condition.condition, fields) };
     case "present":
-      if (isOf(condition.operand, resourcePath)) return { kind: "all", conditions: [] };
-      return isOf(condition.operand, actorPath) ? { kind: "present", operand: uuid("actor_id") } : condition;
-    default:
-      if (isOf(condition.operand, actorPath)) return comparePath(condition, (text) => ofActor(lookup, text));
-      if (!isOf(condition.operand, resourcePath)) return condition;
-      return comparePath(condition, (text, isBelow) => ofResource(lookup, text, isBelow));
+      return fields.get(condition.operand.value)?.present ?? condition;
+    default: {
+      const field = fields.get(condition.operand.value);
+      return field === undefined ? condition : comparePath(condition, field);
+    }
   }
 }
 
-/** @param match returns the condition that the path is a text or, if it is so, that it begins with it. */
-async function comparePath(
-  condition: Condition,
-  match: (text: string, isBelow: boolean) => Promise<Condition>,
-): Promise<Condition> {
+async function comparePath(condition: Condition, { match }: PathField): Promise<Condition> {
   if (condition.kind === "compare" && condition.comparator === "=") return match(condition.value, false);
   if (condition.kind === "compare" && condition.comparator === "!=")
     return { kind: "not", condition: await match(condition.value, false) };
@@ -73,10 +88,14 @@ async function comparePath(
 }
 
 async function ofActor(lookup: Lookup, text: string): Promise<Condition> {
-  const path = parseAnyPath([patterns.Member], text, "filter");
-  if (!(await mayName(lookup, path))) return never;
-  const id = await idOfPath(lookup, path);
+  const id = await findMemberId(lookup, text);
   return id === undefined ? never : equals("actor_id", id);
+}
+
+/** Returns the id of the member at a path; undefined for none, and for one of which the caller may not know who it is. */
+export async function findMemberId(lookup: Lookup, text: string): Promise<string | undefined> {
+  const path = parseAnyPath([patterns.Member], text, "filter");
+  return (await mayName(lookup, path)) ? idOfPath(lookup, path) : undefined;
 }
 
 /**
@@ -106,10 +125,15 @@ async function ofResource(lookup: Lookup, text: string, isBelow: boolean): Promi
   if (id === undefined) return never;
   const isOrg = isSamePattern(pattern, patterns.Org);
   if (isBelow && isOrg) return equals("org_id", id);
+  const isInOrg = pattern[0] === patterns.Org[0] && !isOrg;
+  const orgOf = { pattern: patterns.Org, references: path.references.slice(0, 1) };
+  const orgId = isInOrg ? await idOfPath(lookup, orgOf) : undefined;
+  const inOrg = orgId === undefined ? [] : [equals("org_id", orgId)];
   // What is directly below an org, or in none, contains others.
-  if (isBelow && pattern.length === (pattern[0] === patterns.Org[0] ? 2 : 1)) return equals("container_id", id);
+  if (isBelow && pattern.length === (isInOrg ? 2 : 1))
+    return { kind: "all", conditions: [...inOrg, equals("container_id", id)] };
   const { type } = definitionAt(lookup.registry, path);
-  const itself: Condition[] = [equals("resource_id", id), isType(type)];
+  const itself: Condition[] = [...inOrg, equals("resource_id", id), isType(type)];
   if (sharesIds(pattern)) {
     const container = await idOfPath(lookup, {
       pattern: pattern.slice(0, -1),
@@ -156,16 +180,40 @@ function definitionAt({ definitions }: ResourceRegistry, { pattern }: AnyPath): 
   return definition;
 }
 
-type IdColumn = "actor_id" | "container_id" | "org_id" | "resource_id";
+const uuid = (column: string): Operand => ({ kind: "scalar", type: "uuid", value: sql.ref(`changes.${column}`) });
 
-const uuid = (column: IdColumn): Operand => ({ kind: "scalar", type: "uuid", value: sql.ref(`changes.${column}`) });
+const operands = {
+  actor_id: uuid("actor_id"),
+  container_id: uuid("container_id"),
+  org_id: uuid("org_id"),
+  resource_id: uuid("resource_id"),
+} as const;
 
-const equals = (column: IdColumn, value: string): Condition => ({
+const equals = (column: keyof typeof operands, value: string): Condition => ({
   kind: "compare",
-  operand: uuid(column),
+  operand: operands[column],
   comparator: "=",
   value,
 });
+
+/** What all entries that match a condition have in common, for which there is an index. */
+export interface Pinned {
+  /** The org in whose log they are. */
+  readonly orgId: string | undefined;
+  /** Whether they have the same actor. */
+  readonly actor: boolean;
+}
+
+/** @param condition with its paths resolved. */
+export function findPinned(condition: Condition): Pinned {
+  if (condition.kind === "all") {
+    const found = condition.conditions.map(findPinned);
+    return { orgId: found.find(({ orgId }) => orgId !== undefined)?.orgId, actor: found.some(({ actor }) => actor) };
+  }
+  if (condition.kind !== "compare" || condition.comparator !== "=") return { orgId: undefined, actor: false };
+  const { operand, value } = condition;
+  return { orgId: operand === operands.org_id ? value : undefined, actor: operand === operands.actor_id };
+}
 
 const isText = (column: "resource_path" | "resource_type", value: string): Condition => ({
   kind: "compare",
@@ -175,7 +223,3 @@ const isText = (column: "resource_path" | "resource_type", value: string): Condi
 });
 
 const isType = (value: string): Condition => isText("resource_type", value);
-
-function isOf(operand: Operand, marker: unknown): boolean {
-  return operand.value === marker;
-}

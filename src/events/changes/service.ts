@@ -37,7 +37,7 @@ import { readLogEnd, toHead } from "./head.ts";
 import { toChange } from "./message.ts";
 import { createReadable } from "./readable-entries.ts";
 import { createRecordRead } from "./record-read.ts";
-import { resolvePaths } from "./resolve-paths.ts";
+import { findPinned, resolvePaths } from "./resolve-paths.ts";
 import { type ChangeRow, type LogOwner, cursorOf, selectChanges } from "./store.ts";
 
 export type ChangesDependencies = ProviderDependencies & { readonly signHead: SignHead };
@@ -56,12 +56,13 @@ export function createChangesService(dependencies: ChangesDependencies): Service
   ) => {
     const { filter, orderBy, view } = request;
     const fields = (await holds("iam.members.get", everywhere)) ? allChangeFields : changeFields;
-    const condition = toSql(await resolvePaths({ database, registry, owner, holds }, readFilter(filter, fields)));
+    const resolved = await resolvePaths({ database, registry, owner, holds }, readFilter(filter, fields));
+    const [condition, pinned] = [toSql(resolved), findPinned(resolved)];
     const descending = parseOrderBy(orderBy, changeFields)[0]?.descending ?? true;
     const binding = ["Change", owner.kind, owner.kind === "platform" ? "" : owner.id, filter, orderBy, String(view)];
     const read = async (after: Cursor | undefined, limit: number): Promise<ChangeRow[]> => {
       const states = view !== Change_View.BASIC;
-      const page = selectChanges({ owner, suspended, condition, descending, after, limit, states }).compile(
+      const page = selectChanges({ owner, suspended, condition, pinned, descending, after, limit, states }).compile(
         database.reads,
       );
       const statement = { text: page.sql, values: page.parameters, isKept: false };

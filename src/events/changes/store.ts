@@ -1,11 +1,13 @@
-// The statements that read a page of a log. In an org, and in a customer with few orgs, each costs what the page costs: an index has the
-// changes of an org, those of an actor, of a resource and of what contains it in the order of their times.
+// The statements that read a page of a log. Each costs what the page costs: an index has the changes of an org, those of an actor, of a
+// resource and of what contains it, of a customer and of the platform, in the order of their times. Only what an actor did in a customer is
+// looked for in each of its orgs.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { StoredEntry } from "../../changes/entry-proof.ts";
 import { entryTime } from "../../changes/entry-proof.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { changeType } from "./fields.ts";
+import type { Pinned } from "./resolve-paths.ts";
 
 /** Whose log is read, by ids. */
 export type LogOwner =
@@ -25,6 +27,8 @@ export interface LogPage {
   readonly suspended: boolean;
   /** Whether the rows before and after are read. */
   readonly states: boolean;
+  /** What all entries have in common that match the condition. */
+  readonly pinned: Pinned;
 }
 
 /** An entry, with the names that are shown of it as they are now. */
@@ -103,20 +107,11 @@ function selectPage(page: LogPage): RawBuilder<unknown> {
     case "org":
       return entries(page, sql<SqlBool>`changes.org_id = ${owner.id}`);
     case "customer": {
-      const ofOrgs = entries(page, sql<SqlBool>`changes.org_id = logs.id`);
-      const ofItself = entries(
-        page,
-        sql<SqlBool>`changes.org_id = ${owner.systemOrgId} and changes.container_id = ${owner.id}`,
-      );
+      const isItself = sql<SqlBool>`changes.org_id = ${owner.systemOrgId} and changes.container_id = ${owner.id}
+        and changes.customer_id <> ${owner.id}`;
       return sql`
-        with logs as materialized (
-          select id from orgs where customer_id = ${owner.id} and (${suspended} or state = 'ACTIVE')
-        )
         select * from (
-          (select found.* from logs cross join lateral (${ofOrgs}) as found)
-          union all
-          (select itself.* from (${ofItself}) as itself
-            where not exists (select from logs where logs.id = ${owner.systemOrgId}))
+          (${entriesOfOrgs(page, owner.id)}) union all (${entries(page, isItself)})
         ) as found order by ${orderOf("found", page)} ${limit}`;
     }
     case "platform":
@@ -127,6 +122,26 @@ function selectPage(page: LogPage): RawBuilder<unknown> {
           : sql<SqlBool>`exists (select from orgs where orgs.id = changes.org_id and orgs.state = 'ACTIVE')`,
       );
   }
+}
+
+/**
+ * Returns the first entries of the orgs of a customer. They are in one index in the order of their times; those of one actor, or of one org, are
+ * in that of each org.
+ */
+function entriesOfOrgs(page: LogPage, customerId: string): RawBuilder<unknown> {
+  const { suspended, pinned } = page;
+  if (pinned.orgId === undefined && !pinned.actor) {
+    // Not as a join, for which all entries could be sorted.
+    const state = sql`(select state from orgs where orgs.id = changes.org_id)`;
+    return entries(page, sql<SqlBool>`changes.customer_id = ${customerId} and (${suspended} or ${state} = 'ACTIVE')`);
+  }
+  const isPinned = pinned.orgId === undefined ? sql`true` : sql`id = ${pinned.orgId}`;
+  return sql`
+    with logs as materialized (
+      select id from orgs where customer_id = ${customerId} and ${isPinned} and (${suspended} or state = 'ACTIVE')
+    )
+    select found.* from logs cross join lateral (${entries(page, sql<SqlBool>`changes.org_id = logs.id`)}) as found
+    order by ${orderOf("found", page)} limit ${page.limit}`;
 }
 
 /** Returns the first entries after the cursor that match. */

@@ -2,7 +2,7 @@
 // that it is the same on all servers, and calls without a sign-in write nothing.
 import { randomBytes } from "node:crypto";
 import type { Database } from "../../database/database.ts";
-import { ServiceError } from "../../errors/service-error.ts";
+import { ServiceError, concerning } from "../../errors/service-error.ts";
 import type { OidcProvider, ProviderClient } from "../../identity/oidc/provider-client.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import {
@@ -134,7 +134,10 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       const row = await find(providerId);
       const { nonce, verifier } = openStarted(sealer, row, state, cookie);
       const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
-      const subject = await providers.redeem(openProvider(sealer, row), response, { state, nonce, verifier });
+      const redeemed = providers.redeem(openProvider(sealer, row), response, { state, nonce, verifier });
+      const subject = await redeemed.catch((error: unknown) => {
+        throw orgNameOf(row) === undefined ? error : concerning(error, { orgId: row.org_id });
+      });
       const identities = await findIdentities(database.reads, row, systemOrgId, subject);
       return { issuer: row.issuer, subject, providerName: row.display_name, org: orgNameOf(row), identities };
     },

@@ -18,6 +18,7 @@ import { formerMemberPath } from "../members/message.ts";
 import { insertBrowserSession, signInAuthor } from "./browser-sessions.ts";
 import { type ChoiceRow, declineIdentity, readChoices, useChoice } from "./choice-store.ts";
 import type { LinkedIdentity } from "./provider-store.ts";
+import type { MemberKey } from "./sign-in-links.ts";
 import { browserLifeSeconds, deleteExpired } from "./store.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";
 
@@ -50,9 +51,10 @@ export interface SignInChoices {
    * Signs a browser in as the member of an identity.
    *
    * @param accepts whether the person accepts the identity with it.
+   * @returns the member.
    * @throws ServiceError GRANT_INVALID when the browser may not choose it, or no longer.
    */
-  choose(cookie: string, identityId: string, accepts: boolean, origin: Origin): Promise<void>;
+  choose(cookie: string, identityId: string, accepts: boolean, origin: Origin): Promise<MemberKey>;
   /** Remembers that a person declines an identity, unless it has accepted it. */
   decline(cookie: string, identityId: string): Promise<void>;
 }
@@ -115,6 +117,7 @@ export function createSignInChoices({ database, registry }: ChoiceDependencies):
           },
         ),
       );
+      return member;
     },
 
     async decline(cookie, identityId) {

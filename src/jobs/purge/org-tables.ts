@@ -6,7 +6,7 @@ export type OrgTable = keyof Schema;
 
 /**
  * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in, codes of clients,
- * quotas and what counts against them, sweeps, references, what is derived from resources, and the change log.
+ * quotas and what counts against them, sweeps, references, what is derived from resources, sign-ins and refused calls, and the change log.
  */
 const beforeResources = [
   "write_requests",
@@ -18,7 +18,12 @@ const beforeResources = [
   "sweeps",
   "resource_references",
 ] as const satisfies readonly OrgTable[];
-const afterResources = ["resource_labels", "resource_counts", "changes"] as const satisfies readonly OrgTable[];
+const afterResources = [
+  "resource_labels",
+  "resource_counts",
+  "access_events",
+  "changes",
+] as const satisfies readonly OrgTable[];
 
 /** Returns every table with rows of an org, each before the tables to which it refers. */
 export function orgTablesOf({ inOrgs }: ResourceRegistry): readonly OrgTable[] {

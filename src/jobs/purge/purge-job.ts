@@ -49,7 +49,7 @@ const defaultMaxRunMs = 30_000;
 export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
   const { logger, intervalMs } = dependencies;
   const aheadMs = intervalMs < hourMs ? 2 * intervalMs : 0;
-  const ends = createEndTimer(() => void runAndLog(expiries), aheadMs);
+  const ends = createEndTimer(() => void runExpiries(), aheadMs);
   const { expiries, tasks } = createTasks(dependencies, aheadMs, ends.note);
   const runs = createRuns();
   let isClosing = false;
@@ -58,21 +58,32 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
 
   /** One run at a time. */
   let running: Promise<unknown> = Promise.resolve();
-  const runOnce = (some = tasks): Promise<PurgeResult> => {
-    const result = running.then(() => noteRun(runs, () => run(some)));
+  const runOnce = (some = tasks, onBegin = (): void => {}): Promise<PurgeResult> => {
+    const result = running.then(() => {
+      onBegin();
+      return noteRun(runs, () => run(some));
+    });
     running = result.catch(() => {});
     return result;
   };
 
-  const runAndLog = async (some = tasks): Promise<void> => {
+  const runAndLog = async (some = tasks, onBegin?: () => void): Promise<void> => {
     try {
-      await runOnce(some);
+      await runOnce(some, onBegin);
       isFailing = false;
     } catch (err) {
       // Logged once, until a run succeeds.
       if (!isFailing && !isClosing) logger.error({ err }, "failed to search for resources to purge; trying again");
       isFailing = true;
     }
+  };
+
+  /** Whether a run waits for the one in progress. It will find all that has ended by then, so no other one waits. */
+  let isWaiting = false;
+  const runExpiries = async (): Promise<void> => {
+    if (isWaiting) return;
+    isWaiting = true;
+    await runAndLog(expiries, () => (isWaiting = false));
   };
 
   let timer: NodeJS.Timeout;

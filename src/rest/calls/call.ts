@@ -14,6 +14,8 @@ export interface Call {
   readonly query: string;
   readonly presentation: Presentation;
   readonly preconditions: Preconditions | undefined;
+  /** The media type of a list that is sent as lines; undefined for other responses. */
+  readonly lineType: string | undefined;
   readonly lifetime: CallLifetime;
   readonly context: HandlerContext;
   /** Responds with an error. A streamed response replaces this function with its own. */

@@ -3,6 +3,7 @@ import type { MethodImplSpec } from "@connectrpc/connect";
 import type { RequestBinding } from "../binding/request-binding.ts";
 import type { MethodConventions } from "../routing/method-conventions.ts";
 import type { ResponseEncoder } from "./encode-response.ts";
+import type { ListPages } from "./list-pages.ts";
 import type { Preconditions } from "./preconditions.ts";
 import type { Presentation } from "./system-parameters.ts";
 
@@ -16,6 +17,8 @@ export interface Route {
   /** Writes `If-Match` into the request message. */
   readonly checkEtag: (message: Message, preconditions: Preconditions) => void;
   readonly response: ResponseEncoder;
+  /** Of a list, which can be sent whole as lines; undefined for others. */
+  readonly pages: ListPages | undefined;
   /** The headers of a deprecated method; undefined for others. */
   readonly deprecation: Readonly<Record<string, string>> | undefined;
   /** Returns the path of a created resource, for `Location`. */

@@ -1,6 +1,7 @@
 import type { DescField, DescMessage, DescMethod, JsonValue } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import { findUpdateMaskField } from "../binding/infer-update-mask.ts";
+import { findPageFields } from "../calls/list-pages.ts";
 import type { HttpRule } from "../routing/http-rules.ts";
 import { exampleIn } from "./example-in.ts";
 import { type ExamplePurpose, exampleMessage } from "./example-message.ts";
@@ -58,7 +59,11 @@ export function describeAnswer(method: DescMethod, rule: HttpRule, { schemas, co
   const whole = exampleMessage(output, "answer", commentOf);
   const example: JsonValue | undefined = isWhole ? whole : whole[field.name];
   if (method.methodKind !== "server_streaming") {
-    return { [json]: { schema, ...(example !== undefined && { example }) } };
+    const items = findPageFields(method, rule)?.items.message;
+    return {
+      [json]: { schema, ...(example !== undefined && { example }) },
+      ...(items !== undefined && { [lines]: { schema: schemas.ofMessage(items, "whole") } }),
+    };
   }
   return {
     [json]: { schema: { type: "array", items: schema }, ...(example !== undefined && { example: [example] }) },

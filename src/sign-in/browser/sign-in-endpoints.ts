@@ -12,6 +12,7 @@ import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
 import { closeAfterEarlyAnswer } from "../../http/listener/close-after-early-answer.ts";
 import { folderWith } from "../../http/folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
+import type { NoteSignIns } from "../note-sign-ins.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
 import { OAuthError, errorParameters, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
@@ -44,6 +45,7 @@ export interface SignInDependencies {
   readonly account: Account;
   readonly providerSignIn: ProviderSignIn;
   readonly signInChoices: SignInChoices;
+  readonly noteSignIns: Pick<NoteSignIns, "failed" | "watch">;
   readonly count: OAuthDependencies["count"];
   readonly originOf: (request: HttpRequest) => Origin;
   readonly issuer: () => string;
@@ -62,7 +64,8 @@ const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 const pagePattern = /^\/(account|sign-in|sign-out)\//;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, providerSignIn, signInChoices, count, originOf, logger } = dependencies;
+  const { database, browserSessions, providerSignIn, signInChoices, noteSignIns, count, originOf, logger } =
+    dependencies;
 
   const { find, findChoices, endBefore, enter, signOut } = createSignInSteps(dependencies);
 
@@ -75,8 +78,11 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       const cookie = readCookie(request, startCookie(state));
       const destination = providerSignIn.destinationOf(state, cookie) ?? { ...atHome, org: lastOrg(request) };
       const outcome = await sayOnPage(providerSignIn, destination, async () => {
-        const person = await providerSignIn.finish(providerId, query, cookie);
+        const signIn = { method: "sign-in", where: originOf(request) };
+        const person = await noteSignIns.watch(signIn, () => providerSignIn.finish(providerId, query, cookie));
         if (person.identities.length > 0) return enter(request, person, destination);
+        const org = person.org === undefined ? undefined : ({ by: "name", value: person.org } as const);
+        noteSignIns.failed({ ...signIn, org }, "GRANT_INVALID", "NOT_LINKED");
         return { ...page(unlinkedPage(person, destination)), status: 403 };
       });
       return withCookie(outcome, clearCookie(startCookie(state)));

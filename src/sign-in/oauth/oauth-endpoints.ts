@@ -19,6 +19,7 @@ import { requireMethod } from "./require-method.ts";
 import { closeAfterEarlyAnswer } from "../../http/listener/close-after-early-answer.ts";
 import type { RequestPace } from "../../http/request-pace.ts";
 import { requestPathOf } from "../../http/request-path.ts";
+import type { NoteSignIns } from "../note-sign-ins.ts";
 import { authenticateRegistered } from "./authenticate-registered.ts";
 import { authenticateClient, invalidClient } from "./authenticate-client.ts";
 import { describeToken } from "./describe-token.ts";
@@ -30,6 +31,7 @@ export interface OAuthDependencies {
   readonly database: Database;
   readonly authenticate: Authenticate;
   readonly tokenFunctions: TokenFunctions;
+  readonly noteSignIns: NoteSignIns;
   /** Counts a request against the rate limits of a member. @throws ServiceError RATE_LIMITED */
   readonly count: (member: Pick<Caller, "memberId" | "orgId">, reads: boolean) => Promise<void>;
   /** Returns the IP address of a request's client; null if it is not known. */
@@ -67,15 +69,32 @@ const maxLifeSeconds = 43_200;
 const projectNotHere = "a code cannot be exchanged for a token of one project: refresh with the parameter project";
 
 export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAuth {
-  const { database, authenticate, tokenFunctions, count, addressOf, originOf, confirmOf, issuer, logger } =
+  const { database, authenticate, tokenFunctions, noteSignIns, count, addressOf, originOf, confirmOf, issuer, logger } =
     dependencies;
   const { issueToken, startSession, refreshSession, introspectToken, revokeToken, redeemCode } = tokenFunctions;
 
-  const findRegistered = (request: HttpRequest, form: Form): Promise<RegisteredClient | undefined> =>
-    authenticateRegistered((id) => findRegisteredClient(database.reads, id), request, form);
+  const signInAt = (request: HttpRequest) => ({
+    method: requestPathOf(request.url ?? "").slice(1),
+    where: originOf(request, ""),
+  });
 
-  const findClient = (request: HttpRequest, form: Form): Promise<Caller | undefined> =>
-    authenticateClient((authorization) => authenticate(authorization, addressOf(request)), request, form);
+  const findRegistered = async (request: HttpRequest, form: Form): Promise<RegisteredClient | undefined> => {
+    let found: RegisteredClient | undefined;
+    const find = async (id: string) => (found = await findRegisteredClient(database.reads, id));
+    try {
+      return await authenticateRegistered(find, request, form);
+    } catch (error) {
+      const org = found && ({ by: "id", value: found.org_id } as const);
+      noteSignIns.failed({ ...signInAt(request), org }, "TOKEN_INVALID");
+      throw error;
+    }
+  };
+
+  const findClient = (request: HttpRequest, form: Form): Promise<Caller | undefined> => {
+    const find = (authorization: string) =>
+      noteSignIns.watch(signInAt(request), () => authenticate(authorization, addressOf(request)));
+    return authenticateClient(find, request, form);
+  };
 
   // What an impersonator does counts as its own calls.
   const countCall = (caller: Caller, reads: boolean): Promise<void> => count(impersonatorOf(caller) ?? caller, reads);
@@ -91,7 +110,11 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     async client_credentials(request, form) {
       const caller = await requireClient(request, form, false);
       const { isOffline, ...wanted } = readTokenRequest(form);
-      if (!isOffline) return describeIssued(await issueToken(caller, wanted));
+      if (!isOffline) {
+        const issued = await issueToken(caller, wanted);
+        noteSignIns.succeeded({ ...signInAt(request), caller });
+        return describeIssued(issued);
+      }
       const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
       const author: Author = {
         actorId: memberId,
@@ -102,7 +125,9 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         origin: originOf(request, caller.credentialId),
         confirm: confirmOf(caller),
       };
-      return describeIssued(await startSession(caller, wanted, author, false));
+      const started = await startSession(caller, wanted, author, false);
+      noteSignIns.succeeded({ ...signInAt(request), caller });
+      return describeIssued(started);
     },
 
     async authorization_code(request, form) {
@@ -126,7 +151,14 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         origin: originOf(request, ""),
         confirm: () => Promise.resolve(undefined),
       });
-      return describeIssued(await redeemCode(wanted, authorOf, (member) => count(member, false)));
+      const org = { by: "id", value: client.org_id } as const;
+      const signIn = signInAt(request);
+      const redeemed = await noteSignIns.watch({ ...signIn, org }, () =>
+        redeemCode(wanted, authorOf, (member) => count(member, false)),
+      );
+      const { orgId, memberId, sessionId } = redeemed.token;
+      noteSignIns.succeeded({ ...signIn, caller: { orgId, memberId, credentialId: sessionId } });
+      return describeIssued(redeemed);
     },
 
     async refresh_token(request, form, clientAddress) {

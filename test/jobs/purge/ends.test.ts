@@ -1,12 +1,17 @@
 // Tests that what ends by itself is an entry of the log when it ends, and not when the next run of the job comes.
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Change_Type } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { Member_State } from "../../../gen/iam/v1alpha/member_pb.ts";
+import type { Committed } from "../../../src/database/commits.ts";
 import { createEndTimer } from "../../../src/jobs/purge/end-timer.ts";
 import { endAfterChange } from "../../../src/jobs/purge/noted-ends.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
+import { addOrg } from "../../database/sample-rows.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
+import { openPurgeFixture } from "./purge-fixture.ts";
 
 /** No run comes while a test runs, but for those that follow an end. */
 const purgeIntervalMs = 3_000_000;
@@ -70,6 +75,38 @@ test("a server that has started knows what ends from the database", async () => 
   const started = await startTestServer({ purgeIntervalMs, databaseUrl: idle.databaseUrl });
   onTestFinished(() => started.close());
   await expect.poll(() => expired(parentPath)).toEqual(kinds);
+});
+
+test("of the runs that follow ends, one waits for the one in progress, however many ends there are meanwhile", async () => {
+  const fixture = await openPurgeFixture();
+  const { database } = fixture;
+  const { id: orgId } = await addOrg(database, "acme");
+  const [locked, unlocked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  // A run that looks for what has ended waits for this lock.
+  const holding = fixture
+    .connect()
+    .writes.transaction()
+    .execute(async (db) => {
+      await sql`lock table members in access exclusive mode`.execute(db);
+      locked.resolve();
+      await unlocked.promise;
+    });
+  await locked.promise;
+  const job = fixture.createJob({ intervalMs: 600_000 });
+  const waiting = async () =>
+    (await fixture.query(sql`select count(*)::int as n from pg_locks where not granted`))[0]?.["n"];
+  await expect.poll(waiting).toBe(1);
+  const ended = { resource_type: "Session", after: { expire_time: "2030-01-01T00:00:00.000Z" } };
+  for (let end = 0; end < 4; end++) {
+    const entries = [{ ...ended, time: "2030-01-01T00:00:00.000000Z" }] as unknown as Committed["entries"];
+    database.commits.tell([{ orgId, before: undefined, entries, lockedAt: performance.now() }]);
+    await sleep(700);
+  }
+  unlocked.resolve();
+  await holding;
+  // Comes after all that wait: the first one, at most one other, and this one.
+  await job.runOnce();
+  expect(job.runs.ended).toBeLessThanOrEqual(3);
 });
 
 describe("the timer of ends", () => {

@@ -1,0 +1,109 @@
+// A list as lines of JSON: all of its items from a page on, each in a line. The pages are read one after the other, each as a call of its own
+// that passes the gate and the interceptors, so what a caller may see is decided for each page. Only one page is in memory.
+import { Code, ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
+import type { Message } from "@bufbuild/protobuf";
+import type { Call } from "../calls/call.ts";
+import { invokeUnary } from "../calls/invoke-unary.ts";
+import { createResponseHeaders } from "../calls/lazy-headers.ts";
+import type { ListPages } from "../calls/list-pages.ts";
+import type { ServableSpec } from "../calls/route.ts";
+import type { Framing } from "./framing/framing.ts";
+import { createLineFraming } from "./framing/line-framing.ts";
+import { type OutputOptions, createStreamOutput, sendHeadOnly } from "./stream-output.ts";
+
+type UnarySpec = Extract<ServableSpec, { kind: "unary" }>;
+
+interface ListLinesOptions extends OutputOptions {
+  readonly requestGate: ((context: HandlerContext) => void | Promise<void>) | undefined;
+  readonly beforeMessage: ((context: HandlerContext, bodyBytes: number) => Promise<void> | undefined) | undefined;
+  readonly interceptors: Interceptor[];
+  /** How long a page may take. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** Serves a list. The gate has let the call through. The caller can limit how long it takes in all. */
+export type ServeListLines = (
+  call: Call,
+  spec: UnarySpec,
+  pages: ListPages,
+  contentType: string,
+  message: Message,
+) => Promise<void>;
+
+export function createListLinesServer(options: ListLinesOptions): ServeListLines {
+  const { requestGate, beforeMessage, interceptors, timeoutMs } = options;
+
+  const readFirst = (call: Call, spec: UnarySpec, message: Message): Promise<Message> =>
+    inTime(call.context, timeoutMs, (context) => invokeUnary(spec, context, message, interceptors));
+
+  const readNext = (call: Call, spec: UnarySpec, message: Message): Promise<Message> => {
+    const headers = { responseHeader: createResponseHeaders(), responseTrailer: createResponseHeaders() };
+    return inTime({ ...call.context, ...headers }, timeoutMs, async (context) => {
+      await requestGate?.(context);
+      await beforeMessage?.(context, 0);
+      return invokeUnary(spec, context, message, interceptors);
+    });
+  };
+
+  return async (call, spec, pages, contentType, message) => {
+    const { request, response, lifetime, presentation, context } = call;
+    const { signal } = lifetime;
+    let token = "";
+    const lines = createLineFraming(contentType, (item) => pages.write(item, presentation));
+    const framing: Framing = { ...lines, failure: (error) => lines.failure(withToken(error, token)) };
+    const output = createStreamOutput(request, response, framing, context.responseHeader, options);
+    call.fail = (thrown) => output.fail(thrown);
+    try {
+      let page = await readFirst(call, spec, message);
+      if (signal.aborted) return;
+      if (request.method === "HEAD") {
+        lifetime.done();
+        return sendHeadOnly(request, response, framing);
+      }
+      for (;;) {
+        for (const item of pages.itemsOf(page)) {
+          const wait = output.write(item);
+          if (wait !== undefined) await wait;
+          if (signal.aborted) return;
+        }
+        token = pages.nextTokenOf(page);
+        if (token === "") break;
+        page = await readNext(call, spec, pages.withToken(message, token));
+        if (signal.aborted) return;
+      }
+      lifetime.done();
+      output.end();
+    } catch (error) {
+      if (signal.aborted) return;
+      lifetime.done();
+      output.fail(error);
+    }
+  };
+}
+
+/** Adds the token of the page that failed to the last line, so that a client can go on from there. */
+function withToken(error: string, token: string): string {
+  return JSON.stringify({ ...(JSON.parse(error) as object), next_page_token: token });
+}
+
+/** Reads a page with a context that ends with the call, or after some time. */
+async function inTime(
+  context: HandlerContext,
+  limitMs: number | undefined,
+  read: (context: HandlerContext) => Promise<Message>,
+): Promise<Message> {
+  if (limitMs === undefined) return read(context);
+  const page = new AbortController();
+  const end = (): void => page.abort(context.signal.reason);
+  const deadline = Date.now() + limitMs;
+  const late = new ConnectError(`the page took longer than ${limitMs} ms`, Code.DeadlineExceeded);
+  const timer = setTimeout(() => page.abort(late), limitMs);
+  context.signal.addEventListener("abort", end, { once: true });
+  try {
+    const timeoutMs = (): number => Math.min(deadline - Date.now(), context.timeoutMs() ?? Infinity);
+    return await read({ ...context, signal: page.signal, timeoutMs });
+  } finally {
+    clearTimeout(timer);
+    context.signal.removeEventListener("abort", end);
+  }
+}
