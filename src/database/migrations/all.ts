@@ -37,6 +37,7 @@ import { addRefreshOrigins } from "./0042-refresh-origins.ts";
 import { chainEntries } from "./0050-chained-entries.ts";
 import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
+import { createWebhookDeliveries, createWebhooks } from "./0057-webhooks.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 
@@ -100,6 +101,8 @@ export const migrations: Migrations = {
   "0054-ends-of-sessions": {
     createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
   },
+  "0057-webhooks": { up: createWebhooks },
+  "0058-webhook-deliveries": { up: createWebhookDeliveries },
 };
 
 /** The names of all migrations. */

@@ -2,7 +2,7 @@
 // once, and compared by the ids.
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
-import { errorIn } from "../../filters/error-at.ts";
+import { errorIn, quote } from "../../filters/error-at.ts";
 import type { Condition, Operand } from "../../filters/condition.ts";
 import { parseAnyPath } from "../../paths/parse-path.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
@@ -51,15 +51,49 @@ export async function resolvePaths(lookup: Lookup, condition: Condition): Promis
   }
 }
 
+/**
+ * Checks that the paths in a condition have ids alone, so that they mean the same whatever is renamed, deleted or created.
+ *
+ * @throws ServiceError FIELD_INVALID, as `resolvePaths`, and for a path with a name; PATH_INVALID.
+ */
+export function requireIdsInPaths(condition: Condition): void {
+  switch (condition.kind) {
+    case "all":
+    case "any":
+      return condition.conditions.forEach(requireIdsInPaths);
+    case "not":
+      return requireIdsInPaths(condition.condition);
+    case "present":
+      return;
+    default: {
+      const isActor = isOf(condition.operand, actorPath);
+      if (!isActor && !isOf(condition.operand, resourcePath)) return;
+      const { text } = pathIn(condition);
+      const { references } = parseAnyPath(isActor ? [patterns.Member] : allPatterns, text, "filter");
+      if (references.every(({ by }) => by === "id")) return;
+      throw errorIn(
+        "filter",
+        `a path must have ids in place of names here, as /orgs/@<id>/members/@<id>; got ${quote(text)}`,
+      );
+    }
+  }
+}
+
 /** @param match returns the condition that the path is a text or, if it is so, that it begins with it. */
 async function comparePath(
   condition: Condition,
   match: (text: string, isBelow: boolean) => Promise<Condition>,
 ): Promise<Condition> {
-  if (condition.kind === "compare" && condition.comparator === "=") return match(condition.value, false);
-  if (condition.kind === "compare" && condition.comparator === "!=")
-    return { kind: "not", condition: await match(condition.value, false) };
-  if (condition.kind === "contains" && condition.parts.length === 1) return match(condition.parts[0] ?? "", true);
+  const { text, isBelow, isNot } = pathIn(condition);
+  const matched = await match(text, isBelow);
+  return isNot ? { kind: "not", condition: matched } : matched;
+}
+
+function pathIn(condition: Condition): { readonly text: string; readonly isBelow: boolean; readonly isNot: boolean } {
+  if (condition.kind === "compare" && (condition.comparator === "=" || condition.comparator === "!="))
+    return { text: condition.value, isBelow: false, isNot: condition.comparator === "!=" };
+  if (condition.kind === "contains" && condition.parts.length === 1)
+    return { text: condition.parts[0] ?? "", isBelow: true, isNot: false };
   throw errorIn("filter", `a path supports =, != and :, without wildcards; ":" also finds what is below a resource`);
 }
 
