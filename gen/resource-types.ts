@@ -23,6 +23,7 @@ export const resourceTypes = {
   Service: { singular: "service", plural: "services", area: "resources", sharesId: false, identifierNames: false, patterns: [["services"]] },
   Session: { singular: "session", plural: "sessions", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members", "sessions"]] },
   Subgroup: { singular: "subgroup", plural: "subgroups", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "subgroups"]] },
+  Webhook: { singular: "webhook", plural: "webhooks", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "webhooks"]] },
 } as const;
 
 /** The resources of which each parent has exactly one, by their types. */
@@ -54,4 +55,5 @@ export const singulars = {
   services: "service",
   sessions: "session",
   subgroups: "subgroup",
+  webhooks: "webhook",
 } as const;

@@ -159,6 +159,10 @@ const settings = {
     default: undefined,
     desc: "Comma-separated addresses or prefixes, such as 10.1.0.0/16, at which the identity providers of orgs may be besides public addresses. With a loopback address such as 127.0.0.1, also with http, for development. If unset, none.",
   }),
+  TENANTRY_WEBHOOK_NETWORKS: prefixes({
+    default: undefined,
+    desc: "Comma-separated addresses or prefixes, such as 10.1.0.0/16, to which webhooks of orgs may deliver besides public addresses. With a loopback address such as 127.0.0.1, also with http, for development. If unset, none.",
+  }),
   TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
     default: "on",
     desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",
@@ -237,6 +241,8 @@ export interface Config {
   readonly secretKeysFile: string | undefined;
   /** The prefixes, in canonical form, at which identity providers may be besides public addresses. */
   readonly identityProviderNetworks: readonly string[];
+  /** The same of the receivers of webhooks. */
+  readonly webhookNetworks: readonly string[];
   readonly prepareStatements: boolean;
   readonly readConnections: number;
   readonly writeConnections: number;
@@ -287,6 +293,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     signingKeyDays: env.TENANTRY_SIGNING_KEY_DAYS,
     secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
     identityProviderNetworks: env.TENANTRY_IDENTITY_PROVIDER_NETWORKS ?? [],
+    webhookNetworks: env.TENANTRY_WEBHOOK_NETWORKS ?? [],
     prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,

@@ -39,6 +39,10 @@ import { createResourceTypesService } from "./resources/resource-types/service.t
 import { serviceDefinition } from "./resources/services/definition.ts";
 import { createServicesService } from "./resources/services/service.ts";
 import { transitionFollowers } from "./resources/sweeps/transition-followers.ts";
+import { webhookDefinition } from "./events/webhooks/definition.ts";
+import type { WebhookDependencies } from "./events/webhooks/rules.ts";
+import { createWebhooksService } from "./events/webhooks/service.ts";
+import type { SendGuarded } from "./identity/outgoing/guarded-request.ts";
 import type { ResourceDefinition } from "./standard-methods/definition/definition.ts";
 import { type Follower, createRegistry, requireAllDefined } from "./standard-methods/definition/registry.ts";
 import { sessionDefinition } from "./iam/sessions/definition.ts";
@@ -51,7 +55,8 @@ import { createRolesService } from "./iam/roles/service.ts";
 
 export type ResourceServiceDependencies = RoleDependencies &
   ProviderDependencies &
-  IdentityProviderDependencies & { readonly impersonation: ImpersonationDependencies };
+  IdentityProviderDependencies &
+  WebhookDependencies & { readonly impersonation: ImpersonationDependencies; readonly sendToWebhook: SendGuarded };
 
 interface RegisteredResources {
   readonly definitions: readonly [ResourceDefinition, ...ResourceDefinition[]];
@@ -75,6 +80,7 @@ export const registeredResources: readonly RegisteredResources[] = [
   { definitions: [roleDefinition], createService: createRolesService },
   { definitions: [roleBindingDefinition], createService: createRoleBindingsService },
   { definitions: [quotaRequestDefinition], createService: createQuotaRequestsService },
+  { definitions: [webhookDefinition], createService: createWebhooksService },
   { definitions: [serviceDefinition], createService: createServicesService },
   { definitions: [quantityKindDefinition], createService: createQuantityKindsService },
   { definitions: [qualityKindDefinition], createService: createQualityKindsService },

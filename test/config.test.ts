@@ -48,6 +48,7 @@ const defaults = {
   signingKeyDays: 30,
   secretKeysFile: undefined,
   identityProviderNetworks: [],
+  webhookNetworks: [],
   prepareStatements: true,
   readConnections: 4,
   writeConnections: 10,
@@ -108,6 +109,7 @@ const others = [
     "127.0.0.1, ::FFFF:10.1.0.0/112",
     ["127.0.0.1/32", "10.1.0.0/16"],
   ],
+  ["TENANTRY_WEBHOOK_NETWORKS", "webhookNetworks", "127.0.0.1", ["127.0.0.1/32"]],
   ["TENANTRY_TRUSTED_PROXIES", "trustedProxies", "10.0.0.0/8, ::1, loopback", ["10.0.0.0/8", "::1", "loopback"]],
   ["TENANTRY_CORS_ORIGINS", "corsOrigins", "https://a.example, http://b:81", ["https://a.example", "http://b:81"]],
 ] as const;
@@ -146,6 +148,7 @@ describe("settings", () => {
       TENANTRY_MAX_ROLES_PER_ORG 1000 of 1000000
       TENANTRY_MAX_ROLE_BINDINGS_PER_ORG 1000000 of 100000000
       TENANTRY_MAX_QUOTA_REQUESTS_PER_ORG 10000 of 1000000
+      TENANTRY_MAX_WEBHOOKS_PER_ORG 20 of 1000
       TENANTRY_MAX_RESOURCE_TYPES_PER_SERVICE 100 of 10000
       TENANTRY_MAX_RESOURCES_PER_PROJECT 10000 of 10000000
       "
@@ -343,7 +346,7 @@ describe("the help", () => {
     });
     // The URL of the database, the origins, the proxies, the issuer, the networks, the file of keys, the API key and the
     // port of metrics have none.
-    expect(shown).toHaveLength(lines.length - 8);
+    expect(shown).toHaveLength(lines.length - 9);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: "http://localhost:8080" });
   });

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import { createSendToWebhook } from "../events/deliveries/send.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import { createProjectContents } from "../resources/project-contents.ts";
@@ -10,7 +11,10 @@ import type { Identity } from "./identity.ts";
 import type { ReadsAndWrites } from "./reads-and-writes.ts";
 import type { Scheduling } from "./scheduling.ts";
 
-type Settings = Pick<Config, "identityProviderNetworks" | "limits" | "requestTimeoutMs" | "retentionDays">;
+type Settings = Pick<
+  Config,
+  "identityProviderNetworks" | "limits" | "requestTimeoutMs" | "retentionDays" | "webhookNetworks"
+>;
 
 interface Parts {
   readonly database: Database;
@@ -26,7 +30,7 @@ interface Parts {
 /** Gathers what the handlers of all services use. Each says in its own signature which of it. */
 export function composeHandlers(settings: Settings, parts: Parts): ServiceDependencies {
   const { database, installation, sealer, contract, scheduling, access, identity, readsAndWrites } = parts;
-  const { identityProviderNetworks, limits, requestTimeoutMs, retentionDays } = settings;
+  const { identityProviderNetworks, webhookNetworks, limits, requestTimeoutMs, retentionDays } = settings;
   const { registry, knownPermissions, predefinedRoles } = contract;
   const { listQueue, previewQueue, countRequest } = scheduling;
   const { impersonation, signHead, tokenFunctions } = identity;
@@ -47,6 +51,8 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     tokenFunctions,
     countRefresh: (member) => countRequest(member, false),
     identityProviderNetworks,
+    webhookNetworks,
+    sendToWebhook: createSendToWebhook(webhookNetworks),
     limits,
     requestTimeoutMs,
     retentionDays,

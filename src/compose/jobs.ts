@@ -9,16 +9,19 @@ import { createOperationsJob } from "../jobs/operations-job.ts";
 import { createPurgeJob } from "../jobs/purge/purge-job.ts";
 import { createStatisticsJob } from "../jobs/statistics-job.ts";
 import { createSweepJob } from "../jobs/sweep-job.ts";
+import { createDeliveriesJob } from "../jobs/deliveries-job.ts";
+import type { ServiceDependencies } from "../rpc/services.ts";
 import type { RunningJob } from "../timers/runs.ts";
 
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
 const statisticsIntervalMs = 1_000;
+const deliveriesIntervalMs = 250;
 
 /** Starts what a server does by itself. */
 export function composeJobs(
   { purgeIntervalMs }: Pick<Config, "purgeIntervalMs">,
-  dependencies: ChangesDependencies,
+  dependencies: ServiceDependencies & ChangesDependencies,
   logger: Logger,
 ): readonly RunningJob[] {
   const { database, registry, installation, retentionDays, signHead } = dependencies;
@@ -31,6 +34,7 @@ export function composeJobs(
     { name: "purge", ...createPurgeJob(ofPurge) },
     { name: "operations", ...createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }) },
     { name: "sweep", ...createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }) },
+    { name: "deliveries", ...createDeliveriesJob({ dependencies, intervalMs: deliveriesIntervalMs, logger }) },
     { name: "statistics", ...createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }) },
   ];
 }

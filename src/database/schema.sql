@@ -858,6 +858,71 @@ create table sweeps (
 );
 CREATE INDEX sweeps_queue ON sweeps USING btree (next_time);
 
+create table webhook_deliveries (
+  customer_id uuid not null,
+  org_id uuid not null,
+  webhook_id uuid not null,
+  revision uuid not null,
+  position integer not null,
+  message_id text not null,
+  change_count integer not null,
+  state text not null,
+  attempts integer not null,
+  attempt_time timestamp(3) with time zone not null,
+  next_attempt_time timestamp(3) with time zone,
+  status_code integer not null,
+  answer text not null,
+  error text not null,
+  duration_ms integer not null,
+  constraint webhook_deliveries_pkey PRIMARY KEY (customer_id, org_id, webhook_id, revision, "position"),
+  constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['DELIVERED'::text, 'FAILED'::text, 'DEAD'::text])))
+);
+
+create table webhooks (
+  customer_id uuid not null,
+  org_id uuid not null,
+  id uuid not null,
+  url text not null,
+  filter text not null,
+  format text not null,
+  state text not null,
+  disabled_reason text,
+  member_org_id uuid not null,
+  member_id uuid not null,
+  sealed_secret bytea not null,
+  sealed_previous_secret bytea,
+  previous_secret_expire_time timestamp(3) with time zone,
+  cursor_time timestamp with time zone not null,
+  cursor_revision uuid not null,
+  cursor_position integer not null,
+  pending_time timestamp with time zone,
+  pending_revision uuid,
+  pending_position integer,
+  attempts integer not null default 0,
+  failing_since timestamp with time zone,
+  next_attempt_time timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  lease_id uuid,
+  lease_end timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint webhooks_pkey PRIMARY KEY (org_id, id),
+  constraint webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['GONE'::text, 'ACCESS_LOST'::text]))),
+  constraint webhooks_format_check CHECK ((format = ANY (ARRAY['STANDARD'::text, 'CLOUDEVENTS'::text, 'NDJSON_BATCH'::text]))),
+  constraint webhooks_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
+  constraint webhooks_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+);
+CREATE INDEX webhooks_by_create_time ON webhooks USING btree (org_id, create_time, id);
+CREATE INDEX webhooks_by_display_name ON webhooks USING btree (org_id, display_name COLLATE "C", id);
+CREATE INDEX webhooks_by_name ON webhooks USING btree (org_id, name COLLATE "C");
+CREATE INDEX webhooks_by_update_time ON webhooks USING btree (org_id, update_time, id);
+CREATE INDEX webhooks_id ON webhooks USING hash (id);
+CREATE UNIQUE INDEX webhooks_name_key ON webhooks USING btree (org_id, name);
+
 create table write_requests (
   org_id uuid not null,
   actor_id uuid not null,

@@ -4,6 +4,7 @@ import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-co
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
+import type { WebhookTables } from "./webhook-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them, and as the declarations of the package name them. `schema.sql` is the schema in SQL.
@@ -344,7 +345,7 @@ export interface Installation {
   issuer: string | null;
 }
 
-export interface Schema extends TokenTables, IdentityTables {
+export interface Schema extends TokenTables, IdentityTables, WebhookTables {
   customers: Customers;
   orgs: Orgs;
   projects: Projects;

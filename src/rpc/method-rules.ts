@@ -61,7 +61,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
   const target =
     pathField === "" || anyPath !== undefined
       ? undefined
-      : readTargetField(method, name, pathField, { reads, isPaged, namesParents: namesParents(method, permission) });
+      : readTargetField(method, name, pathField, { reads, namesParents: namesParents(method, permission) });
   return {
     name,
     permission: anyone || isTyped(permission) ? undefined : permission,

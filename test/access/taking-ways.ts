@@ -127,6 +127,8 @@ const namesOnly = "changes a name and what describes it; what conditions read of
 const ofCloud = "changes what the cloud offers, on which nobody holds anything";
 const ofItself = "decides about the resource itself, for everybody alike";
 
+const ofWebhooks = "a webhook shows what its member may see, and gives nobody access";
+
 /** The ways of each method; a reason for a method that takes nothing. A new method needs a line. */
 export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | string>> = {
   UpdateCustomer: namesOnly,
@@ -333,6 +335,15 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   RotateClient: ofClients,
   BatchCreateClients: ofClients,
   BatchDeleteClients: ofClients,
+  CreateWebhook: ofWebhooks,
+  UpdateWebhook: ofWebhooks,
+  DeleteWebhook: ofWebhooks,
+  RotateWebhook: ofWebhooks,
+  PauseWebhook: ofWebhooks,
+  ResumeWebhook: ofWebhooks,
+  ReplayWebhook: ofWebhooks,
+  BatchCreateWebhooks: ofWebhooks,
+  BatchDeleteWebhooks: ofWebhooks,
 
   UpdateQuota: ofQuotas,
   CreateQuotaRequest: ofQuotas,

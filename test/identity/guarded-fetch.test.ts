@@ -1,10 +1,11 @@
 // What the service connects to for identity providers, whose URLs orgs choose.
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ResolveHost, createGuardedFetch } from "../../src/identity/oidc/guarded-fetch.ts";
-import { findUrlProblem } from "../../src/identity/oidc/issuer.ts";
-import { mayConnect } from "../../src/identity/oidc/public-address.ts";
-import { createSlots } from "../../src/identity/oidc/slots.ts";
+import { createGuardedFetch } from "../../src/identity/oidc/guarded-fetch.ts";
+import type { ResolveHost } from "../../src/identity/outgoing/guarded-request.ts";
+import { mayConnect } from "../../src/identity/outgoing/public-address.ts";
+import { createSlots } from "../../src/identity/outgoing/slots.ts";
+import { findUrlProblem } from "../../src/identity/outgoing/url-problem.ts";
 
 /** Counts connections, and sends nothing. */
 const server = createServer((socket) => {
@@ -31,6 +32,7 @@ test.each([
   ["100.64.0.1", false],
   ["127.0.0.1", false],
   ["127.255.255.254", false],
+  ["168.63.129.16", false],
   ["169.254.169.254", false],
   ["172.16.0.1", false],
   ["172.31.255.255", false],

@@ -50,6 +50,8 @@ const readsByOtherVerbs: readonly string[] = [
   // They change claims and progress, which are neither in the change log nor in a revision.
   "ClaimOperations",
   "RenewOperation",
+  // It sends a request, and changes nothing.
+  "TestWebhook",
 ].toSorted();
 
 test("methods with only GET, and those in this list, are reads; all others are writes", () => {
@@ -83,6 +85,10 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Rotate: { verb: "rotate", field: "path", wildcards: "nowhere", http: "post" },
   Impersonate: { verb: "impersonate", field: "path", wildcards: "nowhere", http: "post" },
   Erase: { verb: "erase", field: "path", wildcards: "nowhere", http: "post" },
+  Pause: { verb: "pause", field: "path", wildcards: "nowhere", http: "post" },
+  Resume: { verb: "resume", field: "path", wildcards: "nowhere", http: "post" },
+  Replay: { verb: "replay", field: "path", wildcards: "nowhere", http: "post" },
+  Test: { verb: "test", field: "path", wildcards: "above-id", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
   BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
@@ -143,7 +149,11 @@ describe.each(ofResources)("$name", (method) => {
         : [
             isOfSingleton || isOfLog ? "parent_path" : standard?.field,
             // A log names one parent.
-            method.name === "ListChanges" ? "above-id" : createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
+            ["ListChanges", "ListWebhookDeliveries"].includes(method.name)
+              ? "above-id"
+              : createsInSeveral(method)
+                ? "last-in-org"
+                : standard?.wildcards,
           ],
     );
   });

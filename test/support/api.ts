@@ -18,6 +18,7 @@ import { QualityKindsService } from "../../gen/resources/v1alpha/quality_kind_pb
 import { QuantityKindsService } from "../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import { ResourceTypesService } from "../../gen/resources/v1alpha/resource_type_pb.ts";
 import { ServicesService } from "../../gen/resources/v1alpha/service_pb.ts";
+import { WebhooksService } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import { type Protocol, createTransport } from "./transports.ts";
 
 /** Generated clients of all services that tests call, and the transport that they share. */
@@ -38,6 +39,7 @@ export interface Api {
   readonly groupMembers: Client<typeof GroupMembersService>;
   readonly roles: Client<typeof RolesService>;
   readonly roleBindings: Client<typeof RoleBindingsService>;
+  readonly webhooks: Client<typeof WebhooksService>;
   readonly services: Client<typeof ServicesService>;
   readonly quantityKinds: Client<typeof QuantityKindsService>;
   readonly qualityKinds: Client<typeof QualityKindsService>;
@@ -63,6 +65,7 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     groupMembers: createClient(GroupMembersService, transport),
     roles: createClient(RolesService, transport),
     roleBindings: createClient(RoleBindingsService, transport),
+    webhooks: createClient(WebhooksService, transport),
     services: createClient(ServicesService, transport),
     quantityKinds: createClient(QuantityKindsService, transport),
     qualityKinds: createClient(QualityKindsService, transport),

@@ -117,6 +117,21 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     fieldsIn: (org, name) => ({ identityProviderPath: `${org}/identityProviders/issuer`, subject: `s${name}` }),
     columns: { provider_id: "gen_random_uuid()", subject: "'s' || n" },
   },
+  Webhook: {
+    fieldsIn: () => ({ url: "https://hooks.invalid" }),
+    columns: {
+      url: "'https://hooks.invalid'",
+      filter: "''",
+      format: "'STANDARD'",
+      state: "'PAUSED'",
+      member_org_id: "gen_random_uuid()",
+      member_id: "gen_random_uuid()",
+      sealed_secret: "''",
+      cursor_time: "now()",
+      cursor_revision: "gen_random_uuid()",
+      cursor_position: "0",
+    },
+  },
   Group: {},
   GroupMember: {
     standsFor: { type: "Member", field: "memberPath" },

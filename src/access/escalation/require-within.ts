@@ -90,6 +90,23 @@ export function requireMayWidenClients({ author: { narrowing, isOfClient } }: Or
   );
 }
 
+/**
+ * Checks that the credential of the author has no limit that what it sets up would not have: it is not narrowed, counts all that its
+ * member holds, is accepted from everywhere, does not end, and is of no client.
+ *
+ * @param what nobody can do otherwise: `have a webhook deliver`.
+ * @throws ServiceError GRANT_EXCEEDS_OWN
+ */
+export async function requireUnlimited(transaction: OrgTransaction, what: string): Promise<void> {
+  const { narrowing, isOfClient, grantsUntil, allowedAddresses } = transaction.author;
+  const isLimited =
+    narrowing !== undefined || isOfClient === true || grantsUntil !== null || allowedAddresses !== undefined;
+  if (!isLimited && (await readCredentialEnd(transaction)) === null) return;
+  throw exceeds(
+    `with an API key or token that is narrowed, limited to earlier grants or addresses, or ends, or with the token of a client, nobody can ${what}: use a credential without limits, or sign in with a browser`,
+  );
+}
+
 function exceeds(rule: string, metadata: Readonly<Record<string, string>> = {}): ServiceError {
   return new ServiceError("GRANT_EXCEEDS_OWN", rule, { metadata });
 }

@@ -37,6 +37,7 @@ import { addRefreshOrigins } from "./0042-refresh-origins.ts";
 import { chainEntries } from "./0050-chained-entries.ts";
 import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
+import { createWebhookDeliveries, createWebhooks } from "./0057-webhooks.ts";
 import { tellTimelines } from "./0060-timelines.ts";
 import { createAccessEvents } from "./0063-access-events.ts";
 import { customerLogIndexes, declareCustomerLogIndex } from "./0064-customer-log-index.ts";
@@ -106,6 +107,8 @@ export const migrations: Migrations = {
   "0054-ends-of-sessions": {
     createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
   },
+  "0057-webhooks": { up: createWebhooks },
+  "0058-webhook-deliveries": { up: createWebhookDeliveries },
   "0060-timelines": { up: tellTimelines },
   "0063-access-events": { up: createAccessEvents },
   "0064-customer-log-index": { up: declareCustomerLogIndex },

@@ -2,7 +2,7 @@
 // once, and compared by the ids.
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
-import { errorIn } from "../../filters/error-at.ts";
+import { errorIn, quote } from "../../filters/error-at.ts";
 import type { Condition, Operand } from "../../filters/condition.ts";
 import { parseAnyPath, parseSingletonPath } from "../../paths/parse-path.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
@@ -79,11 +79,45 @@ export async function replacePaths(condition: Condition, fields: ReadonlyMap<unk
   }
 }
 
+/**
+ * Checks that the paths in a condition have ids alone, so that they mean the same whatever is renamed, deleted or created.
+ *
+ * @throws ServiceError FIELD_INVALID, as `resolvePaths`, and for a path with a name; PATH_INVALID.
+ */
+export function requireIdsInPaths(condition: Condition): void {
+  switch (condition.kind) {
+    case "all":
+    case "any":
+      return condition.conditions.forEach(requireIdsInPaths);
+    case "not":
+      return requireIdsInPaths(condition.condition);
+    case "present":
+      return;
+    default: {
+      const isActor = condition.operand.value === actorPath;
+      if (!isActor && condition.operand.value !== resourcePath) return;
+      const { text } = pathIn(condition);
+      const { references } = isActor ? parseAnyPath([patterns.Member], text, "filter") : parseResourcePath(text);
+      if (references.every(({ by }) => by === "id")) return;
+      throw errorIn(
+        "filter",
+        `a path must have ids in place of names here, as /orgs/@<id>/members/@<id>; got ${quote(text)}`,
+      );
+    }
+  }
+}
+
 async function comparePath(condition: Condition, { match }: PathField): Promise<Condition> {
-  if (condition.kind === "compare" && condition.comparator === "=") return match(condition.value, false);
-  if (condition.kind === "compare" && condition.comparator === "!=")
-    return { kind: "not", condition: await match(condition.value, false) };
-  if (condition.kind === "contains" && condition.parts.length === 1) return match(condition.parts[0] ?? "", true);
+  const { text, isBelow, isNot } = pathIn(condition);
+  const matched = await match(text, isBelow);
+  return isNot ? { kind: "not", condition: matched } : matched;
+}
+
+function pathIn(condition: Condition): { readonly text: string; readonly isBelow: boolean; readonly isNot: boolean } {
+  if (condition.kind === "compare" && (condition.comparator === "=" || condition.comparator === "!="))
+    return { text: condition.value, isBelow: false, isNot: condition.comparator === "!=" };
+  if (condition.kind === "contains" && condition.parts.length === 1)
+    return { text: condition.parts[0] ?? "", isBelow: true, isNot: false };
   throw errorIn("filter", `a path supports =, != and :, without wildcards; ":" also finds what is below a resource`);
 }
 
@@ -145,6 +179,15 @@ async function ofResource(lookup: Lookup, text: string, isBelow: boolean): Promi
   return { kind: "all", conditions: itself };
 }
 
+function parseResourcePath(text: string): AnyPath {
+  const singleton = singletonAt(text);
+  return singleton === undefined ? parseAnyPath(allPatterns, text, "filter") : parseSingleton(singleton, text);
+}
+
+function parseSingleton(type: SingletonType, text: string): AnyPath {
+  return parseSingletonPath(type, parentPatternsOf(type) ?? [], text, "filter");
+}
+
 /** Returns the type of the singleton that a path names, if it does: only its last segment is no name or id. */
 function singletonAt(text: string): SingletonType | undefined {
   const segments = text.replace(/^\//, "").split("/");
@@ -154,7 +197,7 @@ function singletonAt(text: string): SingletonType | undefined {
 
 /** A singleton is logged with the id of its parent; the log of the platform, which has none, is found by its type and path. */
 async function ofSingleton(lookup: Lookup, type: SingletonType, text: string): Promise<Condition> {
-  const parent = parseSingletonPath(type, parentPatternsOf(type) ?? [], text, "filter");
+  const parent = parseSingleton(type, text);
   if (parent.pattern.length === 0)
     return { kind: "all", conditions: [isType(type), isText("resource_path", singletonPath(type, ""))] };
   const id = await idOfPath(lookup, parent);

@@ -22,6 +22,8 @@ export interface LogPage {
   readonly descending: boolean;
   /** The time, org, revision and position of the last entry of the page before. */
   readonly after: Cursor | undefined;
+  /** The same of the last entry that is read; all if it is undefined. */
+  readonly until?: Cursor | undefined;
   readonly limit: number;
   /** Whether what is in suspended orgs is shown. */
   readonly suspended: boolean;
@@ -146,19 +148,22 @@ function entriesOfOrgs(page: LogPage, customerId: string): RawBuilder<unknown> {
 
 /** Returns the first entries after the cursor that match. */
 function entries(page: LogPage, where: RawBuilder<SqlBool>): RawBuilder<unknown> {
-  const { condition, after, descending, limit } = page;
-  const [time, org, revision, position] = after ?? [];
-  const comparator = sql.raw(descending ? "<" : ">");
-  const isAfter =
-    after === undefined
-      ? sql<SqlBool>`true`
-      : sql<SqlBool>`(changes.time, changes.org_id, changes.revision, changes.position)
-          ${comparator} (${time}::timestamptz, ${org}::uuid, ${revision}::uuid, ${position}::int)`;
+  const { condition, after, until, descending, limit } = page;
+  const isAfter = compared(descending ? "<" : ">", after);
+  const isBefore = compared(descending ? ">=" : "<=", until);
   const selected = columns.map((column) => sql.ref(`changes.${column}`));
   return sql`
     select ${sql.join(selected)}, ${entryTime} as time_text, ${changeType} as type
-    from changes where ${where} and ${condition} and ${isAfter} and ${sql.raw(isInThePast)}
+    from changes where ${where} and ${condition} and ${isAfter} and ${isBefore} and ${sql.raw(isInThePast)}
     order by ${orderOf("changes", page)} limit ${limit}`;
+}
+
+/** Returns how the place of an entry in the order of the lists compares with another one; that it does, if there is none. */
+export function compared(comparator: "<" | "<=" | ">" | ">=", cursor: Cursor | undefined): RawBuilder<SqlBool> {
+  if (cursor === undefined) return sql<SqlBool>`true`;
+  const [time, org, revision, position] = cursor;
+  return sql<SqlBool>`(changes.time, changes.org_id, changes.revision, changes.position)
+    ${sql.raw(comparator)} (${time}::timestamptz, ${org}::uuid, ${revision}::uuid, ${position}::int)`;
 }
 
 function orderOf(table: string, { descending }: Pick<LogPage, "descending">): RawBuilder<unknown> {

@@ -19,8 +19,8 @@ import {
 import { causesOf } from "../../errors/causes-of.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { type GuardedFetch, ProviderError } from "./guarded-fetch.ts";
-import { findUrlProblem } from "./issuer.ts";
-import { createSlots } from "./slots.ts";
+import { findUrlProblem } from "../outgoing/url-problem.ts";
+import { createSlots } from "../outgoing/slots.ts";
 
 /** How a client proves at the token endpoint that it has its secret (OpenID Connect Core, 9). */
 export type AuthMethod = "CLIENT_SECRET_BASIC" | "CLIENT_SECRET_POST";

@@ -34,7 +34,6 @@ export interface AnyPathField {
 /** The properties of a method that determine which wildcards its path allows. */
 interface MethodKind {
   readonly reads: boolean;
-  readonly isPaged: boolean;
   /** Whether each item of a batch can name its own parent. */
   readonly namesParents: boolean;
 }
@@ -80,19 +79,19 @@ function patternsOfField(field: DescField, method: string): readonly PathPattern
 const resourceType = (type: string): string => type.slice(type.indexOf("/") + 1);
 
 /**
- * Returns where a path may have `-` (AIP-159): for any parent if the method reads several resources, above an id if it reads
+ * Returns where a path may have `-` (AIP-159): for any parent of what the method reads, above an id if it reads one, or what is of
  * one, and nowhere if it writes, except for the parents in one org of a batch whose items name them (AIP-233). The parent of a
  * singleton names one resource.
  */
 function wildcardsOf(
   field: DescField,
   patterns: readonly PathPattern[],
-  { reads, isPaged, namesParents }: MethodKind,
+  { reads, namesParents }: MethodKind,
 ): Wildcards {
   if (!reads) return namesParents && patterns.some(isBelowOrg) ? "last-in-org" : "nowhere";
   const { childType } = getOption(field, resource_reference);
   if (isSingletonType(resourceType(childType))) return "above-id";
-  return isPaged || childType !== "" ? "anywhere" : "above-id";
+  return childType === "" ? "above-id" : "anywhere";
 }
 
 const [orgs] = knownPatterns.Org;

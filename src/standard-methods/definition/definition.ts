@@ -22,6 +22,7 @@ export type ResourceTable = Exclude<
   | "resource_labels"
   | "resource_references"
   | "sweeps"
+  | "webhook_deliveries"
   | "write_requests"
 >;
 

@@ -1,16 +1,17 @@
-// Which addresses the service connects to on behalf of an org. An org chooses the URLs of its identity providers, and must not
+// Which addresses the service connects to on behalf of an org. An org chooses the URLs of its identity providers and webhooks, and must not
 // reach with them what only this machine and its network reach.
 import { containsAddress } from "../address-prefix.ts";
 
 /** Also as IPv4-mapped IPv6. */
 const allIPv4 = ["0.0.0.0/0"];
 
-/** The IPv4 prefixes of the IANA registry of special-purpose addresses, and multicast. */
+/** The IPv4 prefixes of the IANA registry of special-purpose addresses, multicast, and where a cloud answers its machines alone. */
 const specialIPv4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
+  "168.63.129.16/32",
   "169.254.0.0/16",
   "172.16.0.0/12",
   "192.0.0.0/24",

@@ -1,0 +1,153 @@
+// One request of a webhook: it is sent as the member for which the webhook delivers may see it now, and what came of it is recorded.
+import type { Change } from "../../../gen/iam/v1alpha/change_pb.ts";
+import type { Database } from "../../database/database.ts";
+import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
+import type { Sealer } from "../../identity/sealer.ts";
+import { observe } from "../../measures/histogram.ts";
+import type { ChangeRow } from "../changes/store.ts";
+import { liveSecrets } from "../webhooks/secret.ts";
+import type { DeliveryCounts } from "./counts.ts";
+import type { DisableWebhook } from "./disable.ts";
+import { type LogOfWebhook, positionOf } from "./read-ahead.ts";
+import { contentOf, headersOf, messageId, toLine } from "./request.ts";
+import { type Result, post, sendLimits } from "./send.ts";
+import { type RecordedDelivery, beginTry, endTry } from "./store.ts";
+import { type Progress, type Stop, type Turn, batch, leaseMs, nextTryAfter, patienceMs } from "./turn.ts";
+
+export interface AttemptDependencies {
+  readonly database: Pick<Database, "writes">;
+  readonly log: LogOfWebhook;
+  readonly send: SendGuarded;
+  readonly sealer: Pick<Sealer, "open">;
+  readonly disable: DisableWebhook;
+  readonly counts: DeliveryCounts;
+}
+
+/** The entries of a request, in their order. */
+export type Group = readonly [ChangeRow, ...ChangeRow[]];
+
+/** Sends the entries of a request, or the first of them that fit into a batch. */
+export type Attempt = (turn: Turn, group: Group, progress: Progress) => Promise<Progress | Stop>;
+
+type Recorded = Omit<RecordedDelivery, "state" | "next_attempt_time">;
+
+export function createAttempt({ database, log, send, sealer, disable, counts }: AttemptDependencies): Attempt {
+  const { writes } = database;
+
+  const record = async (
+    { webhook, lease, now }: Turn,
+    { outcome }: Result,
+    delivery: Recorded,
+    last: ChangeRow,
+    progress: Progress,
+  ): Promise<Progress | Stop> => {
+    const after = positionOf(last);
+    if (outcome === "accepted") {
+      counts.outcomes.delivered++;
+      const recorded = { ...delivery, state: "DELIVERED", next_attempt_time: null } as const;
+      const ended = { cursor: after, failingSince: null, nextAttemptTime: now(), delivery: recorded };
+      return (await endTry(writes, lease, ended)) ? { ...progress, after, failingSince: null } : {};
+    }
+    const failingSince = progress.failingSince ?? delivery.attempt_time;
+    const nextAttemptTime = nextTryAfter(failingSince, now());
+    if (outcome === "failed" && isOver(failingSince, now())) {
+      counts.outcomes.dead++;
+      const recorded = { ...delivery, state: "DEAD", next_attempt_time: null } as const;
+      const ended = { cursor: after, failingSince, nextAttemptTime, delivery: recorded };
+      return (await endTry(writes, lease, ended)) ? { after, failingSince, hasFailed: true } : {};
+    }
+    counts.outcomes.failed++;
+    const recorded = { ...delivery, state: "FAILED", next_attempt_time: nextAttemptTime } as const;
+    const isHeld = await endTry(writes, lease, { failingSince, nextAttemptTime, delivery: recorded });
+    if (isHeld && outcome === "gone") await disable(webhook, lease, "GONE");
+    return {};
+  };
+
+  /** What follows a failure in the same turn is given up if it is as old as that; otherwise it waits. */
+  const follow = async (turn: Turn, group: Group, progress: Progress, since: Date): Promise<Progress | Stop> => {
+    const { lease, now } = turn;
+    const kept = group.findIndex(({ time }) => !isOver(time, now()));
+    const [first, ...others] = kept === -1 ? group : group.slice(0, kept);
+    if (first === undefined) return {};
+    counts.outcomes.dead++;
+    const after = positionOf(others.at(-1) ?? first);
+    const delivery = {
+      ...recordOf(first, messageId([first, ...others]), others.length + 1, notSent),
+      attempts: 0,
+      attempt_time: now(),
+      state: "DEAD",
+      next_attempt_time: null,
+    } as const;
+    const isHeld = await endTry(writes, lease, { cursor: after, failingSince: since, delivery });
+    return isHeld ? { ...progress, after } : {};
+  };
+
+  return async (turn, group, progress) => {
+    const { webhook, lease, now, signal } = turn;
+    const { failingSince, hasFailed } = progress;
+    if (hasFailed && failingSince !== null) return follow(turn, group, progress, failingSince);
+    const shown = await show(log, turn, group);
+    if (shown === undefined) {
+      await disable(webhook, lease, "ACCESS_LOST");
+      return {};
+    }
+    const { changes, last } = shown;
+    const leaseEnd = new Date(now().getTime() + leaseMs);
+    const attempts = await beginTry(writes, lease, webhook, positionOf(last), leaseEnd);
+    if (attempts === undefined) return { nextAttemptTime: now() };
+    const time = now();
+    const content = contentOf(webhook.format, webhook.org_id, changes);
+    const headers = headersOf(content, liveSecrets(sealer, webhook, time), time);
+    // A server that stood still since would send what another one may have sent meanwhile.
+    if (now().getTime() > leaseEnd.getTime() - sendLimits.timeoutMs) return {};
+    const result = await post(send, webhook.url, headers, content.body, signal);
+    observe(counts.durations, result.durationMs / 1_000);
+    const delivery = { ...recordOf(group[0], content.id, changes.length, result), attempts, attempt_time: time };
+    return record(turn, result, delivery, last, progress);
+  };
+}
+
+const isOver = (since: Date, now: Date): boolean => now.getTime() - since.getTime() >= patienceMs;
+
+const notSent: Result = {
+  outcome: "failed",
+  status: 0,
+  answer: "",
+  error: "not sent: the receiver had failed for three days",
+  durationMs: 0,
+};
+
+function recordOf({ revision, position }: ChangeRow, id: string, count: number, result: Result) {
+  const { status, answer, error, durationMs } = result;
+  return {
+    revision,
+    position,
+    message_id: id,
+    change_count: count,
+    status_code: status,
+    answer,
+    error,
+    duration_ms: durationMs,
+  };
+}
+
+/** Returns the Changes of a request, as many as fit, and the last one's entry; undefined if the member has lost its access. */
+async function show(
+  log: LogOfWebhook,
+  { webhook }: Turn,
+  [first, ...others]: Group,
+): Promise<{ readonly changes: readonly [Change, ...Change[]]; readonly last: ChangeRow } | undefined> {
+  const reader = await log.readerFor(webhook);
+  if (reader === undefined) return undefined;
+  const changes: [Change, ...Change[]] = [await reader(first)];
+  let last = first;
+  let bytes = others.length === 0 ? 0 : toLine(changes[0]).length;
+  for (const row of others) {
+    const change = await reader(row);
+    bytes += toLine(change).length;
+    if (bytes > batch.bytes) break;
+    changes.push(change);
+    last = row;
+  }
+  return { changes, last };
+}

@@ -1,0 +1,102 @@
+// Delivers what a webhook has to deliver, in the order of the log: each request until the receiver has accepted it, or has failed for three
+// days. A server that ends, or loses the database, leaves a lease that ends and a cursor that has not moved, so another one sends the same
+// request again.
+import { randomUUID } from "node:crypto";
+import type { ChangeRow } from "../changes/store.ts";
+import { type AttemptDependencies, type Group, createAttempt } from "./attempt.ts";
+import { positionOf } from "./read-ahead.ts";
+import { type DuePlace, type Position, claim, endTry, release, trimDeliveries } from "./store.ts";
+import { type Progress, type Stop, type Turn, batch, isStop, leaseMs } from "./turn.ts";
+
+/** Delivers of one webhook, for some seconds at most. Rejects when the database fails; what is not recorded is sent again. */
+export type Deliver = (place: DuePlace, signal: AbortSignal) => Promise<void>;
+
+/** How long a server delivers of one webhook before others get their turn. */
+const turnMs = 10_000;
+
+/** How many entries are read ahead that are sent alone. */
+const readAhead = 100;
+
+/** When a webhook is tried again that could not be read. */
+const retryMs = 30_000;
+
+export function createDeliver(dependencies: AttemptDependencies): Deliver {
+  const { writes } = dependencies.database;
+  const run = createRun(dependencies);
+  return async (place, signal) => {
+    const readAtMs = performance.now();
+    const now = (): Date => new Date(place.nowMs + performance.now() - readAtMs);
+    const lease = { place, id: randomUUID() };
+    const webhook = await claim(writes, lease, { now: now(), end: new Date(now().getTime() + leaseMs) });
+    if (webhook === undefined) return;
+    try {
+      const { nextAttemptTime } = await run({ webhook, lease, signal, now });
+      await trimDeliveries(writes, place, now());
+      await release(writes, lease, nextAttemptTime);
+    } catch (error) {
+      // It would fail again and again, and take the turns of others.
+      await release(writes, lease, signal.aborted ? undefined : new Date(now().getTime() + retryMs));
+      throw error;
+    }
+  };
+}
+
+/** Creates the function that delivers until all is delivered, a request fails or the turn is over. */
+function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<Stop> {
+  const { database, log } = dependencies;
+  const attempt = createAttempt(dependencies);
+
+  const deliverPage = async (turn: Turn, groups: readonly Group[], from: Progress): Promise<Progress | Stop> => {
+    let progress = from;
+    for (const group of groups) {
+      turn.signal.throwIfAborted();
+      const step = await attempt(turn, group, progress);
+      if (isStop(step)) return step;
+      progress = step;
+    }
+    return progress;
+  };
+
+  return async (turn) => {
+    const { webhook, lease, now } = turn;
+    const isBatch = webhook.format === "NDJSON_BATCH";
+    const limit = isBatch ? batch.count : readAhead;
+    const endMs = now().getTime() + turnMs;
+    const { cursor_time: time, cursor_revision: revision, cursor_position: position } = webhook;
+    let progress: Progress = {
+      after: { time, revision, position },
+      failingSince: webhook.failing_since,
+      hasFailed: false,
+    };
+    while (now().getTime() < endMs) {
+      const ahead = await log.next(webhook, progress.after, limit);
+      if (ahead === undefined) return {};
+      const { rows, end, isPending } = ahead;
+      const last = rows.at(-1);
+      const due = isBatch && !isPending && rows.length < limit ? dueTimeOf(rows) : undefined;
+      if (due !== undefined && due > now()) return { nextAttemptTime: due };
+      const step = await deliverPage(turn, isBatch ? together(rows) : rows.map((row): Group => [row]), progress);
+      if (isStop(step)) return step;
+      progress = step;
+      // A batch was full before the last one, or there may be more.
+      const isAllSent = last === undefined || isSame(progress.after, positionOf(last));
+      if (!isAllSent || rows.length === limit || isSame(progress.after, end)) continue;
+      const { failingSince } = progress;
+      if (!(await endTry(database.writes, lease, { cursor: end, failingSince }))) return {};
+      progress = { ...progress, after: end };
+    }
+    return { nextAttemptTime: now() };
+  };
+}
+
+const isSame = (one: Position, other: Position): boolean =>
+  one.revision === other.revision && one.position === other.position;
+
+function together([first, ...others]: readonly ChangeRow[]): readonly Group[] {
+  return first === undefined ? [] : [[first, ...others]];
+}
+
+/** Returns when a batch that is not full is sent; undefined if there is nothing to send. */
+function dueTimeOf([first]: readonly ChangeRow[]): Date | undefined {
+  return first && new Date(first.time.getTime() + batch.waitMs);
+}

@@ -1,0 +1,107 @@
+// What a webhook has to deliver next, as the member for which it delivers may see it now.
+import type { Change } from "../../../gen/iam/v1alpha/change_pb.ts";
+import type { Holds } from "../../access/evaluation/author-holds.ts";
+import { readFilter } from "../../filters/read-filter.ts";
+import { toSql } from "../../filters/to-sql.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import type { Cursor } from "../../standard-methods/read/page-token.ts";
+import { changeFields } from "../changes/fields.ts";
+import { createLoggedMessage } from "../changes/logged-messages.ts";
+import { toChange } from "../changes/message.ts";
+import { createReadable } from "../changes/readable-entries.ts";
+import { resolvePaths } from "../changes/resolve-paths.ts";
+import { type ChangeRow, selectChanges } from "../changes/store.ts";
+import { permissionToDeliver } from "../webhooks/rules.ts";
+import { type Claimed, type Position, findWindowEnd } from "./store.ts";
+
+type Dependencies = Pick<ResourceDependencies, "database" | "registry" | "authorHolds">;
+
+/** The next entries of a log that a filter matches. */
+export interface Ahead {
+  readonly rows: readonly ChangeRow[];
+  /** Up to where the log was searched; there are no other matches before. */
+  readonly end: Position;
+  /** Whether these are the entries of a request that was tried before. */
+  readonly isPending: boolean;
+}
+
+export interface LogOfWebhook {
+  /** Returns undefined if the webhook has delivered all there is. */
+  readonly next: (webhook: Claimed, after: Position, limit: number) => Promise<Ahead | undefined>;
+  /**
+   * Returns the function that makes the Change of an entry as the member of the webhook may see it now; undefined if that may not list
+   * the changes of the org any more.
+   */
+  readonly readerFor: (webhook: Claimed) => Promise<((row: ChangeRow) => Promise<Change>) | undefined>;
+}
+
+export function createLogOfWebhook({ database, registry, authorHolds }: Dependencies): LogOfWebhook {
+  const loggedMessage = createLoggedMessage(registry);
+
+  const holdsOf = async ({ member_org_id, member_id, org_id }: Claimed): Promise<Holds | undefined> => {
+    const org = await database.reads.selectFrom("orgs").select("id").where("id", "=", member_org_id).executeTakeFirst();
+    if (org === undefined) return undefined;
+    const author = {
+      actorId: member_id,
+      actorOrgId: member_org_id,
+      grantsUntil: null,
+      narrowing: undefined,
+      origin: { credentialId: null },
+    };
+    const holds = await authorHolds.now({ db: database.reads, author });
+    const path = { pattern: patterns.Org, references: [{ by: "id", value: org_id } as const] };
+    return (await holds(permissionToDeliver, path)) ? holds : undefined;
+  };
+
+  return {
+    async next(webhook, after, limit) {
+      const owner = { kind: "org", id: webhook.org_id } as const;
+      const pending = pendingOf(webhook, after);
+      const end = pending ?? (await findWindowEnd(database.reads, owner.id, cursorAt(owner.id, after)));
+      if (end === undefined) return undefined;
+      // Its paths have ids alone, so nothing about names is asked.
+      const lookup = { database, registry, owner, holds: () => Promise.resolve(false) };
+      const condition = toSql(await resolvePaths(lookup, readFilter(webhook.filter, changeFields)));
+      const page = { owner, suspended: true, condition, descending: false, limit };
+      const selected = selectChanges({
+        ...page,
+        after: cursorAt(owner.id, after),
+        until: cursorAt(owner.id, end),
+      });
+      const { rows } = await selected.execute(database.reads);
+      return { rows, end, isPending: pending !== undefined };
+    },
+
+    async readerFor(webhook) {
+      const holds = await holdsOf(webhook);
+      if (holds === undefined) return undefined;
+      const readable = createReadable(registry, holds);
+      return async (row) => {
+        const [resource, origin] = [await readable.resource(row), await readable.origin(row)];
+        return toChange(row, { resource, origin, states: true, proof: false }, loggedMessage);
+      };
+    },
+  };
+}
+
+const cursorAt = (orgId: string, { time, revision, position }: Position): Cursor => [
+  time,
+  orgId,
+  revision,
+  String(position),
+];
+
+/** Returns the last entry of a request that was tried before; undefined if it was not, or is not the next one any more. */
+function pendingOf(webhook: Claimed, after: Position): Position | undefined {
+  const { pending_time: time, pending_revision: revision, pending_position: position, cursor_revision } = webhook;
+  if (time === null || revision === null || position === null) return undefined;
+  const isFirst = after.revision === cursor_revision && after.position === webhook.cursor_position;
+  return isFirst ? { time, revision, position } : undefined;
+}
+
+export const positionOf = ({ time_text: time, revision, position }: ChangeRow): Position => ({
+  time,
+  revision,
+  position,
+});

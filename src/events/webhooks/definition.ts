@@ -1,0 +1,54 @@
+import { WebhookSchema, WebhooksService } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import { enumerated, text } from "../../filters/filter-fields.ts";
+import { orgDefinition } from "../../iam/orgs/definition.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
+import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { type IssuedWebhookRow, toWebhook, webhookPath } from "./message.ts";
+import { selectWebhooks, unreadWebhookColumns, webhookColumns } from "./store.ts";
+
+export const webhookDefinition = defineResource<"webhooks", IssuedWebhookRow, typeof WebhookSchema>({
+  type: "Webhook",
+  service: WebhooksService,
+  schema: WebhookSchema,
+  label: { one: "webhook", many: "webhooks" },
+  places: [placeBelow("Webhook", orgDefinition, "org_id")],
+  storage: {
+    table: "webhooks",
+    key: ["org_id", "id"],
+    id: "id",
+    columns: webhookColumns,
+    unread: unreadWebhookColumns,
+    select: selectWebhooks,
+    called: levelOf("webhooks", false),
+    references: [{ column: "org_id", to: "Org", onDelete: "cascade" }],
+    countedBy: "org_id",
+    labels: "indexed",
+    nameConstraints: ["webhooks_name_key"],
+  },
+  toMessage: toWebhook,
+  pathOf: webhookPath,
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      member_org_name: byId(row.member_org_id),
+      member_org_delete_time: null,
+      member_name: byId(row.member_id),
+      member_delete_time: null,
+    }),
+  },
+  withoutSecrets: ({ secret: _secret, ...webhook }) => webhook,
+  fields: {
+    url: text("webhooks.url", { searched: true }),
+    format: enumerated("webhooks.format", ["STANDARD", "CLOUDEVENTS", "NDJSON_BATCH"]),
+    state: enumerated("webhooks.state", ["ACTIVE", "PAUSED", "DISABLED"]),
+  },
+  lifecycle: undefined,
+  limit: {
+    variable: "TENANTRY_MAX_WEBHOOKS_PER_ORG",
+    default: 20,
+    max: 1_000,
+    help: "How many webhooks an org may have.",
+  },
+  responses: { neverRevalidated: "the path of its member contains names, and it can be in any org" },
+  access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
+});

@@ -1,0 +1,48 @@
+import {
+  type Webhook,
+  Webhook_DisabledReason as Reason,
+  Webhook_Format as Format,
+  Webhook_State as State,
+} from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import type { Webhooks } from "../../database/webhook-tables.ts";
+import { formerMemberPath } from "../../iam/members/message.ts";
+import { formatPath, orgPathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { namedFields } from "../../standard-methods/named-fields.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
+import type { WebhookRow } from "./store.ts";
+
+/** A row. It has the secret only right after the creation, or after a rotation. */
+export type IssuedWebhookRow = WebhookRow & { readonly secret?: string };
+
+const formats = ["CLOUDEVENTS", "NDJSON_BATCH"] as const;
+
+export const toFormatColumn = (format: Format): Webhooks["format"] =>
+  formats.find((name) => Format[name] === format) ?? "STANDARD";
+
+export function toWebhook(row: IssuedWebhookRow): Webhook {
+  return {
+    $typeName: "iam.v1alpha.Webhook",
+    path: webhookPath(row),
+    ...namedFields(row),
+    url: row.url,
+    filter: row.filter,
+    format: Format[row.format],
+    state: State[row.state],
+    disabledReason: row.disabled_reason === null ? Reason.DISABLED_REASON_UNSPECIFIED : Reason[row.disabled_reason],
+    memberPath: formerMemberPath({
+      orgId: row.member_org_id,
+      orgName: row.member_org_name,
+      orgDeleteTime: row.member_org_delete_time,
+      id: row.member_id,
+      name: row.member_name,
+      deleteTime: row.member_delete_time,
+    }),
+    secret: row.secret,
+    previousSecretExpireTime: toTimestamp(row.previous_secret_expire_time),
+  };
+}
+
+export function webhookPath(row: WebhookRow): string {
+  return formatPath(patterns.Webhook, orgPathName(row), row.name);
+}

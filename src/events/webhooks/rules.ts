@@ -1,0 +1,144 @@
+import type { WebhookSchema } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import { requireUnlimited } from "../../access/escalation/require-within.ts";
+import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { isInOrgOf } from "../../database/org-key.ts";
+import { required } from "../../errors/required.ts";
+import { ServiceError, invalidField, invalidFields } from "../../errors/service-error.ts";
+import { findUrlProblem } from "../../identity/outgoing/url-problem.ts";
+import type { Sealer } from "../../identity/sealer.ts";
+import { formatPath, pathName } from "../../paths/format-path.ts";
+import { patterns, singletonPath } from "../../paths/patterns.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
+import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
+import { requireIdsInPaths } from "../changes/resolve-paths.ts";
+import { changeFields } from "../changes/fields.ts";
+import { readFilter } from "../../filters/read-filter.ts";
+import { type IssuedWebhookRow, toFormatColumn } from "./message.ts";
+import { issueSecret } from "./secret.ts";
+
+export interface WebhookDependencies {
+  readonly sealer: Pick<Sealer, "seal" | "open">;
+  /** The prefixes of addresses, besides public ones, to which webhooks deliver. */
+  readonly webhookNetworks: readonly string[];
+}
+
+export type WebhookRules = ResourceRules<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
+
+/** After every position in a revision. */
+const afterAll = 2_147_483_647;
+
+/** The columns with which a webhook begins to try again at once. */
+export const tryAtOnce = { attempts: 0, failing_since: null, next_attempt_time: "-infinity" } as const;
+
+/** Those of a webhook that begins another request. */
+export const nonePending = { pending_time: null, pending_revision: null, pending_position: null } as const;
+
+export function createWebhookRules(
+  dependencies: WebhookDependencies & Pick<ResourceDependencies, "authorHolds">,
+): WebhookRules {
+  const { sealer, webhookNetworks, authorHolds } = dependencies;
+
+  const termsOf = ({ url, filter, format }: Parameters<NonNullable<WebhookRules["change"]>>[2]) => {
+    const problem = findUrlProblem(url, webhookNetworks);
+    if (problem !== undefined) throw invalidField("webhook.url", problem, "url");
+    requireFilter(filter);
+    return { url, filter, format: toFormatColumn(format) };
+  };
+
+  return {
+    scope: { kind: "parent" },
+    creation: {
+      kind: "in org",
+      prepare: (transaction, _parents, webhooks, atItem) =>
+        mapItems(webhooks, atItem, async (webhook) => {
+          const terms = termsOf(webhook);
+          const member = await requireMayDeliver(transaction, authorHolds);
+          const id = transaction.newId();
+          const { secret, sealed } = issueSecret(sealer, id);
+          const { time, revision } = transaction;
+          const cursor = { cursor_time: time, cursor_revision: revision, cursor_position: afterAll };
+          const state = { state: "ACTIVE", disabled_reason: null } as const;
+          const secrets = { sealed_secret: sealed, sealed_previous_secret: null, previous_secret_expire_time: null };
+          const { member_org_id, member_id, ...names } = member;
+          return {
+            columns: { id, ...terms, ...state, member_org_id, member_id, ...secrets, ...cursor },
+            joined: { ...joinedOrgColumns(transaction), ...names, secret },
+          };
+        }),
+    },
+
+    async change(transaction, row, webhook) {
+      const { url, filter } = webhook;
+      const format = toFormatColumn(webhook.format);
+      if (url === row.url && filter === row.filter && format === row.format) return {};
+      const terms = termsOf(webhook);
+      const { member_org_id, member_id } = await requireMayDeliver(transaction, authorHolds);
+      return { ...terms, member_org_id, member_id, ...tryAtOnce, ...nonePending };
+    },
+
+    async beforeRemove({ db, org }, rows) {
+      const ids = rows.map(({ id }) => id);
+      await db
+        .deleteFrom("webhook_deliveries")
+        .where(isInOrgOf("webhook_deliveries", org))
+        .where("webhook_id", "in", ids)
+        .execute();
+    },
+
+    // It shows what its member may see, and gives nobody access.
+    revokes: "nothing",
+  };
+}
+
+/** The member for which a webhook delivers, with its names. */
+type DeliveringMember = Pick<
+  IssuedWebhookRow,
+  "member_org_id" | "member_id" | "member_org_name" | "member_org_delete_time" | "member_name" | "member_delete_time"
+>;
+
+/**
+ * Checks that a webhook may deliver for the author of a change: who reads the log of the org, with a credential that has no limit which
+ * deliveries would not have.
+ *
+ * @throws ServiceError PERMISSION_DENIED or GRANT_EXCEEDS_OWN
+ */
+export async function requireMayDeliver(
+  transaction: OrgTransaction,
+  authorHolds: AuthorHolds,
+): Promise<DeliveringMember> {
+  const { db, author, org } = transaction;
+  await requireUnlimited(transaction, "have a webhook deliver for its member");
+  const holds = await authorHolds.now(transaction);
+  if (!(await holds(permissionToDeliver, { pattern: patterns.Org, references: [{ by: "id", value: org.id }] }))) {
+    const resource = singletonPath("ChangeLog", formatPath(patterns.Org, pathName(org)));
+    throw new ServiceError(
+      "PERMISSION_DENIED",
+      `a webhook delivers what its member may see: requires ${permissionToDeliver} on ${resource}`,
+      { metadata: { permission: permissionToDeliver, resource } },
+    );
+  }
+  const [memberOrgId, memberId] = [required(author.actorOrgId), required(author.actorId)];
+  const member = await db
+    .selectFrom("members")
+    .innerJoin("orgs", "orgs.id", "members.org_id")
+    .select(["orgs.name as member_org_name", "orgs.delete_time as member_org_delete_time"])
+    .select(["members.name as member_name", "members.delete_time as member_delete_time"])
+    .where("members.org_id", "=", memberOrgId)
+    .where("members.id", "=", memberId)
+    .executeTakeFirstOrThrow();
+  return { member_org_id: memberOrgId, member_id: memberId, ...member };
+}
+
+export const permissionToDeliver = "iam.changes.list";
+
+/** @throws ServiceError FIELD_INVALID for `webhook.filter`. */
+function requireFilter(filter: string): void {
+  try {
+    requireIdsInPaths(readFilter(filter, changeFields));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.violations.length === 0) throw error;
+    throw invalidFields(error.violations.map((each) => ({ ...each, field: `webhook.${each.field}` })));
+  }
+}

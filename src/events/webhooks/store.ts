@@ -1,0 +1,54 @@
+import type { InferResult, Kysely } from "kysely";
+import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
+import type { Schema } from "../../database/schema.ts";
+
+export type WebhookRow = InferResult<ReturnType<typeof selectWebhooks>>[number];
+
+export const webhookColumns = [
+  "org_id",
+  "url",
+  "filter",
+  "format",
+  "state",
+  "disabled_reason",
+  "member_org_id",
+  "member_id",
+  "previous_secret_expire_time",
+  ...namedColumns,
+] as const;
+
+/** The columns that neither reads return nor the change log keeps: the secrets, and how far a webhook has delivered. */
+export const unreadWebhookColumns = [
+  "sealed_secret",
+  "sealed_previous_secret",
+  "cursor_time",
+  "cursor_revision",
+  "cursor_position",
+  "pending_time",
+  "pending_revision",
+  "pending_position",
+  "attempts",
+  "failing_since",
+  "next_attempt_time",
+  "lease_id",
+  "lease_end",
+] as const;
+
+/** Selects all webhooks, with the columns that paths need. The member for which one delivers may no longer exist. */
+export function selectWebhooks(db: Kysely<Schema>) {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("webhooks", "webhooks.org_id", "orgs.id")
+    .leftJoin("orgs as member_orgs", "member_orgs.id", "webhooks.member_org_id")
+    .leftJoin("members", (join) =>
+      join.onRef("members.org_id", "=", "webhooks.member_org_id").onRef("members.id", "=", "webhooks.member_id"),
+    )
+    .select(columnsOf("webhooks", webhookColumns))
+    .select([
+      ...pathColumns.org,
+      "member_orgs.name as member_org_name",
+      "member_orgs.delete_time as member_org_delete_time",
+      "members.name as member_name",
+      "members.delete_time as member_delete_time",
+    ]);
+}

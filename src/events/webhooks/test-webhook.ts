@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { TestWebhookRequest, WebhookDelivery } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import { callerOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
+import { ServiceError, notFound } from "../../errors/service-error.ts";
+import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
+import { createSlots } from "../../identity/outgoing/slots.ts";
+import type { Sealer } from "../../identity/sealer.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { headersOf, testContent } from "../deliveries/request.ts";
+import { post } from "../deliveries/send.ts";
+import { toDelivery } from "./deliveries.ts";
+import { liveSecrets } from "./secret.ts";
+import type { ServedWebhooks } from "./set-state.ts";
+
+/** How many tests run at once: of the webhooks of an org, and of all. */
+const slots = { perKey: 2, total: 32 };
+
+const busy = (): ServiceError =>
+  new ServiceError("RATE_LIMITED", "too many webhooks are being tested; try again in some seconds", {
+    retryAfterMs: 5_000,
+  });
+
+/** Creates the method that sends a request without a Change, and returns what came of it. */
+export function createTestWebhook(
+  { reader, dependencies: { database } }: ServedWebhooks,
+  { sealer, sendToWebhook }: { readonly sealer: Pick<Sealer, "open">; readonly sendToWebhook: SendGuarded },
+) {
+  const withSlot = createSlots({ ...slots, full: busy });
+  return async (_request: TestWebhookRequest, context: HandlerContext): Promise<WebhookDelivery> => {
+    const path = targetOf(context, patterns.Webhook);
+    const missing = (): ServiceError => notFound("webhook", formatReferences(patterns.Webhook, path));
+    const found = await reader.lookup(path, visibleOf(context));
+    if (found === undefined) throw missing();
+    const stored = await database.reads
+      .selectFrom("webhooks")
+      .select(["id", "org_id", "url", "format"])
+      .select(["sealed_secret", "sealed_previous_secret", "previous_secret_expire_time"])
+      .where("org_id", "=", found.org_id)
+      .where("id", "=", found.id)
+      .executeTakeFirst();
+    if (stored === undefined) throw missing();
+    const time = new Date(callerOf(context).time);
+    const content = testContent(stored.format, stored.org_id, `test-${randomUUID()}`, time);
+    const headers = headersOf(content, liveSecrets(sealer, stored, time), time);
+    const { outcome, status, answer, error, durationMs } = await withSlot(stored.org_id, () =>
+      post(sendToWebhook, stored.url, headers, content.body, context.signal),
+    );
+    return toDelivery({
+      message_id: content.id,
+      state: outcome === "accepted" ? "DELIVERED" : "FAILED",
+      revision: "",
+      position: 0,
+      change_count: 0,
+      attempts: 1,
+      attempt_time: time,
+      next_attempt_time: null,
+      status_code: status,
+      answer,
+      error,
+      duration_ms: durationMs,
+    });
+  };
+}
