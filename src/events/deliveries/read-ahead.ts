@@ -10,7 +10,7 @@ import { changeFields } from "../changes/fields.ts";
 import { createLoggedMessage } from "../changes/logged-messages.ts";
 import { toChange } from "../changes/message.ts";
 import { createReadable } from "../changes/readable-entries.ts";
-import { resolvePaths } from "../changes/resolve-paths.ts";
+import { findPinned, resolvePaths } from "../changes/resolve-paths.ts";
 import { type ChangeRow, selectChanges } from "../changes/store.ts";
 import { permissionToDeliver } from "../webhooks/rules.ts";
 import { type Claimed, type Position, findWindowEnd } from "./store.ts";
@@ -62,15 +62,24 @@ export function createLogOfWebhook({ database, registry, authorHolds }: Dependen
       if (end === undefined) return undefined;
       // Its paths have ids alone, so nothing about names is asked.
       const lookup = { database, registry, owner, holds: () => Promise.resolve(false) };
-      const condition = toSql(await resolvePaths(lookup, readFilter(webhook.filter, changeFields)));
-      const page = { owner, suspended: true, condition, descending: false, limit };
+      const resolved = await resolvePaths(lookup, readFilter(webhook.filter, changeFields));
+      const condition = { condition: toSql(resolved), pinned: findPinned(resolved) };
+      const places = { after: cursorAt(owner.id, after), until: cursorAt(owner.id, end) };
       const selected = selectChanges({
-        ...page,
-        after: cursorAt(owner.id, after),
-        until: cursorAt(owner.id, end),
+        owner,
+        ...condition,
+        ...places,
+        suspended: true,
+        descending: false,
+        limit,
+        states: true,
       });
       const { rows } = await selected.execute(database.reads);
-      return { rows, end, isPending: pending !== undefined };
+      const fitting = rows.findIndex((row) => row.is_left_out);
+      const last = rows[fitting - 1];
+      const isPending = pending !== undefined;
+      if (last === undefined) return { rows, end, isPending };
+      return { rows: rows.slice(0, fitting), end: positionOf(last), isPending };
     },
 
     async readerFor(webhook) {
