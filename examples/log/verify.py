@@ -152,7 +152,8 @@ class Check:
 
     def add(self, change, where):
         """Takes the next change."""
-        proof = change["proof"]
+        # A field without anything is not in JSON.
+        proof = {"texts": {}, "keys": {}, **change["proof"]}
         record = json.loads(proof["record"])
         org, previous = record["org_id"], self.previous_of(record)
         restart_problem = self.restart_problem(record)

@@ -273,6 +273,8 @@ describe("over every protocol", () => {
     "id",
     "etag",
     "next_attempt_time",
+    // A signature with ES256 is another each time.
+    "jws",
     "secret",
     "prefix",
     "create_time",

@@ -1,7 +1,9 @@
 // Tests the erasure of a person: what may be erased, by whom, and that nothing of it is left in the database.
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ChangeSchema, Change_Type, Change_View } from "../../gen/iam/v1alpha/change_pb.ts";
@@ -33,7 +35,9 @@ afterAll(async () => {
 /** Returns the tables in which one of the words is, as text or in bytes. */
 async function tablesWith(words: readonly string[]): Promise<string[]> {
   const texts = words.flatMap((word) => [word, Buffer.from(word).toString("hex")]);
-  return [...new Set((await Promise.all(texts.map((text) => sql.tablesWith(text)))).flat())].toSorted();
+  const tables = new Set<string>();
+  for (const text of texts) for (const table of await sql.tablesWith(text)) tables.add(table);
+  return [...tables].toSorted();
 }
 
 /** Deletes and purges a member, and waits until it is removed. Returns its path. */
@@ -54,7 +58,7 @@ const headers = {
 };
 
 /** What a person leaves behind who has called with a key, in two orgs, and acted as an application. */
-async function leaveTraces(): Promise<{ path: string; id: string }> {
+async function leaveTraces(): Promise<{ path: string; id: string; otherPath: string }> {
   const member = await owner.members.createMember({
     parentPath,
     member: { name: "liddell", displayName: "Alice liddell", labels: { team: "liddell" }, description: "liddell" },
@@ -83,7 +87,7 @@ async function leaveTraces(): Promise<{ path: string; id: string }> {
     { headers },
   );
   await theirs.changes.listChanges({ parentPath }, { headers });
-  return member;
+  return { path, id: member.id, otherPath: other.path };
 }
 
 async function exportLog({ changes }: Pick<Api, "changes">, path: string): Promise<string[]> {
@@ -100,7 +104,12 @@ test("a purged member is erased from all logs: nothing of it is left, and export
     const printed: string[] = [];
     const file = join(folder, "changes.ndjson");
     await writeFile(file, lines.map((line) => `${line}\n`).join(""));
-    return { ...(await verifyFile(file, {}, (line) => printed.push(line))), printed };
+    const program = join(import.meta.dirname, "../../examples/log/verify.py");
+    const run = promisify(execFile)("python3", [program, file]);
+    const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
+    const { entries, faults } = await verifyFile(file, {}, (line) => printed.push(line));
+    expect(stdout).toContain(`${entries} entries, ${faults} faults`);
+    return { faults, printed };
   };
   const member = await leaveTraces();
   const path = await purge(member);
@@ -123,6 +132,10 @@ test("a purged member is erased from all logs: nothing of it is left, and export
   const hashes = (lines: readonly string[]) =>
     lines.map((line) => (JSON.parse(line) as { proof: { hash: string } }).proof.hash);
   expect(hashes(after).slice(0, before.length)).toEqual(hashes(before));
+  expect(await verify(await exportLog(company.api, member.otherPath))).toMatchObject({
+    faults: 0,
+    printed: expect.arrayContaining(["1 change of which something was erased"]),
+  });
   // A value in the place of one that was erased is found.
   const index = after.findIndex((line) => line.includes('"erased_fields"'));
   const forged = { ...(JSON.parse(after[index] ?? "{}") as object), resource_path: "/orgs/acme/members/mallory" };
