@@ -87,7 +87,7 @@ function resultOf(condition: ReturnType<typeof compileCondition>, context: Condi
 }
 
 test("a condition that changes with a label, the path or the subject depends on it", () => {
-  const parameters = fuzzParameters(1_000);
+  const parameters = fuzzParameters(400);
   const differing = Object.fromEntries(Object.keys(changes).map((what) => [what, 0]));
   fc.assert(
     fc.property(conditions, (condition) => {

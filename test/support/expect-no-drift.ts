@@ -1,4 +1,4 @@
-import { openDatabase } from "../../src/database/database.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { findDrift } from "./derived-rows.ts";
 import { findCustomerDrift } from "./find-customer-drift.ts";
@@ -10,19 +10,29 @@ import { findLedgerDrift } from "./find-ledger-drift.ts";
  * @throws Error if the counts, labels, quotas or customers differ from those that the write path has maintained.
  */
 export async function expectNoDrift(url: string): Promise<void> {
-  const options = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} };
-  const database = openDatabase({ connection: { connectionString: url }, ...options });
+  const database = openReader(url);
   try {
-    const drift = await findDrift(database.reads, registry);
-    if (drift.length > 0)
-      throw new Error(`counts or labels are not what the rows say: ${JSON.stringify(drift.slice(0, 5))}`);
-    const ledgerDrift = await findLedgerDrift(database.reads);
-    if (ledgerDrift.length > 0)
-      throw new Error(`quotas are not the sums of what resources hold: ${JSON.stringify(ledgerDrift.slice(0, 5))}`);
-    const customerDrift = await findCustomerDrift(database.reads);
-    if (customerDrift.length > 0)
-      throw new Error(`rows do not have the customer of their org: ${JSON.stringify(customerDrift)}`);
+    await expectNoDriftIn(database);
   } finally {
     await database.close();
   }
+}
+
+/** Opens a database for `expectNoDriftIn`. */
+export function openReader(url: string): Database {
+  const options = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} };
+  return openDatabase({ connection: { connectionString: url }, ...options });
+}
+
+/** Does what `expectNoDrift` does, on a connection that stays open. */
+export async function expectNoDriftIn({ reads }: Pick<Database, "reads">): Promise<void> {
+  const drift = await findDrift(reads, registry);
+  if (drift.length > 0)
+    throw new Error(`counts or labels are not what the rows say: ${JSON.stringify(drift.slice(0, 5))}`);
+  const ledgerDrift = await findLedgerDrift(reads);
+  if (ledgerDrift.length > 0)
+    throw new Error(`quotas are not the sums of what resources hold: ${JSON.stringify(ledgerDrift.slice(0, 5))}`);
+  const customerDrift = await findCustomerDrift(reads);
+  if (customerDrift.length > 0)
+    throw new Error(`rows do not have the customer of their org: ${JSON.stringify(customerDrift)}`);
 }

@@ -15,7 +15,6 @@ const waiting = [
 
 /** Files that keep a core busy for long, for their size. */
 const long = [
-  "test/access/escalation-reads.test.ts",
   "test/access/every-method.test.ts",
   "test/access/existence.test.ts",
   "test/access/revocation-races.test.ts",

@@ -6,9 +6,9 @@ export const filesOn15: readonly string[] = [
   "test/changes/*.test.ts",
   "test/database/*.test.ts",
   "test/events/*.test.ts",
-  "test/filters/*.test.ts",
+  "test/filters/keyset.test.ts",
+  "test/filters/to-sql*.test.ts",
   "test/standard-methods/*.test.ts",
-  "test/validation/*.test.ts",
 
   "test/access/conditional-batches.test.ts",
   "test/access/escalation-guard.test.ts",

@@ -129,15 +129,15 @@ export function createPredefinedRoles(
   const known = listKnownPermissions(methodPermissions, resources);
   requireKnown(known, resources);
   requireOwn(known);
-  const withheld = resources.flatMap((resource) => picksOf(resource, resource.access.notByAdmin));
+  const isWithheld = pickedBy(resources.flatMap((resource) => picksOf(resource, resource.access.notByAdmin)));
   return definitions.map(({ name, displayName, description, has, picks = [], ofOthers = [] }, index) => {
     const identity = { id: idOf(index), name, displayName, description };
     if (has === "all") return { ...identity, permissions: "*", shown: ["*"] };
-    const all = [...picks, ...resources.flatMap((resource) => picksOf(resource, resource.access.heldBy[name] ?? []))];
+    const held = resources.flatMap((resource) => picksOf(resource, resource.access.heldBy[name] ?? []));
     const permissions =
       has === "most"
-        ? [...known.filter((permission) => !isPickedByAny(permission, withheld)), "*.*.*"]
-        : [...known.filter((permission) => isPickedByAny(permission, all)), ...ofOthers];
+        ? [...known.filter((permission) => !isWithheld(permission)), "*.*.*"]
+        : [...known.filter(pickedBy([...picks, ...held])), ...ofOthers];
     return { ...identity, permissions, shown: permissions };
   });
 }
@@ -170,7 +170,7 @@ function requireKnown(known: readonly string[], resources: readonly ResourceDefi
       );
     }
     for (const pick of picksOf(resource, [...Object.values(heldBy).flat(), ...notByAdmin])) {
-      if (known.some((permission) => isPicked(permission, pick))) continue;
+      if (known.some(pickedBy([pick]))) continue;
       throw new Error(`the resource ${resource.type}: no permission is called ${pick}`);
     }
   }
@@ -187,11 +187,13 @@ function idOf(index: number): string {
   return `01990000-0000-7000-8000-${String(index + 1).padStart(12, "0")}`;
 }
 
-function isPickedByAny(permission: string, picks: readonly string[]): boolean {
-  return picks.some((pick) => isPicked(permission, pick));
-}
-
-function isPicked(permission: string, pick: string): boolean {
-  const wanted = pick.split(".");
-  return permission.split(".").every((part, index) => wanted[index] === "*" || wanted[index] === part);
+/** Returns whether a permission is one of these, in which a part can be `*`. */
+function pickedBy(picks: readonly string[]): (permission: string) => boolean {
+  const exact = new Set(picks);
+  const patterns = picks.filter((pick) => pick.includes("*")).map((pick) => pick.split("."));
+  return (permission) => {
+    if (exact.has(permission)) return true;
+    const parts = permission.split(".");
+    return patterns.some((wanted) => parts.every((part, index) => wanted[index] === "*" || wanted[index] === part));
+  };
 }

@@ -23,7 +23,7 @@ import {
   unnamed,
 } from "./naive-model.ts";
 
-const parameters = fuzzParameters(50);
+const parameters = fuzzParameters(25);
 
 const previewed = new Set(["RoleBinding", "GroupMember", "Subgroup", "Group", "Role"]);
 
