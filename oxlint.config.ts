@@ -12,7 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ["server.ts", "request-handler.ts", "service-listener.ts", "compose", "cli"],
   ["metrics"],
   ["authzen", "sign-in"],
-  ["config.ts", "read-settings.ts", "setting-types.ts", "http", "rpc", "installation"],
+  ["config.ts", "client-settings.ts", "read-settings.ts", "setting-types.ts", "http", "rpc", "installation"],
   ["resource-registry.ts", "jobs", "events"],
   ["resources"],
   ["iam"],

@@ -1,6 +1,7 @@
 // The settings of the service: their environment variables, validation, defaults and help texts. Only this file reads the
 // environment.
-import { type Spec, type ValidatorSpec, makeValidator } from "envalid";
+import { type Spec, type ValidatorSpec } from "envalid";
+import { type ClientConfig, clientSettings } from "./client-settings.ts";
 import { readSettings } from "./read-settings.ts";
 import { registry } from "./resource-registry.ts";
 import {
@@ -298,21 +299,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
   };
-}
-
-/** The settings of commands that call the service as clients. */
-const clientSettings = {
-  TENANTRY_URL: text({ default: "http://localhost:8080", desc: "For commands that call a service: its URL." }),
-  TENANTRY_API_KEY: makeValidator<string>((input) => input)({
-    default: undefined,
-    desc: "For commands that call a service: the API key, instead of the operator-key file in the data directory.",
-  }),
-};
-
-export interface ClientConfig {
-  readonly url: string;
-  readonly apiKey: string | undefined;
-  readonly dataDirectory: string;
 }
 
 /** @throws ConfigError, as `readConfig` does. */

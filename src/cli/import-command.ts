@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { ClientConfig } from "../config.ts";
+import type { ClientConfig } from "../client-settings.ts";
 import { isName } from "../paths/parse-path.ts";
 import type { ImportOptions } from "./import-organisation.ts";
 

@@ -1,4 +1,4 @@
-import type { ClientConfig } from "../config.ts";
+import type { ClientConfig } from "../client-settings.ts";
 import { type Clients, createClients } from "./calls/create-clients.ts";
 import { explainFailure, nameFailure } from "./calls/explain-import-failure.ts";
 import { ImportError } from "./import-error.ts";

@@ -1,4 +1,4 @@
-import type { ClientConfig } from "../../config.ts";
+import type { ClientConfig } from "../../client-settings.ts";
 import { operatorKeyFile } from "../../installation/operator-key-file.ts";
 import { ImportError } from "../import-error.ts";
 import { readBoundedFile } from "../file/read-bounded-file.ts";

@@ -37,12 +37,12 @@ import { addRefreshOrigins } from "./0042-refresh-origins.ts";
 import { chainEntries } from "./0050-chained-entries.ts";
 import { addEndsOfChains } from "./0051-ends-of-chains.ts";
 import { declareLogIndexes, logIndexes } from "./0052-log-indexes.ts";
-import { createWebhookDeliveries, createWebhooks } from "./0057-webhooks.ts";
 import { tellTimelines } from "./0060-timelines.ts";
 import { createAccessEvents } from "./0063-access-events.ts";
 import { customerLogIndexes, declareCustomerLogIndex } from "./0064-customer-log-index.ts";
 import { fillContainers } from "./0065-containers.ts";
 import { addIssuer } from "./0080-issuer.ts";
+import { createWebhookDeliveries, createWebhooks } from "./0081-webhooks.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -107,8 +107,6 @@ export const migrations: Migrations = {
   "0054-ends-of-sessions": {
     createIndexes: [{ name: "sessions_by_expire_time", definition: "on sessions (expire_time)" }],
   },
-  "0057-webhooks": { up: createWebhooks },
-  "0058-webhook-deliveries": { up: createWebhookDeliveries },
   "0060-timelines": { up: tellTimelines },
   "0063-access-events": { up: createAccessEvents },
   "0064-customer-log-index": { up: declareCustomerLogIndex },
@@ -116,6 +114,8 @@ export const migrations: Migrations = {
   "0065-customer-partition-indexes": { createIndexes: customerLogIndexes },
   ...keysWithCustomers,
   "0080-issuer": { up: addIssuer },
+  "0081-webhooks": { up: createWebhooks },
+  "0082-webhook-deliveries": { up: createWebhookDeliveries },
 };
 
 /**

@@ -89,7 +89,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     logger.warn({ err }, "failed to write sign-ins and refused calls; trying again");
   const repetition = repeat(write, { intervalMs, isDue: () => pending.size() > 0, onError });
   return {
-    note: pending.add,
+    note: (event) => pending.add(event),
     job: {
       name: "access-log",
       runs: repetition.runs,

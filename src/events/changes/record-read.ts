@@ -6,7 +6,7 @@ import type { Change } from "../../changes/change.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { secondsAfter } from "../../database/clock.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
-import type { LogOwner } from "./store.ts";
+import type { LogOwner } from "./log-owner.ts";
 
 /** Records that the caller reads a log. @param path of the log. */
 export type RecordRead = (context: HandlerContext, owner: LogOwner, path: string) => Promise<void>;

@@ -22,7 +22,7 @@ import { findInPlace } from "../../standard-methods/read/row-reader.ts";
 import { idOf } from "../../standard-methods/rows/row-key.ts";
 import { actorPath, resourcePath } from "./fields.ts";
 import type { Holds } from "../../access/evaluation/author-holds.ts";
-import type { LogOwner } from "./store.ts";
+import type { LogOwner } from "./log-owner.ts";
 
 interface Lookup {
   readonly database: Pick<Database, "reads">;

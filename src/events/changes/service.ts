@@ -38,7 +38,8 @@ import { toChange } from "./message.ts";
 import { createReadable } from "./readable-entries.ts";
 import { createRecordRead } from "./record-read.ts";
 import { findPinned, resolvePaths } from "./resolve-paths.ts";
-import { type ChangeRow, type LogOwner, cursorOf, selectChanges } from "./store.ts";
+import type { LogOwner } from "./log-owner.ts";
+import { type ChangeRow, cursorOf, selectChanges } from "./store.ts";
 
 export type ChangesDependencies = ProviderDependencies & { readonly signHead: SignHead };
 

@@ -7,14 +7,8 @@ import { entryTime } from "../../changes/entry-proof.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { changeType } from "./fields.ts";
+import type { LogOwner } from "./log-owner.ts";
 import type { Pinned } from "./resolve-paths.ts";
-
-/** Whose log is read, by ids. */
-export type LogOwner =
-  | { readonly kind: "org"; readonly id: string }
-  /** Its changes are in the log of the org `system`. */
-  | { readonly kind: "customer"; readonly id: string; readonly systemOrgId: string }
-  | { readonly kind: "platform" };
 
 export interface LogPage {
   readonly owner: LogOwner;

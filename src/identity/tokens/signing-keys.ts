@@ -33,15 +33,15 @@ interface KeySet {
 
 export interface SigningKeys extends Pick<Repetition<void>, "runs" | "close"> {
   /** Returns the key that signs now. @throws ServiceError SERVICE_UNAVAILABLE when there is none. */
-  signingKey(): VerificationKey;
+  readonly signingKey: () => VerificationKey;
   /** Returns a published key. Reads the keys again, at most once a second, if it is not known. */
   find(id: string): VerificationKey | undefined | Promise<VerificationKey | undefined>;
   /** Returns whether a key is still published, without a read. */
   has(id: string): boolean;
   /** Returns the keys that verify tokens as a JSON Web Key Set (RFC 7517). */
-  keySet(): KeySet;
+  readonly keySet: () => KeySet;
   /** Returns all keys that there ever were: each may have signed the head of a log. */
-  logKeySet(): KeySet;
+  readonly logKeySet: () => KeySet;
   /** Makes and retires keys as necessary, and reads them again. */
   refresh(): Promise<void>;
 }

@@ -13,7 +13,7 @@ export async function createWebhooks(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `create table webhooks (
       customer_id uuid not null,
-      org_id uuid not null references orgs,
+      org_id uuid not null,
       id uuid not null,
       url text not null,
       filter text not null,
@@ -43,9 +43,10 @@ export async function createWebhooks(db: Kysely<unknown>): Promise<void> {
       changed_revision uuid not null,
       create_time timestamptz(3) not null default now(),
       update_time timestamptz(3) not null default now(),
-      primary key (org_id, id)
+      primary key (org_id, id, customer_id),
+      foreign key (customer_id, org_id) references orgs (customer_id, id)
     )`,
-    `create unique index webhooks_name_key on webhooks (org_id, name)`,
+    `create unique index webhooks_name_key on webhooks (org_id, name, customer_id)`,
     `create index webhooks_id on webhooks using hash (id)`,
     ...Object.entries(ordered).map(([column, expression]) => {
       const last = column === "name" ? "" : ", id";
