@@ -106,8 +106,7 @@ export function createRequestHandler(
     maxStreamedBytes: bodies.maxAnonymousBytes,
     maxJsonDepth: config.maxJsonDepth,
     requestTimeoutMs: config.requestTimeoutMs,
-    fallback: (request, response, values) =>
-      !isInApi(request.url ?? "") && answerMissingPage(request, response) ? undefined : rest(request, response, values),
+    fallback: orMissingPage(rest),
   });
   return (request, response, pace, record) => {
     const { url = "" } = request;
@@ -149,6 +148,14 @@ function downloadsOf(files: readonly DescFile[]): Readonly<Record<string, Downlo
   return {
     "/protos.tar.gz": { type: "application/gzip", read: () => createProtoBundle(files).tarball },
     "/descriptors.binpb": { type: "application/protobuf", read: () => createProtoBundle(files).descriptors },
+  };
+}
+
+/** Answers browsers with a page where there is neither a page nor the API; all others as `serve` does. */
+function orMissingPage(serve: ReturnType<typeof createRestHandler>): ReturnType<typeof createRestHandler> {
+  return (request, response, values) => {
+    if (!isInApi(request.url ?? "") && answerMissingPage(request, response)) return;
+    serve(request, response, values);
   };
 }
 

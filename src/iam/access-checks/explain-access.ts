@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
   type ExplainAccessRequest,
@@ -7,7 +6,6 @@ import {
   ExplainAccessResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
-import { type EndedRows, findInactiveInSteps } from "../../access/engine/decisions/find-inactive.ts";
 import type { Allowed, Way } from "../../access/engine/decisions/explain-decision.ts";
 import { type LeftOut, findLeftOut } from "../../access/engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../../access/engine/decisions/find-grant.ts";
@@ -29,9 +27,8 @@ import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
 import { roleBindingPath as pathOfBinding } from "../role-bindings/message.ts";
 import { type RoleBindingRow, selectKeptRoleBindings } from "../role-bindings/store.ts";
-import type { CallSlices } from "../../scheduling/call-slices.ts";
+import { createDescribeInactive } from "./describe-inactive.ts";
 import type { AccessDependencies } from "./dependencies.ts";
-import { readEndedGrants } from "./read-ended-grants.ts";
 import { requireKnownPermission } from "./require-known-permission.ts";
 import { findSubject, readAttributes, readSubject } from "./read-check-request.ts";
 
@@ -55,24 +52,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     return (await evaluator.resolveAllowed(snapshot, check, "iam.roleBindings.get", target)) !== undefined;
   };
 
-  const describeInactive = async (
-    snapshot: OrgSnapshot,
-    { subject, now }: CheckRequest,
-    asked: { readonly permission: string; readonly resource: ResolvedTarget["resource"] },
-    slices: CallSlices,
-  ) => {
-    const memberId = subject.kind === "member" && "id" in subject ? subject.id : "";
-    const readEnded = () => readEndedGrants(database, { orgId: snapshot.org.id, memberId, now });
-    const ended = await readEnded();
-    const found = await readInSteps(snapshot, () => inactiveSteps(snapshot, { ...asked, subject, now }, ended), slices);
-    return Promise.all(
-      found.map(async ({ id, ...grant }) => {
-        // One that ends meanwhile is in neither.
-        const known = ended.paths.get(id) ?? (await pathOf(id));
-        return { ...grant, roleBindingPath: known === "" ? ((await readEnded()).paths.get(id) ?? "") : known };
-      }),
-    );
-  };
+  const describeInactive = createDescribeInactive(database, pathOf);
 
   return async (request: ExplainAccessRequest, context: HandlerContext): Promise<ExplainAccessResponse> => {
     const { permission, subjectPath, resourcePath } = request;
@@ -157,17 +137,6 @@ function* explainSteps(
     ways: [describeWay(snapshot, explanation)],
     unmet: [],
   };
-}
-
-function* inactiveSteps(snapshot: OrgSnapshot, query: Parameters<typeof findInactiveInSteps>[1], ended: EndedRows) {
-  const found = yield* findInactiveInSteps(snapshot, query, ended, maxAnswers);
-  return found.map(({ groups, bindingId: id, role, startTime, expireTime }) => ({
-    id,
-    rolePath: rolePathIn(snapshot, role),
-    groupPaths: groups.map((group) => groupPathIn(snapshot, group)),
-    ...(startTime !== undefined && { startTime: timestampFromMs(startTime) }),
-    ...(expireTime !== undefined && { expireTime: timestampFromMs(expireTime) }),
-  }));
 }
 
 /** Reports whether the subject is the caller, whose token then narrows what it holds. */

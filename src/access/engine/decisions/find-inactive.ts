@@ -92,7 +92,7 @@ function* bindingsOn(
 }
 
 function timesOf({ bindings }: OrgSnapshot, binding: number, now: number) {
-  const [startTime, expireTime] = [bindings.startTimeOf(binding), bindings.expireTimeOf(binding)];
+  const { startTime, expireTime } = bindings.timesOf(binding);
   return expireTime <= now ? { startTime: undefined, expireTime } : { startTime, expireTime: undefined };
 }
 

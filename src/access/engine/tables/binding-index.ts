@@ -5,7 +5,7 @@
 import { type ConditionTable } from "./condition-table.ts";
 import { createHashIndex } from "./hash-index.ts";
 import { createIdTable, idWidth } from "./id-table.ts";
-import { createIntRecords, getField, setField } from "./int-records.ts";
+import { type IntRecords, createIntRecords, getField, setField } from "./int-records.ts";
 import { type Field, createLinkedLists } from "./linked-lists.ts";
 import { type RoleTable, roleBindingsField } from "./role-table.ts";
 import { type ScopeTable, scopeBit, scopeCellsField } from "./scope-table.ts";
@@ -67,9 +67,8 @@ export interface BindingIndex {
   readonly isConditional: (binding: number) => boolean;
   /** Returns the text of the condition; empty for none. */
   readonly conditionOf: (binding: number) => string;
-  /** In milliseconds, in or beyond all times if the binding has none. */
-  readonly startTimeOf: (binding: number) => number;
-  readonly expireTimeOf: (binding: number) => number;
+  /** Returns the times in milliseconds; before or after all others if the binding has none. */
+  readonly timesOf: (binding: number) => Pick<Binding, "startTime" | "expireTime">;
   readonly holdsAt: (binding: number, now: number) => boolean;
   readonly conditionHolds: (binding: number, context: unknown) => boolean;
   readonly compare: (binding: number, other: number) => number;
@@ -211,10 +210,8 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
     idOf: ids.idOf,
     conditionOf: (binding) => conditions.textOf(getField(bindings, binding, conditionField)),
     isConditional: (binding) => getField(bindings, binding, conditionField) !== 0,
-    startTimeOf: (binding) => getTime(bindings, binding, startField),
-    expireTimeOf: (binding) => getTime(bindings, binding, expireField),
-    holdsAt: (binding, now) =>
-      getTime(bindings, binding, startField) <= now && now < getTime(bindings, binding, expireField),
+    timesOf: (binding) => readTimes(bindings, binding),
+    holdsAt: (binding, now) => isBetween(bindings, binding, now),
 
     conditionHolds(binding, context) {
       const condition = getField(bindings, binding, conditionField);
@@ -225,6 +222,17 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
     bytes: () => bindings.bytes() + ids.bytes() + cells.bytes() + index.bytes(),
     parts: () => [...bindings.parts(), ...ids.parts(), ...cells.parts(), ...index.parts()],
   };
+}
+
+function readTimes(bindings: IntRecords, binding: number): Pick<Binding, "startTime" | "expireTime"> {
+  return {
+    startTime: getTime(bindings, binding, startField),
+    expireTime: getTime(bindings, binding, expireField),
+  };
+}
+
+function isBetween(bindings: IntRecords, binding: number, now: number): boolean {
+  return getTime(bindings, binding, startField) <= now && now < getTime(bindings, binding, expireField);
 }
 
 function hashPair(subject: number, scope: number): number {
