@@ -9,7 +9,7 @@ import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
-import { callMethod } from "./every-call.ts";
+import { callMethod, eachOf } from "./every-call.ts";
 import { type FurnishedOrg, furnishOrg } from "./furnish-org.ts";
 import { type OrgCast, createOrgCast } from "./org-cast.ts";
 
@@ -48,7 +48,7 @@ async function createSupporter(condition: string): Promise<{ path: string; key: 
 
 const parentOf = (path: string): string => path.split("/").slice(0, -2).join("/");
 
-describe.each(batches)("$name", ({ method, rules }) => {
+describe.concurrent.each(batches)("$name", ({ method, rules }) => {
   const items = () => required(rules.itemPatterns).flatMap((pattern) => furnished.names[pattern.join("/")] ?? []);
 
   /** Returns the code and the index in the error; undefined for a batch that may be carried out. */
@@ -73,13 +73,13 @@ describe.each(batches)("$name", ({ method, rules }) => {
 
   test("is denied about what a condition leaves out, as a single request is", async () => {
     expect(items()).not.toEqual([]);
-    for (const path of items()) {
+    await eachOf(items(), async (path) => {
       const without = await createSupporter(`resource.path != "${path}"`);
       const expected = (await maySingle(without.path, path)) ? undefined : "PermissionDenied 0";
       expect([path, await denialOf(without.key, path)]).toEqual([path, expected]);
       const other = await createSupporter(`resource.path != "${path}x"`);
       expect([path, await denialOf(other.key, path)]).toEqual([path, undefined]);
-    }
+    });
   });
 });
 

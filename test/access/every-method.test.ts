@@ -14,8 +14,8 @@ import { rounds } from "../support/rounds.ts";
 import { openReads } from "../support/service-catalog.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Protocol, createTransport, protocols } from "../support/transports.ts";
-import { type EveryCall, type Paths, type Request, callMethod, callsOf, hasRoute } from "./every-call.ts";
+import { type Protocol, createTransport, createUsualGrpcTransport, protocols } from "../support/transports.ts";
+import { type EveryCall, type Paths, type Request, callMethod, callsOf, eachOf, hasRoute } from "./every-call.ts";
 import { createEveryPlace } from "./every-place.ts";
 
 const table = createMethodTable([...services, ...standardServices]);
@@ -151,7 +151,7 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
     return transport;
   };
 
-  describe.each(methods.filter(({ method }) => asks(method)))("$name", ({ method, rules }) => {
+  describe.concurrent.each(methods.filter(({ method }) => asks(method)))("$name", ({ method, rules }) => {
     let built: EveryCall[] | undefined;
     const calls = (): EveryCall[] =>
       (built ??= callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call)));
@@ -164,14 +164,14 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
       const transport = transportOf(server.operatorKey);
       const possible = calls().filter((call) => call.about === "present" && hasRoute(method, call));
       expect(possible).not.toEqual([]);
-      for (const { path, request } of possible) {
+      await eachOf(possible, async ({ path, request }) => {
         const failure = await callMethod(transport, method, request).then(
           () => undefined,
           (error: unknown) => failureOf(Promise.reject(error)),
         );
         const isRefused = ["PermissionDenied", "Unauthenticated", "InvalidArgument"].includes(failure?.code ?? "");
         expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
-      }
+      });
     });
 
     test.each(unknowns)("rejects %s as unauthenticated", async (caller) => {
@@ -187,12 +187,12 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
 
     if (openReads.has(rules.name)) {
       test.each(nobodies)("returns the same to %s as to the operator", async (caller) => {
-        for (const { request } of calls()) {
+        await eachOf(calls(), async ({ request }) => {
           const [answer, expected] = await Promise.all(
             [keys[caller], server.operatorKey].map((key) => answerFrom(transportOf(key), method, request)),
           );
           expect(answer).toEqual(expected);
-        }
+        });
       });
       return;
     }
@@ -216,14 +216,14 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
 
     test("rejects a member with no role, and does not reveal what exists", async () => {
       const transport = transportOf(keys["a member with no role"]);
-      for (const { request } of calls()) {
+      await eachOf(calls(), async ({ request }) => {
         expectRefusal(await failureOf(callMethod(transport, method, request)), rules);
-      }
+      });
     });
 
     test("rejects the owner of another org, and does not reveal what exists", async () => {
       const transport = transportOf(keys["the owner of another org"]);
-      for (const { about, path, request } of calls()) {
+      await eachOf(calls(), async ({ about, path, request }) => {
         const call = callMethod(transport, method, request);
         if (isShared(path) || (about === "any" && rules.listVisibility !== "never")) {
           const told = await call.then(
@@ -234,7 +234,7 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
         } else {
           expectRefusal(await failureOf(call), rules);
         }
-      }
+      });
     });
   });
 });
@@ -242,11 +242,15 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
 describe("over every protocol", () => {
   let transports: Readonly<Record<Protocol, Transport>>;
   beforeAll(() => {
-    const open = (protocol: Protocol) => [protocol, createTransport(protocol, server.url, server.operatorKey)] as const;
-    transports = Object.fromEntries(protocols.map(open)) as Record<Protocol, Transport>;
+    const { url, operatorKey } = server;
+    const open = (protocol: Protocol) => [protocol, createTransport(protocol, url, operatorKey)] as const;
+    transports = {
+      ...(Object.fromEntries(protocols.map(open)) as Record<Protocol, Transport>),
+      gRPC: createUsualGrpcTransport(url, operatorKey),
+    };
   });
 
-  test.each(methods.filter(({ method }) => !isRestOnly(method)))(
+  test.concurrent.each(methods.filter(({ method }) => !isRestOnly(method)))(
     "$name returns the same, for existing and missing resources",
     async ({ method, rules }) => {
       const present = callsOf(method, rules, paths).find(({ about }) => about === "present");

@@ -14,7 +14,7 @@ import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
 import { describeService } from "../rpc/describe-service.ts";
-import { type EveryCall, type Request, callMethod, callsOf, hasRoute } from "./every-call.ts";
+import { type EveryCall, type Request, callMethod, callsOf, eachOf, hasRoute } from "./every-call.ts";
 import { type Probe, type Variant, probesOf } from "./existence-probes.ts";
 import { type FurnishedOrg, furnishOrg, removeInfrastructure } from "./furnish-org.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
@@ -203,52 +203,51 @@ describe.each(cases)("over $protocol", ({ protocol, asking, asks }) => {
     return transport;
   };
 
-  describe.each(methods.filter(({ method }) => asks(method) && (protocol === "REST" || !isRestOnly(method))))(
-    "$name",
-    ({ name, method, rules }) => {
-      const isPossible = (path: string): boolean => protocol !== "REST" || hasRoute(method, { path });
+  describe.concurrent.each(
+    methods.filter(({ method }) => asks(method) && (protocol === "REST" || !isRestOnly(method))),
+  )("$name", ({ name, method, rules }) => {
+    const isPossible = (path: string): boolean => protocol !== "REST" || hasRoute(method, { path });
 
-      let built: Probe[] | undefined;
-      const probes = (): Probe[] =>
-        (built ??= probesOf(method, rules, {
-          own,
-          foreign: askedStates.map((state) => foreign[state]),
-          tokens: isPaged(method) ? [required(tokens[name])] : [],
-          turn: methods.findIndex((each) => each.name === name),
-        })
-          .map(({ title, variants }) => ({ title, variants: variants.filter(({ path }) => isPossible(path)) }))
-          .filter(({ variants }) => variants.length > 0));
+    let built: Probe[] | undefined;
+    const probes = (): Probe[] =>
+      (built ??= probesOf(method, rules, {
+        own,
+        foreign: askedStates.map((state) => foreign[state]),
+        tokens: isPaged(method) ? [required(tokens[name])] : [],
+        turn: methods.findIndex((each) => each.name === name),
+      })
+        .map(({ title, variants }) => ({ title, variants: variants.filter(({ path }) => isPossible(path)) }))
+        .filter(({ variants }) => variants.length > 0));
 
-      const bases = (): EveryCall[] =>
-        callsOf(method, rules, own.names).filter(({ about, path }) => about === "present" && isPossible(path));
+    const bases = (): EveryCall[] =>
+      callsOf(method, rules, own.names).filter(({ about, path }) => about === "present" && isPossible(path));
 
-      test("is asked about something, and lets an owner ask about what is its own", async () => {
-        expect(probes().length).toBeGreaterThan(0);
-        const transport = transportOf(keys[owner]);
-        for (const { path, request } of bases()) {
-          if (!/^\/(orgs|customers)\//.test(path)) continue;
-          const failure = await callMethod(transport, method, request).then(
-            () => undefined,
-            (error: unknown) => failureOf(Promise.reject(error)),
-          );
-          // The requests change the names of what they update.
-          if (failure?.metadata["permission"] === getOption(method, authorization).renamePermission) continue;
-          const isRefused = ["PermissionDenied", "InvalidArgument"].includes(failure?.code ?? "");
-          expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
-        }
+    test("is asked about something, and lets an owner ask about what is its own", async () => {
+      expect(probes().length).toBeGreaterThan(0);
+      const transport = transportOf(keys[owner]);
+      await eachOf(bases(), async ({ path, request }) => {
+        if (!/^\/(orgs|customers)\//.test(path)) return;
+        const failure = await callMethod(transport, method, request).then(
+          () => undefined,
+          (error: unknown) => failureOf(Promise.reject(error)),
+        );
+        // The requests change the names of what they update.
+        if (failure?.metadata["permission"] === getOption(method, authorization).renamePermission) return;
+        const isRefused = ["PermissionDenied", "InvalidArgument"].includes(failure?.code ?? "");
+        expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
       });
+    });
 
-      test.each(asking)("tells %s the same of what is there and of what is not", async (caller) => {
-        const transport = transportOf(keys[caller]);
-        for (const { title, variants } of probes()) {
-          expect(variants.length).toBeGreaterThan(1);
-          const answers = await Promise.all(variants.map((variant) => answerTo(transport, method, variant)));
-          const told = variants.map(({ given }, index) => ({ title, given, answer: answers[index] }));
-          expect(told).toEqual(told.map((each) => ({ ...each, answer: answers.at(-1) })));
-        }
+    test.each(asking)("tells %s the same of what is there and of what is not", async (caller) => {
+      const transport = transportOf(keys[caller]);
+      await eachOf(probes(), async ({ title, variants }) => {
+        expect(variants.length).toBeGreaterThan(1);
+        const answers = await Promise.all(variants.map((variant) => answerTo(transport, method, variant)));
+        const told = variants.map(({ given }, index) => ({ title, given, answer: answers[index] }));
+        expect(told).toEqual(told.map((each) => ({ ...each, answer: answers.at(-1) })));
       });
-    },
-  );
+    });
+  });
 });
 
 test("a field of which it is not known what it can refer to is refused", () => {

@@ -11,7 +11,7 @@ import { failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { sharedTokenServers } from "../support/token-servers.ts";
-import { type Paths, callMethod, callsOf } from "./every-call.ts";
+import { type Paths, callMethod, callsOf, eachOf } from "./every-call.ts";
 import { createEveryPlace } from "./every-place.ts";
 import { type Attempt, Refused, attempts } from "./way-attempts.ts";
 import { type Kind, type WayCast, kinds, openWayCast } from "./way-cast.ts";
@@ -135,7 +135,7 @@ describe("each method that is not in the table makes no way", () => {
     return outcomes.includes("makes none") ? "makes none" : "is refused";
   }
 
-  test.each(all.filter((each) => !isInTable(each)))("$name", async (each) => {
+  test.concurrent.each(all.filter((each) => !isInTable(each)))("$name", async (each) => {
     const { name } = each.method;
     // The credential is the refresh token of the request, in whose session the next one is.
     if (name === "RefreshToken") return;
@@ -145,7 +145,9 @@ describe("each method that is not in the table makes no way", () => {
 
   test("and those in the table are found by what they write", async () => {
     const found: string[] = [];
-    for (const each of all) if ((await outcomeOf(each)) === "makes a way") found.push(each.method.name);
+    await eachOf(all, async (each) => {
+      if ((await outcomeOf(each)) === "makes a way") found.push(each.method.name);
+    });
     const makers = ["ApiKey", "Client", "Identity"].map((one) => `Create${one}`);
     const batches = ["ApiKeys", "Clients", "Identities"].map((many) => `BatchCreate${many}`);
     expect(found.toSorted()).toEqual([...batches, ...makers, "RotateApiKey", "RotateClient"].toSorted());

@@ -12,7 +12,7 @@ import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type Caller, type Company, openCompany } from "./callers.ts";
-import { type Request, callMethod } from "./every-call.ts";
+import { type Request, callMethod, eachOf } from "./every-call.ts";
 import { type FurnishedOrg, furnishOrg } from "./furnish-org.ts";
 import { type WildcardCall, readsThroughWildcards, wildcardCallsOf } from "./wildcard-calls.ts";
 
@@ -83,11 +83,11 @@ beforeAll(async () => {
   };
   callers = { org: await transportsOf(places.org), project: await transportsOf(places.project) };
   for (const what of ["org", "project"] as const) {
-    for (const { name, method, rules } of methods) {
+    await eachOf(methods, async ({ name, method, rules }) => {
       for (const call of wildcardCallsOf(method, rules, places[what].furnished)) {
         before.set(keyOf(what, name, call), await answerOf(callers[what].auditor, method, call.request));
       }
-    }
+    });
   }
   await places.org.company.api.orgs.suspendOrg({ path: places.org.company.org.path });
   const path = required(places.project.furnished.names["orgs/projects"]);
@@ -122,7 +122,7 @@ describe.each(["org", "project"] as const)("what is in a suspended %s", (what) =
   const callsOf = (method: DescMethodUnary, rules: (typeof methods)[number]["rules"]) =>
     wildcardCallsOf(method, rules, places[what].furnished).filter(isAbout);
 
-  test.each(hiding)("is as if it did not exist, in $name", async ({ name, method, rules }) => {
+  test.concurrent.each(hiding)("is as if it did not exist, in $name", async ({ name, method, rules }) => {
     const { mark } = places[what];
     const { auditor, customerAuditor, operator } = callers[what];
     const calls = callsOf(method, rules);
@@ -153,7 +153,7 @@ test("a suspended project can itself be read through -", async () => {
   }
 });
 
-test.each(refusing)("%s refuses -", async (name) => {
+test.concurrent.each(refusing)("%s refuses -", async (name) => {
   const { method, rules } = required(methods.find((each) => each.name === name));
   for (const { request } of wildcardCallsOf(method, rules, places.org.furnished)) {
     for (const caller of [callers.org.auditor, callers.org.operator]) {

@@ -1,5 +1,6 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { createTestGrpcTransport } from "./grpc-transport.ts";
 import { rounds } from "./rounds.ts";
 import { createRestTransport } from "./rest-transport.ts";
 
@@ -25,12 +26,17 @@ export function createTransport(protocol: Protocol, baseUrl: string, apiKey: str
     case "Connect JSON":
       return createConnectTransport({ baseUrl, httpVersion: "2", useBinaryFormat: false, interceptors });
     case "gRPC":
-      return createGrpcTransport({ baseUrl, interceptors });
+      return createTestGrpcTransport(baseUrl, apiKey, interceptors);
     case "gRPC-Web":
       return createGrpcWebTransport({ baseUrl, httpVersion: "1.1", interceptors });
     case "REST":
       return createRestTransport(baseUrl, apiKey);
   }
+}
+
+/** Returns the transport of gRPC that Connect has. */
+export function createUsualGrpcTransport(baseUrl: string, apiKey: string): Transport {
+  return createGrpcTransport({ baseUrl, interceptors: [withBearer(apiKey)] });
 }
 
 function withBearer(apiKey: string): Interceptor {

@@ -23,19 +23,23 @@ test("a run that takes longer than the interval skips the runs that would start 
 });
 
 test("close waits for the run in progress, and no other starts", async () => {
+  const release = Promise.withResolvers<void>();
   let started = 0;
-  let ended = 0;
+  const events: string[] = [];
   const run = async (): Promise<void> => {
     started++;
-    await sleep(500);
-    ended++;
+    await release.promise;
+    events.push("ended");
   };
   const repetition = repeat(run, { intervalMs: 50, onError: noErrors });
   await expect.poll(() => started, { interval: 5 }).toBe(1);
   // Some ticks pass during the run.
   await sleep(200);
-  await repetition.close();
-  expect([started, ended]).toEqual([1, 1]);
+  const closed = repetition.close().then(() => events.push("closed"));
+  await sleep(100);
+  release.resolve();
+  await closed;
+  expect([started, events]).toEqual([1, ["ended", "closed"]]);
   await sleep(200);
   expect(started).toBe(1);
 });
