@@ -1,4 +1,4 @@
-import { type CryptoKey, exportJWK, generateKeyPair } from "jose";
+import { exportJWK, generateKeyPair } from "jose";
 import { expect, test } from "vitest";
 import { createSignHead, readHead } from "../../src/changes/signed-head.ts";
 
@@ -13,7 +13,7 @@ const end = {
 
 test.each(["ES256", "RS256", "EdDSA"])("a head signed with %s says what was signed", async (algorithm) => {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
-  const key = { id: "one", algorithm, key: privateKey as CryptoKey };
+  const key = { id: "one", algorithm, key: privateKey };
   const jws = await createSignHead(
     () => key,
     () => "https://iam.example.com",

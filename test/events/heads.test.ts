@@ -232,13 +232,13 @@ describe("a check of an export", () => {
     };
     const shown = ChangeSchema.fields.map(({ name }) => name).filter((name) => name !== "proof");
     expect(Object.keys(altered).toSorted()).toEqual(shown.toSorted());
-    const ofMessages = ["before", "after", "changed_fields"];
+    const ofMessages = new Set(["before", "after", "changed_fields"]);
     // All at once in a file of a line for each: no line follows another, so the chain is not looked at.
     for (const [field, value] of Object.entries(altered)) {
       const { faults, printed, pythonFaults } = await check([{ ...change, [field]: value }]);
       expect([field, faults]).toEqual([field, 1]);
       expect(printed).toMatch(/is not what is proved|is said to be withheld or erased, and is not missing/);
-      if (!ofMessages.includes(field)) expect([field, pythonFaults]).toEqual([field, 1]);
+      if (!ofMessages.has(field)) expect([field, pythonFaults]).toEqual([field, 1]);
     }
     const { after: _after, ...without } = change;
     const hidden = await check([without]);
@@ -254,7 +254,7 @@ describe("a check of an export", () => {
     const { faults, printed, pythonFaults } = await check(seen);
     expect([faults, pythonFaults]).toEqual([0, 0]);
     expect(printed).toMatch(/\d+ changes of which something is withheld/);
-    const index = seen.findIndex(({ withheld_fields: fields }) => String(fields) === "after,before");
+    const index = seen.findIndex(({ withheld_fields: fields }) => JSON.stringify(fields) === '["after","before"]');
     const silent = await check(seen.with(index, { ...seen[index], withheld_fields: ["after"] }));
     expect([silent.faults, silent.pythonFaults]).toEqual([1, 1]);
   });

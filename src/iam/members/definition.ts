@@ -45,10 +45,11 @@ export const memberDefinition = defineResource({
     namedIn: "members",
     otherVerbs: ["introspectTokens"],
     heldBy: {
-      "members-admin": [
-        ...["get", "list", "create", "update", "delete", "undelete", "suspend", "activate", "purge"],
-        ...["impersonate", "introspectTokens", "revokeTokens"],
-      ],
+      // All but `erase`.
+      "members-admin":
+        "get list create update delete undelete suspend activate purge impersonate introspectTokens revokeTokens".split(
+          " ",
+        ),
       "token-introspector": ["introspectTokens"],
       "groups-admin": ["get", "list"],
       "api-keys-admin": ["get", "list"],
