@@ -72,7 +72,7 @@ export function composeIdentity({ sessionDays, tokenLifeSeconds }: Settings, par
     }),
     accessTokens,
     tokenFunctions: createTokenFunctions(ofTokens),
-    signHead: createSignHead(signingKeys.signingKey, issuer),
+    signHead: createSignHead(() => signingKeys.signingKey(), issuer),
     impersonation: { database, accessTokens, tokenLifeSeconds, readNarrowing: createReadNarrowing(ofTokens) },
     job: { name: "last-use", ...lastUse },
   };

@@ -83,6 +83,11 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
       knownPermissions: contract.knownPermissions,
       logger,
     },
-    wellKnown: { issuer, algorithm, keySet: signingKeys.keySet, logKeySet: signingKeys.logKeySet },
+    wellKnown: {
+      issuer,
+      algorithm,
+      keySet: () => signingKeys.keySet(),
+      logKeySet: () => signingKeys.logKeySet(),
+    },
   };
 }

@@ -155,8 +155,9 @@ describe("each method that is not in the table makes no way", () => {
   });
 });
 
-/** What the place is not in the state for: a claim that holds, another group, a type without resources. */
+/** What the place is not in the state for: a claim that holds, a member that is purged, another group, a type without resources. */
 const refusedHere = new Set([
+  "EraseMember",
   "CompleteOperation",
   "FailOperation",
   "RenewOperation",

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isDeepStrictEqual, promisify } from "node:util";
+import { promisify } from "node:util";
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { type JSONWebKeySet, decodeJwt, decodeProtectedHeader } from "jose";
@@ -254,7 +254,7 @@ describe("a check of an export", () => {
     const { faults, printed, pythonFaults } = await check(seen);
     expect([faults, pythonFaults]).toEqual([0, 0]);
     expect(printed).toMatch(/\d+ changes of which something is withheld/);
-    const index = seen.findIndex(({ withheld_fields: fields }) => isDeepStrictEqual(fields, ["after", "before"]));
+    const index = seen.findIndex(({ withheld_fields: fields }) => JSON.stringify(fields) === '["after","before"]');
     const silent = await check(seen.with(index, { ...seen[index], withheld_fields: ["after"] }));
     expect([silent.faults, silent.pythonFaults]).toEqual([1, 1]);
   });

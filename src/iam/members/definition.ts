@@ -45,6 +45,7 @@ export const memberDefinition = defineResource({
     namedIn: "members",
     otherVerbs: ["introspectTokens"],
     heldBy: {
+      // All but `erase`.
       "members-admin": [
         "get",
         "list",
