@@ -21,7 +21,11 @@ const methods = [...createMethodTable([...services])]
   .filter(({ rules }) => readsThroughWildcards(rules));
 
 /** Have no parent that `-` could stand for. */
-const withoutParent = ["iam.v1alpha.OrgsService/GetOrg", "iam.v1alpha.ChangesService/ListChanges"];
+const withoutParent = [
+  "iam.v1alpha.OrgsService/GetOrg",
+  "iam.v1alpha.ChangesService/ListChanges",
+  "iam.v1alpha.AccessEventsService/ListAccessEvents",
+];
 
 /** Accepts `-` only to say, after the decision, that it does not. */
 const refusing = ["iam.v1alpha.AccessService/ListResources"];

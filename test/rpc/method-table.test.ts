@@ -1,5 +1,8 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import { /** A log is of one org, customer or the platform. */
+const ofLogs: ReadonlySet<string> = new Set(["ListAccessEvents", "ListChanges"]);
+
+describe, expect, test } from "vitest";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
@@ -139,7 +142,7 @@ describe.each(ofResources)("$name", (method) => {
         : [
             isOfSingleton ? "parent_path" : standard?.field,
             // A log names one parent.
-            method.name === "ListChanges" ? "above-id" : createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
+            ofLogs.has(method.name) ? "above-id" : createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
           ],
     );
   });
