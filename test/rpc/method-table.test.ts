@@ -1,8 +1,5 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
-import { /** A log is of one org, customer or the platform. */
-const ofLogs: ReadonlySet<string> = new Set(["ListAccessEvents", "ListChanges"]);
-
-describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
@@ -65,6 +62,9 @@ test("methods with only GET, and those in this list, are reads; all others are w
   expect(namesOf(getOnly.filter((method) => !rulesOf(method).reads))).toEqual([]);
   expect(namesOf(others.filter((method) => rulesOf(method).reads))).toEqual(readsByOtherVerbs);
 });
+
+/** A log is of one org, customer or the platform. */
+const ofLogs: ReadonlySet<string> = new Set(["ListAccessEvents", "ListChanges"]);
 
 /** The rules of the standard methods. A method with another name needs its own line. */
 const verbs: Record<string, { verb: string; field: string; wildcards: string; http: string }> = {
