@@ -152,7 +152,8 @@ qualities that resources have (\`/resources/v1alpha/\`).
 
 **Credentials.** Every call needs an API key, or an access token that was issued for one: \`Authorization: Bearer <API key or access token>\`.
 
-**Pages.** A list that has more pages returns a \`next_page_token\`, the \`page_token\` of the next call.
+**Pages.** A list that has more pages returns a \`next_page_token\`, the \`page_token\` of the next call. As
+\`application/x-ndjson\`, it is sent whole, an item on each line. If a page fails, the last line is \`{"error": {...}, "next_page_token": "..."}\`.
 
 **Changes.** A PATCH changes the fields in its body, or those in \`update_mask\`. With \`If-Match\` it fails if the resource
 has changed since it was read.

@@ -1,8 +1,9 @@
-// The job that keeps the partitions of the change log. Every server runs it, at its start and then a few times a day. A role that does
-// not own the log leaves them to `tenantry migrate`.
+// The job that keeps the partitions of the change log, and removes old sign-ins and refused calls. Every server runs it, at its start and then
+// a few times a day. A role that does not own the log leaves partitions to `tenantry migrate`.
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import { createPartitions, dropPartitions, readLogState } from "../database/partitions.ts";
+import { removeOldEvents } from "../events/access-events/write-events.ts";
 import { type Repetition, repeat } from "../timers/repeat.ts";
 
 interface ChangeLogJobOptions {
@@ -19,6 +20,7 @@ const fewMonths = 12;
 
 export function startChangeLogJob({ database, retentionDays, logger }: ChangeLogJobOptions): Repetition<void> {
   const run = async (): Promise<void> => {
+    await removeOldEvents(database.writes);
     const { isOwner, monthsLeft, expired } = await readLogState(database.reads, retentionDays);
     if (!isOwner) {
       if (monthsLeft >= fewMonths && expired === 0) return;

@@ -128,14 +128,12 @@ export function createCallServer(
 
   const serveServerStream = createServerStreamServer(options, receive);
   const serveClientStream = createClientStreamServer(options);
-  const serveListLines = createListLinesServer(options);
+  const serveListLines = createListLinesServer(options, receive);
 
   function run(call: Call): void {
     try {
-      const { spec, pages } = call.match.route;
-      const { lineType } = call;
-      if (spec.kind === "unary" && pages !== undefined && lineType !== undefined)
-        receive(call, (message) => void serveListLines(call, spec, pages, lineType, message));
+      const { spec } = call.match.route;
+      if (spec.kind === "unary" && call.lines !== undefined) serveListLines(call, spec, call.lines);
       else if (spec.kind === "unary") receive(call, (message) => void invoke(call, spec, message));
       else if (spec.kind === "server_streaming") serveServerStream(call, spec);
       else serveClientStream(call, spec);
@@ -163,10 +161,8 @@ export function createCallServer(
     const { route } = match;
     const { spec } = route;
     if (route.deprecation !== undefined) setHeaders(response, route.deprecation);
-    const head = readHead(request, response, route, rawQuery);
-    const { query, presentation, preconditions, lineType, timeoutMs: givenMs } = head;
-    const isSingle = spec.kind === "unary" && lineType === undefined;
-    const limitMs = isSingle ? shorter(givenMs, timeoutMs) : givenMs;
+    const { timeoutMs: givenMs, ...head } = readHead(request, response, route, rawQuery);
+    const limitMs = isSingle(spec, head) ? shorter(givenMs, timeoutMs) : givenMs;
     const lifetime = watchCall(response, limitMs, (error) => {
       // While there is no room for the body, its client waits, too.
       const isAwaited = !hasNoBody(request) && !request.complete && !request.isPaused();
@@ -177,27 +173,24 @@ export function createCallServer(
     const context = createCallContext(spec.method, request, lifetime, deniedHeaders, "rest", values);
     if (route.conventions.reads) {
       // The head of a stream replaces what is set on the response.
-      if (isSingle) context.responseHeader.set(...uncached);
+      if (isSingle(spec, head)) context.responseHeader.set(...uncached);
       else response.setHeader(...uncached);
     }
     const call: Call = {
       request,
       response,
       match,
-      query,
-      presentation,
-      preconditions,
-      lineType,
+      ...head,
       lifetime,
       context,
-      fail: (thrown) => fail(request, response, thrown, context.responseHeader, { preconditions, route }),
+      fail: (thrown) => fail(request, response, thrown, context.responseHeader, { ...head, route }),
     };
     if (requestGate === undefined) run(call);
     else runBehindGate(call, requestGate);
   };
 }
 
-interface Head extends Pick<Call, "query" | "presentation" | "preconditions" | "lineType"> {
+interface Head extends Pick<Call, "query" | "presentation" | "preconditions" | "lines"> {
   readonly timeoutMs: number | undefined;
 }
 
@@ -206,8 +199,8 @@ function readHead(request: RestRequest, response: RestResponse, route: Route, ta
   try {
     const { query, presentation } = route.splitQuery(target);
     const preconditions = readPreconditions(request, route.conventions);
-    const lineType = route.spec.kind === "server_streaming" ? undefined : negotiateSingle(request, route, presentation);
-    return { query, presentation, preconditions, lineType, timeoutMs: readTimeout(request) };
+    const lines = route.spec.kind === "server_streaming" ? undefined : negotiateSingle(request, route, presentation);
+    return { query, presentation, preconditions, lines, timeoutMs: readTimeout(request) };
   } catch (error) {
     if (route.conventions.reads) response.setHeader(...uncached);
     throw error;
@@ -218,6 +211,11 @@ function finish(call: Call, thrown: unknown): void {
   if (call.lifetime.signal.aborted) return;
   call.lifetime.done();
   call.fail(thrown);
+}
+
+/** Whether a response is one message, and no stream. */
+function isSingle({ kind }: ServableSpec, { lines }: Pick<Call, "lines">): boolean {
+  return kind === "unary" && lines === undefined;
 }
 
 function readsWholeBody({ kind }: ServableSpec): boolean {
@@ -231,14 +229,14 @@ function shorter(one: number | undefined, other: number | undefined): number | u
 /**
  * Checks `Accept` and `$alt` for a response of a single message, which is JSON or a google.api.HttpBody.
  *
- * @returns the media type of lines, if `Accept` prefers them for a list; undefined otherwise.
+ * @returns how a list is sent as lines, if `Accept` prefers them; undefined otherwise.
  * @throws RestError NOT_ACCEPTABLE, or FIELD_INVALID for an `$alt` that is not available.
  */
-function negotiateSingle(request: RestRequest, { response, pages }: Route, { alt }: Presentation): string | undefined {
+function negotiateSingle(request: RestRequest, { response, pages }: Route, { alt }: Presentation): Call["lines"] {
   if (alt === undefined) {
     if (!response.isJson) return undefined;
     const type = negotiateMediaType(request, pages === undefined ? [jsonType] : [jsonType, ...lineTypes]);
-    return type === jsonType ? undefined : type;
+    return pages === undefined || type === jsonType ? undefined : { pages, contentType: type };
   }
   if (alt !== "json" || !response.isJson) {
     const accepted = response.isJson ? "must be json" : "is not accepted";

@@ -4,6 +4,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { AccessEvent, EventCaller, NoteAccess } from "../events/access-events/access-event.ts";
 import type { MemberKey } from "../iam/sign-in/sign-in-links.ts";
 import type { BrowserSessions } from "../iam/sign-in/browser-sessions.ts";
+import type { ProviderSignIn, SignedInPerson } from "../iam/sign-in/provider-sign-in.ts";
 import type { SignInChoices } from "../iam/sign-in/sign-in-choices.ts";
 import { OAuthError } from "./oauth/oauth-error.ts";
 
@@ -101,4 +102,21 @@ export function noteBrowserSignIns(
       },
     },
   };
+}
+
+/** Finishes a sign-in at a provider. That it fails is noted in the org of the provider, and that it is of somebody whom nobody has linked. */
+export async function finishAtProvider(
+  {
+    providerSignIn,
+    noteSignIns,
+  }: { providerSignIn: ProviderSignIn; noteSignIns: Pick<NoteSignIns, "failed" | "watch"> },
+  where: Where,
+  answer: Parameters<ProviderSignIn["finish"]>,
+): Promise<SignedInPerson> {
+  const signIn: SignIn = { method: atBrowser, where };
+  const person = await noteSignIns.watch(signIn, () => providerSignIn.finish(...answer));
+  if (person.identities.length === 0 && person.org !== undefined) {
+    noteSignIns.failed({ ...signIn, org: { by: "name", value: person.org } }, "GRANT_INVALID", "NOT_LINKED");
+  }
+  return person;
 }

@@ -25,6 +25,7 @@ const withoutParent = [
   "iam.v1alpha.OrgsService/GetOrg",
   "iam.v1alpha.ChangesService/ListChanges",
   "iam.v1alpha.ChangesService/GetChangesHead",
+  "iam.v1alpha.AccessEventsService/ListAccessEvents",
 ];
 
 /** Accepts `-` only to say, after the decision, that it does not. */

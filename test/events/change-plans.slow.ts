@@ -9,6 +9,7 @@ import { changeFields } from "../../src/events/changes/fields.ts";
 import { findPinned, resolvePaths } from "../../src/events/changes/resolve-paths.ts";
 import type { LogOwner } from "../../src/events/changes/log-owner.ts";
 import { type ChangeRow, cursorOf, selectChanges } from "../../src/events/changes/store.ts";
+import { selectAccessEvents } from "../../src/events/access-events/store.ts";
 import { required } from "../../src/errors/required.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
@@ -19,12 +20,15 @@ const pageSize = 50;
 /** A row of a page is joined with the names of its org and of two members; the first page of each partition is looked for. */
 const rowsReadForOne = 4;
 const count = 200_000;
+const manyOrgs = 3_000;
 
 let created: TestDatabase;
 let database: Database;
 let plans: PlanReader;
 let org: { readonly id: string; readonly customer_id: string };
-let other: { readonly id: string };
+let other: { readonly id: string; readonly customer_id: string };
+/** A customer with thousands of orgs. */
+let many: { readonly customer_id: string };
 const [actor, rareActor, member, rareMember] = [1, 2, 3, 4].map(() => randomUUID());
 
 beforeAll(async () => {
@@ -53,7 +57,7 @@ beforeAll(async () => {
   await sql`
     insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
       resource_id, container_id, resource_path, after)
-    select ${org.customer_id}::uuid, case when n % 1000 = 7 then ${other.id}::uuid else ${org.id}::uuid end,
+    select case when n % 1000 = 7 then ${other.customer_id}::uuid else ${org.customer_id}::uuid end, case when n % 1000 = 7 then ${other.id}::uuid else ${org.id}::uuid end,
       (lpad(to_hex(n), 16, '0') || '80000000' || lpad(to_hex(n), 8, '0'))::uuid, 0,
       now() - (${count}::int - n) * interval '20 seconds', 4, 'iam.v1alpha.MembersService/UpdateMember', ${org.id},
       case when n in (5, 100000) then ${rareActor}::uuid else ${actor}::uuid end, 'Member',
@@ -61,6 +65,19 @@ beforeAll(async () => {
       case when n in (9, 150000) then ${rareMember}::uuid when n % 2 = 0 then ${member}::uuid else gen_random_uuid() end,
       '/orgs/large/members/m' || n, '{}'
     from generate_series(1, ${count}) as n`.execute(database.writes);
+  many = await addOrg(database, "many");
+  await sql`
+    insert into orgs (id, customer_id, state, revision, revision_time, name, display_name, description, labels, changed_revision,
+      create_time, update_time)
+    select gen_random_uuid(), customer_id, state, revision, revision_time, 'many-' || n, '', '', '{}', changed_revision, create_time,
+      update_time
+    from orgs, generate_series(1, ${manyOrgs}::int) as n where name = 'many'`.execute(database.writes);
+  await sql`
+    insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
+      resource_id, container_id, resource_path, after)
+    select customer_id, id, (lpad(to_hex(n + 1), 16, '0') || '8000000000000000')::uuid, 0,
+      now() - random() * 50 * interval '1 day', 4, 'method', id, ${actor}, 'Member', gen_random_uuid(), gen_random_uuid(), '/', '{}'
+    from orgs, generate_series(1, 20) as n where customer_id = ${many.customer_id}`.execute(database.writes);
   await sql`vacuum analyze`.execute(database.writes);
   plans = createPlanReader(created.url);
 }, 120_000);
@@ -69,6 +86,48 @@ afterAll(async () => {
   await plans.close();
   await database.close();
   await created.drop();
+});
+
+test.each([
+  [true, "latest"],
+  [true, "earliest"],
+  [false, "latest"],
+] as const)(
+  "a page of the log of a customer with thousands of orgs reads little more (suspended orgs: %s, the %s first)",
+  async (suspended, order) => {
+    const owner: LogOwner = { kind: "customer", id: many.customer_id, systemOrgId: other.id };
+    const read = (after: readonly string[] | undefined) =>
+      plans.read<ChangeRow>(async (db) => {
+        const all = { condition: sql<boolean>`true`, pinned: { orgId: undefined, actor: false } };
+        const page = { owner, suspended, ...all, descending: order === "latest", after, limit: pageSize + 1 };
+        return (await selectChanges(page).execute(db)).rows;
+      });
+    const first = await read(undefined);
+    const second = await read(cursorOf(required(first.rows[pageSize - 1])));
+    expect(second.rows[0]?.revision).toBe(first.rows[pageSize]?.revision);
+    expect(new Set(first.rows.map(({ org_id: id }) => id)).size).toBeGreaterThan(pageSize / 2);
+    for (const { rows, plan } of [first, second]) {
+      expect(rows).toHaveLength(pageSize + 1);
+      // One row more for the state of its org.
+      expect(plan.rowsRead, plan.text).toBeLessThanOrEqual((pageSize + 1) * (rowsReadForOne + 1));
+    }
+  },
+);
+
+test("a page of sign-ins and refused calls reads little more", async () => {
+  await sql`
+    insert into access_events (customer_id, org_id, id, time, last_time, count, kind, method, resource_path, reason, reason_detail)
+    select ${org.customer_id}, ${org.id}, gen_random_uuid(), now() - n * interval '1 minute', now(), 1, 'CALL_REFUSED', 'method',
+      '', '', '' from generate_series(1, 50000) as n`.execute(database.writes);
+  await sql`analyze access_events`.execute(database.writes);
+  for (const descending of [true, false]) {
+    const { rows, plan } = await plans.read(async (db) => {
+      const page = { orgId: org.id, condition: sql<boolean>`true`, descending, after: undefined, limit: pageSize + 1 };
+      return (await selectAccessEvents(page).execute(db)).rows;
+    });
+    expect(rows).toHaveLength(pageSize + 1);
+    expect(plan.rowsRead, plan.text).toBeLessThanOrEqual((pageSize + 1) * rowsReadForOne);
+  }
 });
 
 const ownerOf = (kind: LogOwner["kind"]): LogOwner => {

@@ -65,6 +65,9 @@ test("methods with only GET, and those in this list, are reads; all others are w
   expect(namesOf(others.filter((method) => rulesOf(method).reads))).toEqual(readsByOtherVerbs);
 });
 
+/** A log is of one org, customer or the platform. */
+const ofLogs: ReadonlySet<string> = new Set(["ListAccessEvents", "ListChanges", "ListWebhookDeliveries"]);
+
 /** The rules of the standard methods. A method with another name needs its own line. */
 const verbs: Record<string, { verb: string; field: string; wildcards: string; http: string }> = {
   Get: { verb: "get", field: "path", wildcards: "above-id", http: "get" },
@@ -149,11 +152,7 @@ describe.each(ofResources)("$name", (method) => {
         : [
             isOfSingleton || isOfLog ? "parent_path" : standard?.field,
             // A log names one parent.
-            ["ListChanges", "ListWebhookDeliveries"].includes(method.name)
-              ? "above-id"
-              : createsInSeveral(method)
-                ? "last-in-org"
-                : standard?.wildcards,
+            ofLogs.has(method.name) ? "above-id" : createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
           ],
     );
   });

@@ -67,7 +67,9 @@ export function selectChanges(page: LogPage): RawBuilder<ChangeRow> {
       actors.name as actor_name, actors.delete_time as actor_delete_time,
       impersonators.name as impersonator_name, impersonators.delete_time as impersonator_delete_time
     from (select page.*, ${page.states ? isLeftOut(page) : sql`false`} as is_left_out from (${selectPage(page)}) as page) as page
-    left join orgs as log_orgs on log_orgs.id = page.org_id
+    left join lateral (
+      select name, delete_time from orgs where orgs.id = page.org_id limit 1
+    ) as log_orgs on true
     left join lateral (
       select name, delete_time from members
       where members.org_id = page.org_id and members.id = page.actor_id and page.actor_org_id = page.org_id limit 1

@@ -2,6 +2,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { Route } from "./route.ts";
 import type { RouteMatch } from "../routing/route-trie.ts";
 import type { CallLifetime, RestRequest, RestResponse } from "./call-context.ts";
+import type { ListPages } from "./list-pages.ts";
 import type { Preconditions } from "./preconditions.ts";
 import type { Presentation } from "./system-parameters.ts";
 
@@ -14,8 +15,8 @@ export interface Call {
   readonly query: string;
   readonly presentation: Presentation;
   readonly preconditions: Preconditions | undefined;
-  /** The media type of a list that is sent as lines; undefined for other responses. */
-  readonly lineType: string | undefined;
+  /** How a list is sent as lines, and their media type; undefined for other responses. */
+  readonly lines: { readonly pages: ListPages; readonly contentType: string } | undefined;
   readonly lifetime: CallLifetime;
   readonly context: HandlerContext;
   /** Responds with an error. A streamed response replaces this function with its own. */

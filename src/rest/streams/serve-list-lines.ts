@@ -5,7 +5,6 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Call } from "../calls/call.ts";
 import { invokeUnary } from "../calls/invoke-unary.ts";
 import { createResponseHeaders } from "../calls/lazy-headers.ts";
-import type { ListPages } from "../calls/list-pages.ts";
 import type { ServableSpec } from "../calls/route.ts";
 import type { Framing } from "./framing/framing.ts";
 import { createLineFraming } from "./framing/line-framing.ts";
@@ -21,16 +20,14 @@ interface ListLinesOptions extends OutputOptions {
   readonly timeoutMs: number | undefined;
 }
 
-/** Serves a list. The gate has let the call through. The caller can limit how long it takes in all. */
-export type ServeListLines = (
-  call: Call,
-  spec: UnarySpec,
-  pages: ListPages,
-  contentType: string,
-  message: Message,
-) => Promise<void>;
+/** Reads the request and binds its message. Responds with an error if the request is invalid. */
+type Receive = (call: Call, onMessage: (message: Message) => void) => void;
 
-export function createListLinesServer(options: ListLinesOptions): ServeListLines {
+/** Creates a function that serves a list whose first page the gate has let through. Only the caller can limit how long it takes in all. */
+export function createListLinesServer(
+  options: ListLinesOptions,
+  receive: Receive,
+): (call: Call, spec: UnarySpec, lines: NonNullable<Call["lines"]>) => void {
   const { requestGate, beforeMessage, interceptors, timeoutMs } = options;
 
   const readFirst = (call: Call, spec: UnarySpec, message: Message): Promise<Message> =>
@@ -45,7 +42,12 @@ export function createListLinesServer(options: ListLinesOptions): ServeListLines
     });
   };
 
-  return async (call, spec, pages, contentType, message) => {
+  const send = async (
+    call: Call,
+    spec: UnarySpec,
+    { pages, contentType }: NonNullable<Call["lines"]>,
+    message: Message,
+  ): Promise<void> => {
     const { request, response, lifetime, presentation, context } = call;
     const { signal } = lifetime;
     let token = "";
@@ -79,6 +81,8 @@ export function createListLinesServer(options: ListLinesOptions): ServeListLines
       output.fail(error);
     }
   };
+
+  return (call, spec, lines) => receive(call, (message) => void send(call, spec, lines, message));
 }
 
 /** Adds the token of the page that failed to the last line, so that a client can go on from there. */

@@ -12,7 +12,7 @@ import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
 import { closeAfterEarlyAnswer } from "../../http/listener/close-after-early-answer.ts";
 import { folderWith } from "../../http/folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
-import type { NoteSignIns } from "../note-sign-ins.ts";
+import { type NoteSignIns, finishAtProvider } from "../note-sign-ins.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
 import { OAuthError, errorParameters, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
@@ -64,8 +64,7 @@ const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 const pagePattern = /^\/(account|sign-in|sign-out)\//;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, providerSignIn, signInChoices, noteSignIns, count, originOf, logger } =
-    dependencies;
+  const { database, browserSessions, providerSignIn, signInChoices, count, originOf, logger } = dependencies;
 
   const { find, findChoices, endBefore, enter, signOut } = createSignInSteps(dependencies);
 
@@ -78,11 +77,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       const cookie = readCookie(request, startCookie(state));
       const destination = providerSignIn.destinationOf(state, cookie) ?? { ...atHome, org: lastOrg(request) };
       const outcome = await sayOnPage(providerSignIn, destination, async () => {
-        const signIn = { method: "sign-in", where: originOf(request) };
-        const person = await noteSignIns.watch(signIn, () => providerSignIn.finish(providerId, query, cookie));
+        const person = await finishAtProvider(dependencies, originOf(request), [providerId, query, cookie]);
         if (person.identities.length > 0) return enter(request, person, destination);
-        const org = person.org === undefined ? undefined : ({ by: "name", value: person.org } as const);
-        noteSignIns.failed({ ...signIn, org }, "GRANT_INVALID", "NOT_LINKED");
         return { ...page(unlinkedPage(person, destination)), status: 403 };
       });
       return withCookie(outcome, clearCookie(startCookie(state)));

@@ -2,13 +2,10 @@
 // errors as these standards say, and call the same functions as TokensService.
 import type { Logger } from "pino";
 import { impersonatorOf } from "../../access/tokens/impersonation.ts";
-import type { Author, Origin } from "../../changes/author.ts";
-import type { Database } from "../../database/database.ts";
+import type { Author } from "../../changes/author.ts";
 import { required } from "../../errors/required.ts";
-import type { Authenticate } from "../../identity/authenticate.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { formatScopes } from "../../identity/tokens/scopes.ts";
-import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";
 import type { MemberKey } from "../../iam/sign-in/sign-in-links.ts";
 import type { TokenFunctions } from "../../iam/tokens/functions.ts";
 import type { IssuedTokens, TokenRequest } from "../../iam/tokens/issue-token.ts";
@@ -19,24 +16,17 @@ import { requireMethod } from "./require-method.ts";
 import { closeAfterEarlyAnswer } from "../../http/listener/close-after-early-answer.ts";
 import type { RequestPace } from "../../http/request-pace.ts";
 import { requestPathOf } from "../../http/request-path.ts";
-import type { NoteSignIns } from "../note-sign-ins.ts";
-import { authenticateRegistered } from "./authenticate-registered.ts";
-import { authenticateClient, invalidClient } from "./authenticate-client.ts";
+import { invalidClient } from "./authenticate-client.ts";
+import { type ClientDependencies, createFindClients } from "./find-clients.ts";
 import { describeToken } from "./describe-token.ts";
 import { findApiName, readScope } from "./read-scope.ts";
 import { OAuthError, errorParameters, toOAuthError } from "./oauth-error.ts";
 import { type Form, readForm, requiredParameter } from "./read-form.ts";
 
-export interface OAuthDependencies {
-  readonly database: Database;
-  readonly authenticate: Authenticate;
+export interface OAuthDependencies extends ClientDependencies {
   readonly tokenFunctions: TokenFunctions;
-  readonly noteSignIns: NoteSignIns;
   /** Counts a request against the rate limits of a member. @throws ServiceError RATE_LIMITED */
   readonly count: (member: Pick<Caller, "memberId" | "orgId">, reads: boolean) => Promise<void>;
-  /** Returns the IP address of a request's client; null if it is not known. */
-  readonly addressOf: (request: HttpRequest) => string | null;
-  readonly originOf: (request: HttpRequest, credentialId: string) => Origin;
   /** Returns the function that checks, in a write, that a caller may still make calls. */
   readonly confirmOf: (caller: Caller) => Author["confirm"];
   readonly issuer: () => string;
@@ -69,32 +59,10 @@ const maxLifeSeconds = 43_200;
 const projectNotHere = "a code cannot be exchanged for a token of one project: refresh with the parameter project";
 
 export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAuth {
-  const { database, authenticate, tokenFunctions, noteSignIns, count, addressOf, originOf, confirmOf, issuer, logger } =
-    dependencies;
+  const { tokenFunctions, count, addressOf, originOf, confirmOf, issuer, logger } = dependencies;
   const { issueToken, startSession, refreshSession, introspectToken, revokeToken, redeemCode } = tokenFunctions;
 
-  const signInAt = (request: HttpRequest) => ({
-    method: requestPathOf(request.url ?? "").slice(1),
-    where: originOf(request, ""),
-  });
-
-  const findRegistered = async (request: HttpRequest, form: Form): Promise<RegisteredClient | undefined> => {
-    let found: RegisteredClient | undefined;
-    const find = async (id: string) => (found = await findRegisteredClient(database.reads, id));
-    try {
-      return await authenticateRegistered(find, request, form);
-    } catch (error) {
-      const org = found && ({ by: "id", value: found.org_id } as const);
-      noteSignIns.failed({ ...signInAt(request), org }, "TOKEN_INVALID");
-      throw error;
-    }
-  };
-
-  const findClient = (request: HttpRequest, form: Form): Promise<Caller | undefined> => {
-    const find = (authorization: string) =>
-      noteSignIns.watch(signInAt(request), () => authenticate(authorization, addressOf(request)));
-    return authenticateClient(find, request, form);
-  };
+  const { findRegistered, findClient, signedIn } = createFindClients(dependencies);
 
   // What an impersonator does counts as its own calls.
   const countCall = (caller: Caller, reads: boolean): Promise<void> => count(impersonatorOf(caller) ?? caller, reads);
@@ -110,11 +78,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     async client_credentials(request, form) {
       const caller = await requireClient(request, form, false);
       const { isOffline, ...wanted } = readTokenRequest(form);
-      if (!isOffline) {
-        const issued = await issueToken(caller, wanted);
-        noteSignIns.succeeded({ ...signInAt(request), caller });
-        return describeIssued(issued);
-      }
+      if (!isOffline) return describeIssued(await signedIn(request, caller.orgId, () => issueToken(caller, wanted)));
       const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
       const author: Author = {
         actorId: memberId,
@@ -125,9 +89,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         origin: originOf(request, caller.credentialId),
         confirm: confirmOf(caller),
       };
-      const started = await startSession(caller, wanted, author, false);
-      noteSignIns.succeeded({ ...signInAt(request), caller });
-      return describeIssued(started);
+      return describeIssued(await signedIn(request, caller.orgId, () => startSession(caller, wanted, author, false)));
     },
 
     async authorization_code(request, form) {
@@ -151,14 +113,8 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         origin: originOf(request, ""),
         confirm: () => Promise.resolve(undefined),
       });
-      const org = { by: "id", value: client.org_id } as const;
-      const signIn = signInAt(request);
-      const redeemed = await noteSignIns.watch({ ...signIn, org }, () =>
-        redeemCode(wanted, authorOf, (member) => count(member, false)),
-      );
-      const { orgId, memberId, sessionId } = redeemed.token;
-      noteSignIns.succeeded({ ...signIn, caller: { orgId, memberId, credentialId: sessionId } });
-      return describeIssued(redeemed);
+      const redeem = () => redeemCode(wanted, authorOf, (member) => count(member, false));
+      return describeIssued(await signedIn(request, client.org_id, redeem));
     },
 
     async refresh_token(request, form, clientAddress) {
