@@ -145,7 +145,11 @@ describe.each(ofResources)("$name", (method) => {
         : [
             isOfSingleton ? "parent_path" : standard?.field,
             // They name one parent.
-            ["ListChanges", "ListWebhookDeliveries"].includes(method.name) ? "above-id" : createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
+            ["ListChanges", "ListWebhookDeliveries"].includes(method.name)
+              ? "above-id"
+              : createsInSeveral(method)
+                ? "last-in-org"
+                : standard?.wildcards,
           ],
     );
   });
