@@ -9,10 +9,10 @@ import {
   file,
   integer,
   issuer,
+  networks,
   oneOf,
   origins,
   port,
-  prefixes,
   rate,
   subnets,
   text,
@@ -156,14 +156,8 @@ const settings = {
     default: undefined,
     desc: "File with the keys that encrypt secrets in the database: 32 bytes in base64 on each line; the first encrypts, all decrypt. If unset, secret-keys in the data directory, which is created.",
   }),
-  TENANTRY_IDENTITY_PROVIDER_NETWORKS: prefixes({
-    default: undefined,
-    desc: "Comma-separated addresses or prefixes, such as 10.1.0.0/16, at which the identity providers of orgs may be besides public addresses. With a loopback address such as 127.0.0.1, also with http, for development. If unset, none.",
-  }),
-  TENANTRY_WEBHOOK_NETWORKS: prefixes({
-    default: undefined,
-    desc: "Comma-separated addresses or prefixes, such as 10.1.0.0/16, to which webhooks of orgs may deliver besides public addresses. With a loopback address such as 127.0.0.1, also with http, for development. If unset, none.",
-  }),
+  TENANTRY_IDENTITY_PROVIDER_NETWORKS: networks("at which the identity providers of orgs may be"),
+  TENANTRY_WEBHOOK_NETWORKS: networks("to which webhooks of orgs may deliver"),
   TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
     default: "on",
     desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",

@@ -80,9 +80,16 @@ export async function startServer(
     const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, rateWindowMs };
     const service = composeService(config, parts);
     started.push(service.access.job.close);
-    jobs.push(service.identity.job, service.accessLog.job, ...composeJobs(config, service.handlers, logger));
+    const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
+    jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
-    const metricsUrl = await metrics?.open({ openExchanges: listener.openExchanges, database, service, jobs });
+    const metricsUrl = await metrics?.open({
+      openExchanges: listener.openExchanges,
+      database,
+      service,
+      jobs,
+      deliveries,
+    });
     if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);
     const handler = createRequestHandler(config, service, health);

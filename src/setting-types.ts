@@ -70,8 +70,15 @@ export const subnets = makeValidator<readonly string[]>((input) => {
   throw new EnvError(`must be comma-separated addresses or subnets such as 10.0.0.0/8, got ${JSON.stringify(wrong)}`);
 });
 
+/** A setting with addresses, besides public ones, to which the service connects for an org. @param which of them: `to which ...`. */
+export const networks = (which: string) =>
+  prefixes({
+    default: undefined,
+    desc: `Comma-separated addresses or prefixes, such as 10.1.0.0/16, ${which} besides public addresses. With a loopback address such as 127.0.0.1, also with http, for development. If unset, none.`,
+  });
+
 /** Validates a comma-separated list of IP addresses and prefixes, and returns them in canonical form. */
-export const prefixes = makeValidator<readonly string[]>((input) => {
+const prefixes = makeValidator<readonly string[]>((input) => {
   if (input.trim() === "") return [];
   return input.split(",").map((given) => {
     const prefix = canonicalPrefix(given.trim());

@@ -14,7 +14,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   database: 128,
   docs: 12,
   errors: 1,
-  events: 5,
+  events: 45,
   filters: 14,
   http: 32,
   iam: 50,

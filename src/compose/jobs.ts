@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import { startCatalogReview } from "../jobs/catalog-review.ts";
 import type { ChangesDependencies } from "../events/changes/service.ts";
 import { migrations } from "../database/migrations/all.ts";
+import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import { startFills } from "../jobs/fills-job.ts";
 import { createLogHeadsJob } from "../jobs/log-heads-job.ts";
 import { createOperationsJob } from "../jobs/operations-job.ts";
@@ -18,23 +19,31 @@ const sweepIntervalMs = 1_000;
 const statisticsIntervalMs = 1_000;
 const deliveriesIntervalMs = 250;
 
+interface Jobs {
+  readonly jobs: readonly RunningJob[];
+  /** What the deliveries of webhooks came to. */
+  readonly deliveries: DeliveryCounts;
+}
+
 /** Starts what a server does by itself. */
 export function composeJobs(
   { purgeIntervalMs }: Pick<Config, "purgeIntervalMs">,
   dependencies: ServiceDependencies & ChangesDependencies,
   logger: Logger,
-): readonly RunningJob[] {
+): Jobs {
   const { database, registry, installation, retentionDays, signHead } = dependencies;
   const { systemOrgId } = installation;
   const ofPurge = { database, registry, systemOrgId, retentionDays, intervalMs: purgeIntervalMs, logger };
-  return [
+  const deliveries = createDeliveriesJob({ dependencies, intervalMs: deliveriesIntervalMs, logger });
+  const jobs = [
     { name: "catalog-review", ...startCatalogReview({ database, logger }) },
     { name: "log-heads", ...createLogHeadsJob({ database, signHead, logger }) },
     { name: "fills", ...startFills({ database, migrations, logger }) },
     { name: "purge", ...createPurgeJob(ofPurge) },
     { name: "operations", ...createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }) },
     { name: "sweep", ...createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }) },
-    { name: "deliveries", ...createDeliveriesJob({ dependencies, intervalMs: deliveriesIntervalMs, logger }) },
+    { name: "deliveries", ...deliveries },
     { name: "statistics", ...createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }) },
   ];
+  return { jobs, deliveries: deliveries.counts };
 }

@@ -5,6 +5,7 @@ import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts"
 import { ServerReflection as ServerReflectionV1Alpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import type { OnExchangeEnd } from "../http/access-log.ts";
 import { createListener } from "../http/listener/listener.ts";
 import { createExchangeCounts } from "../metrics/exchange-counts.ts";
@@ -22,6 +23,7 @@ interface Parts {
   readonly database: Pick<Database, "activity">;
   readonly service: Pick<Service, "handlers" | "scheduling" | "access">;
   readonly jobs: readonly RunningJob[];
+  readonly deliveries: DeliveryCounts;
 }
 
 /** What is counted, and served to those who scrape it, on a listener of its own. */
@@ -59,7 +61,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
   return {
     onEnd: exchanges.onEnd,
 
-    async open({ openExchanges, database, service, jobs }) {
+    async open({ openExchanges, database, service, jobs, deliveries }) {
       const { handlers, scheduling, access } = service;
       // Loaded only here: a server without metrics starts without the library.
       const { createMetricsWriter } = await import("../metrics/registry.ts");
@@ -80,6 +82,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         timeSlices: scheduling.timeSlices,
         groupSizes: handlers.writeGroups.sizes,
         jobs: [...jobs, access.job],
+        deliveries,
       });
       const listener = createListener({
         handler: createMetricsPage(createMetricsWriter(families)),

@@ -2,6 +2,7 @@
 import type { SnapshotActivity } from "../access/snapshots/current-snapshots.ts";
 import type { DatabaseActivity } from "../database/database.ts";
 import type { PoolActivity } from "../database/pool-activity.ts";
+import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import type { OpenExchanges } from "../http/listener/listener.ts";
 import type { Histogram } from "../measures/histogram.ts";
 import type { QueueActivity } from "../scheduling/fair-queue.ts";
@@ -21,6 +22,7 @@ export interface MeasuredParts {
   readonly timeSlices: Pick<QueueActivity, "waiting" | "waits">;
   readonly groupSizes: Histogram;
   readonly jobs: readonly Pick<RunningJob, "name" | "runs">[];
+  readonly deliveries: DeliveryCounts;
 }
 
 export function familiesOf(parts: MeasuredParts): readonly Family[] {
@@ -32,6 +34,7 @@ export function familiesOf(parts: MeasuredParts): readonly Family[] {
     ...familiesOfSnapshots(parts.snapshots),
     ...familiesOfQueues(parts),
     ...familiesOfJobs(parts.jobs),
+    ...familiesOfDeliveries(parts.deliveries),
   ];
 }
 
@@ -155,5 +158,21 @@ function familiesOfJobs(jobs: MeasuredParts["jobs"]): readonly Family[] {
           succeededAt === undefined ? [] : [[{ job }, succeededAt / 1_000]],
         ),
     ),
+  ];
+}
+
+function familiesOfDeliveries(counts: DeliveryCounts): readonly Family[] {
+  return [
+    counter(
+      "tenantry_webhook_deliveries_total",
+      "Requests of webhooks, by what came of them, and webhooks disabled.",
+      () => Object.entries(counts.outcomes).map(([outcome, count]) => [{ outcome }, count]),
+    ),
+    histogram("tenantry_webhook_delivery_seconds", "How long receivers of webhooks took for their answers.", () => [
+      [unlabelled, counts.durations],
+    ]),
+    gauge("tenantry_webhooks_delivering", "Webhooks of which the server delivers.", () => [
+      [unlabelled, counts.running],
+    ]),
   ];
 }

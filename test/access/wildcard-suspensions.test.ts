@@ -36,7 +36,10 @@ const ofProjects = new Set(
   ["GetProject", "ListProjects", "BatchGetProjects"].map((name) => `iam.v1alpha.ProjectsService/${name}`),
 );
 
-const unmarked = new Set([...withoutParent, ...refusing]);
+/** Say nothing of what is in the org but what a receiver has answered. */
+const ofReceivers = ["TestWebhook", "ListWebhookDeliveries"].map((name) => `iam.v1alpha.WebhooksService/${name}`);
+
+const unmarked = new Set([...withoutParent, ...refusing, ...ofReceivers]);
 
 interface Place {
   readonly company: Company;

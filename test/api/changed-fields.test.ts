@@ -2,6 +2,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeAll, describe, expect, test } from "vitest";
 import { IdentityProvider_TokenEndpointAuthMethod } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
+import { Webhook_Format } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { isImmutable, isOutputOnly } from "../../src/validation/field-behavior.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -26,6 +27,7 @@ const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
     scopes: ["profile"],
     tokenEndpointAuthMethod: IdentityProvider_TokenEndpointAuthMethod.CLIENT_SECRET_POST,
   },
+  Webhook: { url: "https://other.invalid", filter: "type = CREATED", format: Webhook_Format.CLOUDEVENTS },
   Role: { labels: { tier: "gold" } },
   RoleBinding: {
     startTime: timeIn(2100),

@@ -41,7 +41,7 @@ const mark = "== block";
 
 /** Returns the answers of each block of commands. */
 export async function runPage(page: string): Promise<string[]> {
-  const server = await startTestServer({ issuer });
+  const server = await startTestServer({ issuer, webhookNetworks: ["127.0.0.1/32"] });
   onTestFinished(() => server.close());
   const directory = await mkdtemp(join(tmpdir(), "tenantry-page-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));

@@ -35,7 +35,7 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
   const { writes } = database;
 
   const record = async (
-    { webhook, lease, now }: Turn,
+    { webhook, lease, clock }: Turn,
     { outcome }: Result,
     delivery: Recorded,
     last: ChangeRow,
@@ -45,12 +45,12 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
     if (outcome === "accepted") {
       counts.outcomes.delivered++;
       const recorded = { ...delivery, state: "DELIVERED", next_attempt_time: null } as const;
-      const ended = { cursor: after, failingSince: null, nextAttemptTime: now(), delivery: recorded };
+      const ended = { cursor: after, failingSince: null, nextAttemptTime: clock(), delivery: recorded };
       return (await endTry(writes, lease, ended)) ? { ...progress, after, failingSince: null } : {};
     }
     const failingSince = progress.failingSince ?? delivery.attempt_time;
-    const nextAttemptTime = nextTryAfter(failingSince, now());
-    if (outcome === "failed" && isOver(failingSince, now())) {
+    const nextAttemptTime = nextTryAfter(failingSince, clock());
+    if (outcome === "failed" && isOver(failingSince, clock())) {
       counts.outcomes.dead++;
       const recorded = { ...delivery, state: "DEAD", next_attempt_time: null } as const;
       const ended = { cursor: after, failingSince, nextAttemptTime, delivery: recorded };
@@ -65,8 +65,8 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
 
   /** What follows a failure in the same turn is given up if it is as old as that; otherwise it waits. */
   const follow = async (turn: Turn, group: Group, progress: Progress, since: Date): Promise<Progress | Stop> => {
-    const { lease, now } = turn;
-    const kept = group.findIndex(({ time }) => !isOver(time, now()));
+    const { lease, clock } = turn;
+    const kept = group.findIndex(({ time }) => !isOver(time, clock()));
     const [first, ...others] = kept === -1 ? group : group.slice(0, kept);
     if (first === undefined) return {};
     counts.outcomes.dead++;
@@ -74,7 +74,7 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
     const delivery = {
       ...recordOf(first, messageId([first, ...others]), others.length + 1, notSent),
       attempts: 0,
-      attempt_time: now(),
+      attempt_time: clock(),
       state: "DEAD",
       next_attempt_time: null,
     } as const;
@@ -83,7 +83,7 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
   };
 
   return async (turn, group, progress) => {
-    const { webhook, lease, now, signal } = turn;
+    const { webhook, lease, clock, signal } = turn;
     const { failingSince, hasFailed } = progress;
     if (hasFailed && failingSince !== null) return follow(turn, group, progress, failingSince);
     const shown = await show(log, turn, group);
@@ -92,14 +92,14 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
       return {};
     }
     const { changes, last } = shown;
-    const leaseEnd = new Date(now().getTime() + leaseMs);
+    const leaseEnd = new Date(clock().getTime() + leaseMs);
     const attempts = await beginTry(writes, lease, webhook, positionOf(last), leaseEnd);
-    if (attempts === undefined) return { nextAttemptTime: now() };
-    const time = now();
+    if (attempts === undefined) return { nextAttemptTime: clock() };
+    const time = clock();
     const content = contentOf(webhook.format, webhook.org_id, changes);
     const headers = headersOf(content, liveSecrets(sealer, webhook, time), time);
     // A server that stood still since would send what another one may have sent meanwhile.
-    if (now().getTime() > leaseEnd.getTime() - sendLimits.timeoutMs) return {};
+    if (clock().getTime() > leaseEnd.getTime() - sendLimits.timeoutMs) return {};
     const result = await post(send, webhook.url, headers, content.body, signal);
     observe(counts.durations, result.durationMs / 1_000);
     const delivery = { ...recordOf(group[0], content.id, changes.length, result), attempts, attempt_time: time };

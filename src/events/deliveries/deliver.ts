@@ -25,17 +25,17 @@ export function createDeliver(dependencies: AttemptDependencies): Deliver {
   const run = createRun(dependencies);
   return async (place, signal) => {
     const readAtMs = performance.now();
-    const now = (): Date => new Date(place.nowMs + performance.now() - readAtMs);
+    const clock = (): Date => new Date(place.nowMs + performance.now() - readAtMs);
     const lease = { place, id: randomUUID() };
-    const webhook = await claim(writes, lease, { now: now(), end: new Date(now().getTime() + leaseMs) });
+    const webhook = await claim(writes, lease, { now: clock(), end: new Date(clock().getTime() + leaseMs) });
     if (webhook === undefined) return;
     try {
-      const { nextAttemptTime } = await run({ webhook, lease, signal, now });
-      await trimDeliveries(writes, place, now());
+      const { nextAttemptTime } = await run({ webhook, lease, signal, clock });
+      await trimDeliveries(writes, place, clock());
       await release(writes, lease, nextAttemptTime);
     } catch (error) {
       // It would fail again and again, and take the turns of others.
-      await release(writes, lease, signal.aborted ? undefined : new Date(now().getTime() + retryMs));
+      await release(writes, lease, signal.aborted ? undefined : new Date(clock().getTime() + retryMs));
       throw error;
     }
   };
@@ -58,23 +58,23 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
   };
 
   return async (turn) => {
-    const { webhook, lease, now } = turn;
+    const { webhook, lease, clock } = turn;
     const isBatch = webhook.format === "NDJSON_BATCH";
     const limit = isBatch ? batch.count : readAhead;
-    const endMs = now().getTime() + turnMs;
+    const endMs = clock().getTime() + turnMs;
     const { cursor_time: time, cursor_revision: revision, cursor_position: position } = webhook;
     let progress: Progress = {
       after: { time, revision, position },
       failingSince: webhook.failing_since,
       hasFailed: false,
     };
-    while (now().getTime() < endMs) {
+    while (clock().getTime() < endMs) {
       const ahead = await log.next(webhook, progress.after, limit);
       if (ahead === undefined) return {};
       const { rows, end, isPending } = ahead;
       const last = rows.at(-1);
       const due = isBatch && !isPending && rows.length < limit ? dueTimeOf(rows) : undefined;
-      if (due !== undefined && due > now()) return { nextAttemptTime: due };
+      if (due !== undefined && due > clock()) return { nextAttemptTime: due };
       const step = await deliverPage(turn, isBatch ? together(rows) : rows.map((row): Group => [row]), progress);
       if (isStop(step)) return step;
       progress = step;
@@ -85,7 +85,7 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
       if (!(await endTry(database.writes, lease, { cursor: end, failingSince }))) return {};
       progress = { ...progress, after: end };
     }
-    return { nextAttemptTime: now() };
+    return { nextAttemptTime: clock() };
   };
 }
 

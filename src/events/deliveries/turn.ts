@@ -7,7 +7,7 @@ export interface Turn {
   /** Aborted when the server ends. */
   readonly signal: AbortSignal;
   /** The clock of the database. */
-  readonly now: () => Date;
+  readonly clock: () => Date;
 }
 
 /** How far a turn has come. */

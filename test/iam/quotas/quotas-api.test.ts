@@ -188,6 +188,7 @@ describe("over REST,", () => {
         quotaRequests: 0,
         clients: 0,
         identityProviders: 0,
+        webhooks: 0,
       },
       etag: expect.stringMatching(/^[0-9a-f]{16}-[0-9a-f]{16}$/) as string,
     });

@@ -1,0 +1,50 @@
+// Delivers to examples/receiver.py, which verifies signatures with nothing but Python.
+import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { Webhook_Format, WebhookDelivery_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import { type WebhookPlace, openWebhookPlace } from "./place.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+let place: WebhookPlace;
+beforeAll(async () => {
+  place = await openWebhookPlace();
+});
+afterAll(() => place.close());
+
+/** Starts the receiver. Returns where it is, and what it prints. */
+async function startPython(secret: string): Promise<{ readonly url: string; readonly lines: () => string[] }> {
+  const child = spawn("python3", [join(root, "examples/receiver.py"), "--port", "0"], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  await expect.poll(() => output.stderr, { timeout: 30_000 }).toContain("receives at");
+  const [url = ""] = /http:\S+/.exec(output.stderr) ?? [];
+  return { url, lines: () => output.stdout.split("\n").filter((line) => line !== "") };
+}
+
+test.skipIf(!hasPython).each([Webhook_Format.STANDARD, Webhook_Format.CLOUDEVENTS, Webhook_Format.NDJSON_BATCH])(
+  "format %i is received, each change once and in order",
+  async (format) => {
+    const { owner } = place;
+    const created = await place.createWebhook({ url: "http://127.0.0.1:1/" }, { format });
+    const { path, secret = "" } = created;
+    const receiver = await startPython(secret);
+    await owner.webhooks.updateWebhook({ path, webhook: { url: receiver.url } });
+    expect(await owner.webhooks.testWebhook({ path })).toMatchObject({ statusCode: 204 });
+    const paths = await place.createGroups(2);
+    const printed = (): unknown[] =>
+      receiver.lines().map((line) => (JSON.parse(line) as { resource_path: string }).resource_path);
+    await expect.poll(printed, { timeout: 30_000 }).toEqual(paths);
+    // With another secret, it refuses what comes.
+    await owner.webhooks.rotateWebhook({ path, overlap: { seconds: 0n } });
+    const refused = await owner.webhooks.testWebhook({ path });
+    expect(refused).toMatchObject({ state: WebhookDelivery_State.FAILED, statusCode: 401 });
+  },
+);
