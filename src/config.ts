@@ -13,6 +13,7 @@ import {
   port,
   prefixes,
   rate,
+  streams,
   subnets,
   text,
 } from "./setting-types.ts";
@@ -106,6 +107,7 @@ const settings = {
     default: 2_000,
     desc: "Maximum calls at once by the members of an org together, for each server process. 0 for no limit.",
   }),
+  TENANTRY_STREAMS_PER_CALLER: streams("Maximum streams of changes that a member has open", 100),
   TENANTRY_RETENTION_DAYS: integer(0, 3_650, {
     default: 30,
     desc: "How long deleted resources can be undeleted before they are removed permanently, in days.",
@@ -218,6 +220,7 @@ export interface Config {
   /** Calls at once; 0 for no limit. */
   readonly callsPerCaller: number;
   readonly callsPerOrg: number;
+  readonly streamsPerCaller: number;
   /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;
   /** The interval at which expired and purged resources are removed. */
@@ -273,6 +276,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     rateWritesPerOrg: env.TENANTRY_RATE_WRITES_PER_ORG,
     callsPerCaller: env.TENANTRY_CALLS_PER_CALLER,
     callsPerOrg: env.TENANTRY_CALLS_PER_ORG,
+    streamsPerCaller: env.TENANTRY_STREAMS_PER_CALLER,
     retentionDays: env.TENANTRY_RETENTION_DAYS,
     purgeIntervalMs: env.TENANTRY_PURGE_INTERVAL_MS,
     changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,

@@ -17,6 +17,7 @@ import { type Identity, composeIdentity } from "./identity.ts";
 import { composeReadsAndWrites } from "./reads-and-writes.ts";
 import { type Scheduling, composeScheduling } from "./scheduling.ts";
 import { type SignIn, composeSignIn } from "./sign-in.ts";
+import { composeWatches } from "./watches.ts";
 
 interface Parts {
   readonly database: Database;
@@ -52,7 +53,8 @@ export function composeService(config: Config, parts: Parts): Service {
   const access = composeAccess(config, { ...parts, contract, timeSlices: scheduling.timeSlices });
   const identity = composeIdentity(config, { ...parts, contract, access });
   const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
-  const all = { ...parts, contract, scheduling, access, identity, readsAndWrites };
+  const watching = composeWatches({ ...parts, access });
+  const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
   const routes = createServices(handlers);

@@ -10,6 +10,7 @@ import { file_google_rpc_error_details } from "../../gen/google/rpc/error_detail
 import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reason_pb.ts";
 import { file_google_rpc_status } from "../../gen/google/rpc/status_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
+import type { ChangesDependencies } from "../events/changes/dependencies.ts";
 import { createChangesService } from "../events/changes/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
@@ -63,7 +64,8 @@ export const contractFiles: readonly DescFile[] = [
 
 /** The dependencies of all handlers. */
 export type ServiceDependencies = ResourceServiceDependencies &
-  AccessDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
+  AccessDependencies &
+  ChangesDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
 
 /** Registers the handlers of all services, which REST and RPC share. */
 export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {

@@ -51,11 +51,16 @@ const keys = ["time", "org_id", "revision", "position"];
 export const cursorOf = (row: ChangeRow): Cursor => [row.time_text, row.org_id, row.revision, String(row.position)];
 
 export function selectChanges(page: LogPage): RawBuilder<ChangeRow> {
+  return withNames(selectPage(page), orderOf("page", page));
+}
+
+/** Selects entries with the names that are shown of them. @param order of what is named `page`. */
+function withNames(entriesOfPage: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`
     select page.*, log_orgs.name as org_name, log_orgs.delete_time as org_delete_time,
       actors.name as actor_name, actors.delete_time as actor_delete_time,
       impersonators.name as impersonator_name, impersonators.delete_time as impersonator_delete_time
-    from (${selectPage(page)}) as page
+    from (${entriesOfPage}) as page
     left join orgs as log_orgs on log_orgs.id = page.org_id
     left join lateral (
       select name, delete_time from members
@@ -65,7 +70,30 @@ export function selectChanges(page: LogPage): RawBuilder<ChangeRow> {
       select name, delete_time from members
       where members.org_id = page.org_id and members.id = page.impersonator_id and page.actor_org_id = page.org_id limit 1
     ) as impersonators on true
-    order by ${orderOf("page", page)}`;
+    order by ${order}`;
+}
+
+/**
+ * Selects the entries of an org that follow a revision, in their order, after the first entry of that revision itself: if it is not
+ * there, nothing says what follows it.
+ *
+ * @param since a time that is not later than that of the revision. Entries of old versions may be out of the order of their times, by less
+ *   than an hour.
+ */
+export function selectEntriesAfter(
+  orgId: string,
+  revision: string,
+  since: Date | string,
+  limit: number,
+): RawBuilder<ChangeRow> {
+  const selected = columns.map((column) => sql.ref(`changes.${column}`));
+  const found = sql`
+    select ${sql.join(selected)}, ${entryTime} as time_text, ${changeType} as type
+    from changes
+    where org_id = ${orgId}::uuid and revision >= ${revision}::uuid and (revision > ${revision}::uuid or position = 0)
+      and time > ${since}::timestamptz - interval '1 hour' and ${sql.raw(isInThePast)}
+    order by revision, position limit ${limit}::int`;
+  return withNames(found, sql`page.revision, page.position`);
 }
 
 function selectPage(page: LogPage): RawBuilder<unknown> {
