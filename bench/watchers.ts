@@ -32,16 +32,16 @@ await withService(async ({ url, key, pid }) => {
   await write("first");
   const before = kilobytes();
   const abort = new AbortController();
-  let arrived = 0;
-  let wake = (): void => {};
+  const arrived = { messages: 0, wake: (): void => {} };
   const read = async (client: ReturnType<typeof createClient<typeof ChangesService>>): Promise<void> => {
-    for await (const _message of client.watchChanges({ parentPath }, { signal: abort.signal })) {
-      arrived++;
-      wake();
+    for await (const { resumeRevision } of client.watchChanges({ parentPath }, { signal: abort.signal })) {
+      if (resumeRevision === "") throw new Error("a message says nothing of its revision");
+      arrived.messages++;
+      arrived.wake();
     }
   };
-  const all = async (messages: number): Promise<void> => {
-    while (arrived < messages) await new Promise<void>((resolve) => (wake = resolve));
+  const all = async (wanted: number): Promise<void> => {
+    while (arrived.messages < wanted) await new Promise<void>((resolve) => (arrived.wake = resolve));
   };
   let client = createClient(ChangesService, transportOf());
   for (let index = 0; index < count; index++) {

@@ -3,6 +3,7 @@
 import { type Spec, type ValidatorSpec, makeValidator } from "envalid";
 import { readSettings } from "./read-settings.ts";
 import { registry } from "./resource-registry.ts";
+import type { RateLimits } from "./rpc/limits/rate-limits.ts";
 import {
   databaseUrl,
   file,
@@ -185,7 +186,7 @@ function readLimits(env: Readonly<Record<string, unknown>>): Limits {
   );
 }
 
-export interface Config {
+export interface Config extends RateLimits {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string | undefined;
@@ -212,11 +213,6 @@ export interface Config {
   readonly anonymousPerAddress: number;
   /** The maximum number of open streams that need no credentials. */
   readonly streamsPerAddress: number;
-  /** Requests per minute; 0 for no limit. The same applies to the next three. */
-  readonly rateReadsPerCaller: number;
-  readonly rateWritesPerCaller: number;
-  readonly rateReadsPerOrg: number;
-  readonly rateWritesPerOrg: number;
   /** Calls at once; 0 for no limit. */
   readonly callsPerCaller: number;
   readonly callsPerOrg: number;
