@@ -9,6 +9,7 @@ const root = join(import.meta.dirname, "..");
 
 export interface RunningService {
   readonly url: string;
+  readonly pid: number;
   /** The API key of the operator. */
   readonly key: string;
   /** A folder that is removed at the end. */
@@ -44,7 +45,7 @@ export async function withService(use: (service: RunningService) => Promise<void
     const env = { PORT: "0", TENANTRY_DATA: data, TENANTRY_SHUTDOWN_DELAY_MS: "0", TENANTRY_ACCESS_LOG: "off" };
     const url = await start(["bin/tenantry.js", "serve"], env, /listening on (http:[^"]+)/);
     const key = readFileSync(join(data, "operator-key"), "utf8").trim();
-    await use({ url, key, directory, start });
+    await use({ url, pid: started[0]?.pid ?? 0, key, directory, start });
   } finally {
     for (const child of started.toReversed()) {
       child.kill("SIGTERM");

@@ -4,6 +4,7 @@ import { type Spec, type ValidatorSpec } from "envalid";
 import { type ClientConfig, clientSettings } from "./client-settings.ts";
 import { readSettings } from "./read-settings.ts";
 import { registry } from "./resource-registry.ts";
+import type { RateLimits } from "./rpc/limits/rate-limits.ts";
 import {
   databaseUrl,
   file,
@@ -14,6 +15,7 @@ import {
   origins,
   port,
   rate,
+  streams,
   subnets,
   text,
 } from "./setting-types.ts";
@@ -107,6 +109,7 @@ const settings = {
     default: 2_000,
     desc: "Maximum calls at once by the members of an org together, for each server process. 0 for no limit.",
   }),
+  TENANTRY_STREAMS_PER_CALLER: streams("Maximum streams of changes that a member has open", 100),
   TENANTRY_RETENTION_DAYS: integer(0, 3_650, {
     default: 30,
     desc: "How long deleted resources can be undeleted before they are removed permanently, in days.",
@@ -182,7 +185,7 @@ function readLimits(env: Readonly<Record<string, unknown>>): Limits {
   );
 }
 
-export interface Config {
+export interface Config extends RateLimits {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string | undefined;
@@ -209,14 +212,10 @@ export interface Config {
   readonly anonymousPerAddress: number;
   /** The maximum number of open streams that need no credentials. */
   readonly streamsPerAddress: number;
-  /** Requests per minute; 0 for no limit. The same applies to the next three. */
-  readonly rateReadsPerCaller: number;
-  readonly rateWritesPerCaller: number;
-  readonly rateReadsPerOrg: number;
-  readonly rateWritesPerOrg: number;
   /** Calls at once; 0 for no limit. */
   readonly callsPerCaller: number;
   readonly callsPerOrg: number;
+  readonly streamsPerCaller: number;
   /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;
   /** The interval at which expired and purged resources are removed. */
@@ -274,6 +273,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     rateWritesPerOrg: env.TENANTRY_RATE_WRITES_PER_ORG,
     callsPerCaller: env.TENANTRY_CALLS_PER_CALLER,
     callsPerOrg: env.TENANTRY_CALLS_PER_ORG,
+    streamsPerCaller: env.TENANTRY_STREAMS_PER_CALLER,
     retentionDays: env.TENANTRY_RETENTION_DAYS,
     purgeIntervalMs: env.TENANTRY_PURGE_INTERVAL_MS,
     changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,

@@ -1,8 +1,9 @@
 // Routes requests: REST paths to the transcoder, health pages and the API reference to their handlers, and everything else to
 // Connect. REST and Connect use the same handlers and interceptors.
-import type { DescFile } from "@bufbuild/protobuf";
+import { type DescFile, type Message, isMessage } from "@bufbuild/protobuf";
 import { type ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
 import { AuthorizationApiService } from "../gen/authzen/v1/authorization_api_pb.ts";
+import { WatchChangesResponseSchema } from "../gen/iam/v1alpha/change_pb.ts";
 import openApi from "../gen/openapi.json" with { type: "json" };
 import { createAuthorizationApiService } from "./authzen/service.ts";
 import type { Origin } from "./changes/author.ts";
@@ -70,7 +71,7 @@ export function createRequestHandler(
   const restOptions = {
     requestGate: guards.gate,
     beforeMessage: guards.slice,
-    interceptors: [guards.errors, guards.concurrency, guards.call],
+    interceptors: [guards.errors, guards.concurrency, guards.streams, guards.call],
     alwaysEmitImplicit: true,
     maxBodyBytes: config.maxBodyBytes,
     bodyLimits: guards.body,
@@ -81,7 +82,7 @@ export function createRequestHandler(
     mapError: noteError,
     deprecationOf: readDeprecation,
   };
-  const rest = createRestHandler({ ...restOptions, routes, isReused, hintFor });
+  const rest = createRestHandler({ ...restOptions, routes, isReused, hintFor, eventId });
   const authorizationApi = createAuthorizationApiService({ ...handlers, inProcess });
   // Unknown fields are ignored, because clients may use a later version of the standard.
   const authzen = createRestHandler({
@@ -127,6 +128,11 @@ export function createRequestHandler(
     markDeprecated(request, response);
     return rpc(request, response, valuesOf(request, pace, record));
   };
+}
+
+/** Returns the id of an event, from which a client resumes: the revision up to which it has all. */
+function eventId(message: Message): string | undefined {
+  return isMessage(message, WatchChangesResponseSchema) ? message.resumeRevision : undefined;
 }
 
 /** Returns what is known of a request when it enters. */

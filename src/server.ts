@@ -57,10 +57,12 @@ export async function startServer(
   const metrics = composeMetrics(config, logger);
   const listener = createServiceListener(config, logger, metrics?.onEnd);
   let health: Health | undefined;
+  let endStreams = (): void => {};
   // Functions that stop what was started, in the order of the start.
   const started: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     health?.startDraining();
+    endStreams();
     await listener.close(config.shutdownGraceMs);
     for (let stop = started.pop(); stop !== undefined; stop = started.pop()) await stop();
   };
@@ -79,6 +81,7 @@ export async function startServer(
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
     const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, rateWindowMs };
     const service = composeService(config, parts);
+    endStreams = () => service.handlers.watches.close();
     started.push(service.access.job.close);
     const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);

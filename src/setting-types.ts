@@ -22,6 +22,12 @@ export const rate = (what: string, standard: number) =>
     desc: `${what}. Each server process counts separately, so n processes allow up to n times as many. 0 for no limit.`,
   });
 
+export const streams = (what: string, standard: number) =>
+  integer(1, 100_000, {
+    default: standard,
+    desc: `${what}, for each server process; five times as many of an org together, and twenty times as many in all.`,
+  });
+
 const readText = (input: string): string => {
   if (input.trim() !== "") return input;
   throw new EnvError("must not be blank");

@@ -60,6 +60,7 @@ async function startLanes(): Promise<number> {
       body: () => ({ maxBytes: maxBodyBytes }),
       errors,
       concurrency: (next) => next,
+      streams: (next) => next,
       call: (next) => next,
       explain,
     },

@@ -7,6 +7,7 @@ import { createExplainError } from "../rpc/explain-error.ts";
 import type { Guards } from "../rpc/guards.ts";
 import { createCallInterceptor, createErrorInterceptor } from "../rpc/interceptors.ts";
 import { createConcurrencyInterceptor } from "../rpc/limits/concurrency.ts";
+import { createOpenStreamsInterceptor } from "../rpc/limits/open-streams.ts";
 import { createLimitBody } from "../rpc/limits/limit-body.ts";
 import { createTakeSlice } from "../rpc/limits/take-slice.ts";
 import { createNoteRefusal } from "../rpc/refused-calls.ts";
@@ -17,7 +18,7 @@ import type { Identity } from "./identity.ts";
 import type { ReadsAndWrites } from "./reads-and-writes.ts";
 import type { Scheduling } from "./scheduling.ts";
 
-type Settings = Pick<Config, "callsPerCaller" | "callsPerOrg" | "maxBodyBytes">;
+type Settings = Pick<Config, "callsPerCaller" | "callsPerOrg" | "maxBodyBytes" | "streamsPerCaller">;
 
 interface Parts {
   readonly database: Database;
@@ -44,6 +45,7 @@ export function composeGuards(settings: Settings, parts: Parts): Guards {
     slice: createTakeSlice(methods, timeSlices, explain),
     errors: createErrorInterceptor(explain, noteRefusal),
     concurrency: createConcurrencyInterceptor(methods, settings),
+    streams: createOpenStreamsInterceptor(settings.streamsPerCaller),
     call: createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, timeSlices),
     explain,
   };

@@ -9,6 +9,7 @@ import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
 import type { Identity } from "./identity.ts";
 import type { ReadsAndWrites } from "./reads-and-writes.ts";
+import type { composeWatches } from "./watches.ts";
 import type { Scheduling } from "./scheduling.ts";
 
 type Settings = Pick<
@@ -25,11 +26,12 @@ interface Parts {
   readonly access: Pick<Access, "ofHandlers">;
   readonly identity: Pick<Identity, "impersonation" | "signHead" | "tokenFunctions">;
   readonly readsAndWrites: ReadsAndWrites;
+  readonly watching: ReturnType<typeof composeWatches>;
 }
 
 /** Gathers what the handlers of all services use. Each says in its own signature which of it. */
 export function composeHandlers(settings: Settings, parts: Parts): ServiceDependencies {
-  const { database, installation, sealer, contract, scheduling, access, identity, readsAndWrites } = parts;
+  const { database, installation, sealer, contract, scheduling, access, identity, readsAndWrites, watching } = parts;
   const { identityProviderNetworks, webhookNetworks, limits, requestTimeoutMs, retentionDays } = settings;
   const { registry, knownPermissions, predefinedRoles } = contract;
   const { listQueue, previewQueue, countRequest } = scheduling;
@@ -37,6 +39,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
   return {
     ...access.ofHandlers,
     ...readsAndWrites,
+    ...watching,
     database,
     installation,
     sealer,

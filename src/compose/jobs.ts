@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { startCatalogReview } from "../jobs/catalog-review.ts";
-import type { ChangesDependencies } from "../events/changes/service.ts";
 import { migrations } from "../database/migrations/all.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import { startFills } from "../jobs/fills-job.ts";
@@ -28,7 +27,7 @@ interface Jobs {
 /** Starts what a server does by itself. */
 export function composeJobs(
   { purgeIntervalMs }: Pick<Config, "purgeIntervalMs">,
-  dependencies: ServiceDependencies & ChangesDependencies,
+  dependencies: ServiceDependencies,
   logger: Logger,
 ): Jobs {
   const { database, registry, installation, retentionDays, signHead } = dependencies;

@@ -80,6 +80,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
           body_reads: scheduling.bodySlots.reading,
         },
         timeSlices: scheduling.timeSlices,
+        watchers: handlers.watches.count,
         groupSizes: handlers.writeGroups.sizes,
         jobs: [...jobs, access.job],
         deliveries,

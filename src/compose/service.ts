@@ -18,6 +18,7 @@ import { type Identity, composeIdentity } from "./identity.ts";
 import { composeReadsAndWrites } from "./reads-and-writes.ts";
 import { type Scheduling, composeScheduling } from "./scheduling.ts";
 import { type SignIn, composeSignIn } from "./sign-in.ts";
+import { composeWatches } from "./watches.ts";
 
 interface Parts {
   readonly database: Database;
@@ -55,7 +56,8 @@ export function composeService(config: Config, parts: Parts): Service {
   const identity = composeIdentity(config, { ...parts, contract, access });
   const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
   const accessLog = createAccessLog({ database: parts.database, logger: parts.logger });
-  const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, accessLog };
+  const watching = composeWatches({ ...parts, access });
+  const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
   const routes = createServices(handlers);

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { columnTypes } from "./json-types.ts";
 import { type Commits, createCommits } from "./commits.ts";
+import { type Hints, createHints } from "./hints.ts";
 import { type KnownStatement, createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
 import { isRefusedByPooler, isStalePlan } from "./failure.ts";
@@ -33,6 +34,8 @@ export interface Database {
   readonly writes: Kysely<Schema>;
   /** What is told after transactions of `writes` that were run by `transact`. */
   readonly commits: Commits;
+  /** What other servers have committed. */
+  readonly hints: Hints;
   /**
    * Looks up rows by their keys, with connections of its own, in a prepared statement that each of them parses once. A name must
    * always have the same text.
@@ -99,6 +102,8 @@ export const settingsByKey = [`join_collapse_limit=${tablesToOrder}`];
 
 /** An idle connection is probed after this time, and then each second, ten times. */
 const keptAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
+const ofOneConnection = { application_name: "tenantry", connectionTimeoutMillis: 5_000, ...keptAlive };
 
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
@@ -175,12 +180,14 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     deadlineMs: maintenanceDeadlineMs,
     names: undefined,
   });
+  const hints = createHints({ ...options.connection, ...ofOneConnection }, prepareStatements, onError);
   const reads = new Kysely<Schema>({ dialect: readPool.dialect });
   const writes = new Kysely<Schema>({ dialect: writePool.dialect });
   return {
     reads,
     writes,
     commits: createCommits(),
+    hints,
     activity: { pools, statements: shared.times, writes: forWrites.activity.ended },
     readTogether: (statements, settingsOfList) => againIfStale(() => listPool.runTogether(statements, settingsOfList)),
     maintain: (statements, settingsOfAll) => maintenancePool.runTogether(statements, settingsOfAll),
@@ -201,7 +208,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     },
     async close() {
       closing = true;
-      await Promise.all([reads.destroy(), writes.destroy()]);
+      await Promise.all([reads.destroy(), writes.destroy(), hints.close()]);
       await watch.close();
     },
   };

@@ -20,6 +20,8 @@ export interface MeasuredParts {
   /** By what waits in them. */
   readonly queues: Readonly<Record<string, QueueActivity>>;
   readonly timeSlices: Pick<QueueActivity, "waiting" | "waits">;
+  /** How many streams of changes are open. */
+  readonly watchers: () => number;
   readonly groupSizes: Histogram;
   readonly jobs: readonly Pick<RunningJob, "name" | "runs">[];
   readonly deliveries: DeliveryCounts;
@@ -33,6 +35,7 @@ export function familiesOf(parts: MeasuredParts): readonly Family[] {
     ...familiesOfDatabase(parts.database),
     ...familiesOfSnapshots(parts.snapshots),
     ...familiesOfQueues(parts),
+    gauge("tenantry_watchers", "Open streams of changes.", () => [[unlabelled, parts.watchers()]]),
     ...familiesOfJobs(parts.jobs),
     ...familiesOfDeliveries(parts.deliveries),
   ];

@@ -49,7 +49,7 @@ type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
 /** @param routes registers the services whose methods can be called. */
 export function createInProcess(
   routes: (router: ConnectRouter) => void,
-  { gate, slice, errors, concurrency, call }: Omit<Guards, "body" | "explain">,
+  { gate, slice, errors, concurrency, call }: Omit<Guards, "body" | "explain" | "streams">,
 ): InProcess {
   const specs = new Map<DescMethod, UnarySpec>();
   for (const spec of collectMethods(routes)) if (spec.kind === "unary") specs.set(spec.method, spec);

@@ -10,6 +10,8 @@ export interface Guards {
   readonly slice: TakeSlice;
   readonly errors: Interceptor;
   readonly concurrency: Interceptor;
+  /** Bounds open streams. */
+  readonly streams: Interceptor;
   /** Authorises and validates. */
   readonly call: Interceptor;
   readonly explain: ExplainError;

@@ -21,15 +21,18 @@ import type { NoteRefusal } from "./note-refusal.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { runSteps } from "../scheduling/steps.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
+import { mapError, onOneMessage } from "./streamed-calls.ts";
 
 export function createErrorInterceptor(explain: ExplainError, noteRefusal: NoteRefusal): Interceptor {
   return (next) => async (request) => {
+    const { method, signal, contextValues: values } = request;
+    const explained = (thrown: unknown) => explain(thrown, { method, signal, values });
     try {
-      return await next(request);
+      const response = await next(request);
+      return response.stream ? { ...response, message: mapError(response.message, explained) } : response;
     } catch (thrown) {
-      const { method, signal, contextValues: values } = request;
       noteRefusal(thrown, { method, values, message: request.stream ? undefined : request.message });
-      throw explain(thrown, { method, signal, values });
+      throw explained(thrown);
     }
   };
 }
@@ -41,10 +44,9 @@ export function createCallInterceptor(
   typePermissions: TypePermissions,
   timeSlices: TimeSlices,
 ): Interceptor {
-  return (next) => async (request) => {
+  return onOneMessage((next) => async (request) => {
     const rules = table.get(request.method);
     if (rules === undefined) throw new Error(`${request.method.name} is not in the method table`);
-    if (request.stream) throw new Error(`${rules.name} is a streaming method, which the interceptor does not support`);
     if (rules.unauthenticated) {
       validateMessage(request.method.input, request.message);
       return next(request);
@@ -105,7 +107,7 @@ export function createCallInterceptor(
     const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin, slices });
     return next(request);
-  };
+  });
 }
 
 /** For methods without a path, for access questions, whose handlers act on no path, and for reads of the catalog, which is in no org. */

@@ -1,4 +1,5 @@
 import { type ConnectError, type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { authenticateKey } from "../access/evaluation/call.ts";
 import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
@@ -12,10 +13,6 @@ import type { CountCall } from "./limits/rate-limits.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
-
-const authenticateAgainKey = createContextKey<(() => Promise<Caller>) | undefined>(undefined, {
-  description: "authenticates the caller again",
-});
 
 /** How long a body may take, in milliseconds, before its caller is authenticated again. */
 const maxAgeMs = 1_000;
@@ -66,7 +63,7 @@ export function createRequestGate(
       throw explained(await refusalInSlice(values, thrown));
     }
     if (record !== undefined) record.caller = caller;
-    values.set(callerKey, caller).set(authenticateAgainKey, authenticateNow);
+    values.set(callerKey, caller).set(authenticateKey, authenticateNow);
     if (countCall !== undefined) {
       // What an impersonator does counts as its own calls.
       const { refusal, fields } = countCall(impersonatorOf(caller) ?? caller, rules.reads);
@@ -79,7 +76,7 @@ export function createRequestGate(
 
 /** Hands the caller of a call that passed the gate to a call that it makes. */
 export function handOnCaller(from: ContextValues, to: ContextValues): void {
-  to.set(callerKey, callerAtGate(from)).set(authenticateAgainKey, from.get(authenticateAgainKey));
+  to.set(callerKey, callerAtGate(from)).set(authenticateKey, from.get(authenticateKey));
 }
 
 /** Returns the caller of a call that passed the gate; undefined if its method needs no authentication. */
@@ -102,5 +99,5 @@ export function callerAtGate(values: ContextValues): Caller {
 export function callerWithBody(values: ContextValues): Caller | Promise<Caller> {
   const caller = callerAtGate(values);
   const isLate = performance.now() - caller.orgHead.readAt > maxAgeMs;
-  return (isLate ? values.get(authenticateAgainKey)?.() : undefined) ?? caller;
+  return (isLate ? values.get(authenticateKey)?.() : undefined) ?? caller;
 }

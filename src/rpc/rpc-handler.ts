@@ -10,7 +10,7 @@ import { withStrictJson } from "../rest/strict-rpc-json.ts";
 import type { CallHandler } from "./call-handler.ts";
 import { endGateWithSignal, endWithSignal } from "./end-with-signal.ts";
 import type { Guards } from "./guards.ts";
-import { limitCallTime } from "./limits/limit-call-time.ts";
+import { limitCallTime, limitRequestTime } from "./limits/limit-call-time.ts";
 import { createSliceInterceptor } from "./limits/take-slice.ts";
 import { createConnectHandler } from "./serve-with-connect.ts";
 import { isReused } from "../standard-methods/read/reused-response.ts";
@@ -32,7 +32,7 @@ export interface RpcHandlerOptions {
   readonly maxJsonDepth: number;
   /** Resolves the types of google.protobuf.Any in JSON. Defaults to the types in the files of `routes`, and what those import. */
   readonly registry?: Registry;
-  /** The maximum duration of a call of `routes`. */
+  /** The maximum duration of a call of `routes`; of one whose response is a stream, that of its request. */
   readonly requestTimeoutMs: number;
   /** Serves requests that are no calls. */
   readonly fallback: CallHandler;
@@ -45,7 +45,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
   const { routes, longLived, maxStreamedBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
   const methods = collectMethods(routes);
   const registry = options.registry ?? createTypeRegistry(methods.map(({ method }) => method));
-  const { gate, slice, body: bodyLimits, errors, concurrency, call, explain } = options.guards;
+  const { gate, slice, body: bodyLimits, errors, concurrency, streams: openStreams, call, explain } = options.guards;
   // As in REST, an unknown field is an error.
   const jsonOptions = { ignoreUnknownFields: false, registry };
   const readable = new Set(
@@ -53,13 +53,15 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
       .filter(({ method }) => isCalledWithGet(method))
       .map(({ method: { parent, name } }) => `/${parent.typeName}/${name}`),
   );
-  const limited = new Set<string>();
+  /** How the time of calls is limited, by path. */
+  const limited = new Map<string, typeof limitCallTime>();
   const streams = new Set<string>();
   const served = new Set<string>();
   const rpc = createConnectHandler({
     routes(router) {
       routes(withStrictJson(router, { jsonOptions, maxJsonDepth, errorDomain }));
-      for (const { requestPath } of router.handlers) limited.add(requestPath);
+      for (const { requestPath, method } of router.handlers)
+        limited.set(requestPath, method.methodKind === "server_streaming" ? limitRequestTime : limitCallTime);
       longLived(router);
       for (const { requestPath, method } of router.handlers) {
         served.add(requestPath);
@@ -67,7 +69,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
       }
     },
     requestGate: endGateWithSignal(gate, explain),
-    interceptors: [errors, endWithSignal, createSliceInterceptor(slice), concurrency, call],
+    interceptors: [errors, endWithSignal, createSliceInterceptor(slice), concurrency, openStreams, call],
     readMaxBytes: maxStreamedBytes,
     // No compression: to compress the files of reflection takes longer than anything else that clients get without credentials.
     compressMinBytes: mostBytes,
@@ -91,7 +93,7 @@ export function createRpcHandler(options: RpcHandlerOptions): CallHandler {
       if (!served.has(path))
         return refuseUnknownMethod(request, response) ? undefined : fallback(request, response, values);
       closeAfterEarlyAnswer(request, response);
-      if (limited.has(path)) limitCallTime(request, response, requestTimeoutMs);
+      limited.get(path)?.(request, response, requestTimeoutMs);
       return streams.has(path) ? rpcStream(request, response, values) : rpc(request, response, values);
     },
   });

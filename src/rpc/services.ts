@@ -12,7 +12,8 @@ import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reaso
 import { file_google_rpc_status } from "../../gen/google/rpc/status_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { createAccessEventsService } from "../events/access-events/service.ts";
-import { type ChangesDependencies, createChangesService } from "../events/changes/service.ts";
+import type { ChangesDependencies } from "../events/changes/dependencies.ts";
+import { createChangesService } from "../events/changes/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
 import { createMeService } from "../iam/me/service.ts";

@@ -39,6 +39,8 @@ const codes: Record<ErrorReason, Code> = {
   LIMIT_EXCEEDED: Code.ResourceExhausted,
   QUOTA_EXCEEDED: Code.ResourceExhausted,
   RATE_LIMITED: Code.ResourceExhausted,
+  REVISION_EXPIRED: Code.OutOfRange,
+  STREAM_ENDED: Code.Unavailable,
   REQUEST_CANCELLED: Code.Canceled,
   DEADLINE_EXCEEDED: Code.DeadlineExceeded,
   SERVICE_UNAVAILABLE: Code.Unavailable,

@@ -50,6 +50,7 @@ const rpc = createRpcHandler({
     body: () => ({ maxBytes }),
     errors: createErrorInterceptor(explain, () => undefined),
     concurrency: (next) => next,
+    streams: (next) => next,
     call: (next) => next,
     explain,
   },

@@ -38,11 +38,11 @@ describe("each method has a series, once it is called,", () => {
   };
 
   test.each([
-    ["connectrpc", "application/json", "{}"],
-    ["grpc-web", "application/grpc-web+proto", "\0\0\0\0\0"],
-  ])("over %s", async (protocol, type, body) => {
+    ["connectrpc", "application/json", "{}", "application/connect+json"],
+    ["grpc-web", "application/grpc-web+proto", "\0\0\0\0\0", "application/grpc-web+proto"],
+  ])("over %s", async (protocol, type, body, typeOfStreams) => {
     for (const method of methods) {
-      const headers = { "content-type": type };
+      const headers = { "content-type": method.methodKind === "unary" ? type : typeOfStreams };
       const response = await fetch(`${server.url}/${nameOf(method)}`, { method: "POST", headers, body });
       await response.text();
     }

@@ -75,6 +75,7 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Create: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
   Update: { verb: "update", field: "path", wildcards: "nowhere", http: "patch" },
   Delete: { verb: "delete", field: "path", wildcards: "nowhere", http: "delete" },
+  Watch: { verb: "list", field: "parent_path", wildcards: "above-id", http: "get" },
   Undelete: { verb: "undelete", field: "path", wildcards: "nowhere", http: "post" },
   Suspend: { verb: "suspend", field: "path", wildcards: "nowhere", http: "post" },
   Activate: { verb: "activate", field: "path", wildcards: "nowhere", http: "post" },

@@ -108,6 +108,7 @@ async function serve({ getBook, call = (next) => next, rest = { isReused } }: Se
       body: () => ({ maxBytes: 10_000 }),
       errors: (next) => next,
       concurrency: (next) => next,
+      streams: (next) => next,
       call,
       explain: createExplainError(pino({ enabled: false })),
     },

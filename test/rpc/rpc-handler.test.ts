@@ -42,6 +42,7 @@ beforeAll(async () => {
       body: () => ({ maxBytes: maxBodyBytes }),
       errors: (next) => next,
       concurrency: (next) => next,
+      streams: (next) => next,
       call: (next) => next,
       explain,
     },

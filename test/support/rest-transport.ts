@@ -1,8 +1,11 @@
 // A client of the REST API that is based only on the protos. It converts calls to the requests that their `google.api.http`
 // rules describe, so that the tests of the RPC protocols also run over REST.
 import {
+  type DescMessage,
   type DescMethodUnary,
   type JsonObject,
+  type MessageInitShape,
+  type MessageShape,
   create,
   createRegistry,
   fromJson,
@@ -13,6 +16,7 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
+import { required } from "../../src/errors/required.ts";
 import { BadRequestSchema, file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
 
 const registry = createRegistry(file_google_rpc_error_details);
@@ -43,10 +47,51 @@ export function createRestTransport(baseUrl: string, apiKey: string | undefined)
         message: fromJson(method.output, json, { registry }),
       };
     },
-    stream() {
-      throw new ConnectError("REST has no streams yet", Code.Unimplemented);
+    async stream(method, signal, _timeoutMs, header, input) {
+      const message = await onlyMessage(method.input, input);
+      const headers = new Headers(header);
+      headers.set("accept", "application/x-ndjson");
+      if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`);
+      const { verb, url } = createRequest(fittingRule(getOption(method, http), message), message);
+      const response = await fetch(`${baseUrl}${url}`, { method: verb, headers, signal: signal ?? null });
+      if (!response.ok) throw readError((await response.json()) as JsonObject, response.headers);
+      return {
+        stream: true,
+        service: method.parent,
+        method,
+        header: response.headers,
+        trailer: new Headers(),
+        message: readLines(method.output, response),
+      };
     },
   };
+}
+
+async function onlyMessage<Desc extends DescMessage>(
+  desc: Desc,
+  input: AsyncIterable<MessageInitShape<Desc>>,
+): Promise<JsonObject> {
+  for await (const message of input) {
+    return toJson(desc, create(desc, message), { useProtoFieldName: true }) as JsonObject;
+  }
+  throw new Error("the call has no message");
+}
+
+/** Reads JSON lines, the last of which may be an error. */
+async function* readLines<Desc extends DescMessage>(
+  desc: Desc,
+  { body, headers }: Response,
+): AsyncIterable<MessageShape<Desc>> {
+  let rest = "";
+  for await (const text of required(body ?? undefined).pipeThrough(new TextDecoderStream())) {
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const json = JSON.parse(line) as JsonObject;
+      if ("error" in json) throw readError(json, headers);
+      yield fromJson(desc, json, { registry });
+    }
+  }
 }
 
 /** Read once: an option is decoded each time that it is asked for. */

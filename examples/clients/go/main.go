@@ -52,6 +52,7 @@ func main() {
 	readErrors(ctx, connection, org)
 	retry(ctx, connection, org)
 	createVolume(ctx, connection, project)
+	watch(ctx, connection, org)
 	fmt.Println("go: all is well")
 }
 
@@ -91,6 +92,28 @@ func createOrg(ctx context.Context, connection *grpc.ClientConn, org string) (pr
 	})
 	require(err == nil, "create the members: %v", err)
 	return made.GetPath()
+}
+
+// The stream gets what is changed from when it has begun, which its first message says.
+func watch(ctx context.Context, connection *grpc.ClientConn, org string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := iam.NewChangesServiceClient(connection).WatchChanges(ctx, &iam.WatchChangesRequest{ParentPath: org})
+	require(err == nil, "watch: %v", err)
+	first, err := stream.Recv()
+	require(err == nil && first.GetCheckpoint().GetSynced(), "begin to watch: %v", err)
+	_, err = iam.NewGroupsServiceClient(connection).CreateGroup(ctx, &iam.CreateGroupRequest{
+		ParentPath: org,
+		Group:      &iam.Group{Name: "watched"},
+	})
+	require(err == nil, "create a group: %v", err)
+	for {
+		message, err := stream.Recv()
+		require(err == nil, "go on to watch: %v", err)
+		if message.GetChange().GetResourcePath() == "/"+org+"/groups/watched" {
+			return
+		}
+	}
 }
 
 func listMembers(ctx context.Context, connection *grpc.ClientConn, org string) {

@@ -7,6 +7,7 @@ import { Code, ConnectError, type Interceptor, type Transport, createClient } fr
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { BadRequestSchema, ErrorInfoSchema } from "./gen/google/rpc/error_details_pb.ts";
 import { AccessService } from "./gen/iam/v1alpha/access_pb.ts";
+import { ChangesService } from "./gen/iam/v1alpha/change_pb.ts";
 import { GroupsService } from "./gen/iam/v1alpha/group_pb.ts";
 import { type Member, MembersService } from "./gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "./gen/iam/v1alpha/org_pb.ts";
@@ -136,6 +137,21 @@ async function createVolume(project: string): Promise<void> {
   assert.equal(operation.state, Operation_State.SUCCEEDED);
 }
 
+/** Gets what is changed from when the stream has begun, which its first message says. */
+async function watch(): Promise<void> {
+  const group = { name: "watched" };
+  const ended = new AbortController();
+  const stream = createClient(ChangesService, transport).watchChanges({ parentPath: org }, { signal: ended.signal });
+  let created: Promise<unknown> | undefined;
+  for await (const { event, resumeRevision } of stream) {
+    assert.notEqual(resumeRevision, "");
+    created ??= createClient(GroupsService, transport).createGroup({ parentPath: org, group });
+    if (event.case === "change" && event.value.resourcePath === `/${org}/groups/watched`) break;
+  }
+  ended.abort();
+  await created;
+}
+
 async function refreshToken(): Promise<void> {
   const before = await session.accessToken();
   session.refreshNow();
@@ -150,4 +166,5 @@ await grantAndCheck(project);
 await readErrors();
 await repeat();
 await createVolume(project);
+await watch();
 console.log("typescript: all is well");

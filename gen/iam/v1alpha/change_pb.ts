@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/change.proto.
  */
 export const file_iam_v1alpha_change: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMi3wgKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDImYKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARILCgdVUERBVEVEEAISCwoHREVMRVRFRBADEgsKB0VYUElSRUQQBBIICgRSRUFEEAUSCgoGRVJBU0VEEAYiNwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEggKBENBTEwQARILCgdTRVJWSUNFEAIiPQoEVmlldxIUChBWSUVXX1VOU1BFQ0lGSUVEEAASCQoFQkFTSUMQARIICgRGVUxMEAISCgoGUFJPVkVEEAMigAIKC0NoYW5nZVByb29mEhMKBnJlY29yZBgBIAEoCUID4EEDEhEKBGhhc2gYAiABKAlCA+BBAxI3CgV0ZXh0cxgDIAMoCzIjLmlhbS52MWFscGhhLkNoYW5nZVByb29mLlRleHRzRW50cnlCA+BBAxI1CgRrZXlzGAQgAygLMiIuaWFtLnYxYWxwaGEuQ2hhbmdlUHJvb2YuS2V5c0VudHJ5QgPgQQMaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCUtleXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqgBCgtDaGFuZ2VzSGVhZBIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEi0KBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEaGFzaBgEIAEoCUID4EEDEhAKA2p3cxgFIAEoCUID4EEDIu4BChJMaXN0Q2hhbmdlc1JlcXVlc3QSNwoLcGFyZW50X3BhdGgYASABKAlCIuBBAfpBHBIaaWFtLnRlbmFudHJ5LmRldi9DaGFuZ2VMb2cSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQESMwoEdmlldxgGIAEoDjIYLmlhbS52MWFscGhhLkNoYW5nZS5WaWV3QgvgQQG6SAWCAQIQASJ8ChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEiQKB2NoYW5nZXMYASADKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEiYKBGhlYWQYBCABKAsyGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJKChVHZXRDaGFuZ2VzSGVhZFJlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcytgMKDkNoYW5nZXNTZXJ2aWNlEvQBCgtMaXN0Q2hhbmdlcxIfLmlhbS52MWFscGhhLkxpc3RDaGFuZ2VzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RDaGFuZ2VzUmVzcG9uc2UioQGQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCdVowEi4vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPWN1c3RvbWVycy8qfS9jaGFuZ2VzWhYSFC9pYW0vdjFhbHBoYS9jaGFuZ2VzEikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY2hhbmdlcxKsAQoOR2V0Q2hhbmdlc0hlYWQSIi5pYW0udjFhbHBoYS5HZXRDaGFuZ2VzSGVhZFJlcXVlc3QaGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJckAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAjASLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzOmhlYWRCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMi3wgKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDImYKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARILCgdVUERBVEVEEAISCwoHREVMRVRFRBADEgsKB0VYUElSRUQQBBIICgRSRUFEEAUSCgoGRVJBU0VEEAYiNwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEggKBENBTEwQARILCgdTRVJWSUNFEAIiPQoEVmlldxIUChBWSUVXX1VOU1BFQ0lGSUVEEAASCQoFQkFTSUMQARIICgRGVUxMEAISCgoGUFJPVkVEEAMigAIKC0NoYW5nZVByb29mEhMKBnJlY29yZBgBIAEoCUID4EEDEhEKBGhhc2gYAiABKAlCA+BBAxI3CgV0ZXh0cxgDIAMoCzIjLmlhbS52MWFscGhhLkNoYW5nZVByb29mLlRleHRzRW50cnlCA+BBAxI1CgRrZXlzGAQgAygLMiIuaWFtLnYxYWxwaGEuQ2hhbmdlUHJvb2YuS2V5c0VudHJ5QgPgQQMaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCUtleXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqgBCgtDaGFuZ2VzSGVhZBIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEi0KBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEaGFzaBgEIAEoCUID4EEDEhAKA2p3cxgFIAEoCUID4EEDIu4BChJMaXN0Q2hhbmdlc1JlcXVlc3QSNwoLcGFyZW50X3BhdGgYASABKAlCIuBBAfpBHBIaaWFtLnRlbmFudHJ5LmRldi9DaGFuZ2VMb2cSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQESMwoEdmlldxgGIAEoDjIYLmlhbS52MWFscGhhLkNoYW5nZS5WaWV3QgvgQQG6SAWCAQIQASJ8ChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEiQKB2NoYW5nZXMYASADKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEiYKBGhlYWQYBCABKAsyGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJKChVHZXRDaGFuZ2VzSGVhZFJlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcimgEKE1dhdGNoQ2hhbmdlc1JlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSGwoOYWZ0ZXJfcmV2aXNpb24YAiABKAlCA+BBARIzCgR2aWV3GAMgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlZpZXdCC+BBAbpIBYIBAhABItMBChRXYXRjaENoYW5nZXNSZXNwb25zZRIlCgZjaGFuZ2UYASABKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2VIABJCCgpjaGVja3BvaW50GAIgASgLMiwuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVzcG9uc2UuQ2hlY2twb2ludEgAEhcKD3Jlc3VtZV9yZXZpc2lvbhgDIAEoCRouCgpDaGVja3BvaW50EhAKCHJldmlzaW9uGAEgASgJEg4KBnN5bmNlZBgCIAEoCEIHCgVldmVudDLtBAoOQ2hhbmdlc1NlcnZpY2US9AEKC0xpc3RDaGFuZ2VzEh8uaWFtLnYxYWxwaGEuTGlzdENoYW5nZXNSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuTGlzdENoYW5nZXNSZXNwb25zZSKhAZACAaK7GB8KEGlhbS5jaGFuZ2VzLmxpc3QSC3BhcmVudF9wYXRogtPkkwJ1WjASLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NoYW5nZXNaFhIUL2lhbS92MWFscGhhL2NoYW5nZXMSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzEqwBCg5HZXRDaGFuZ2VzSGVhZBIiLmlhbS52MWFscGhhLkdldENoYW5nZXNIZWFkUmVxdWVzdBoYLmlhbS52MWFscGhhLkNoYW5nZXNIZWFkIlyQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NoYW5nZXM6aGVhZBK0AQoMV2F0Y2hDaGFuZ2VzEiAuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVxdWVzdBohLmlhbS52MWFscGhhLldhdGNoQ2hhbmdlc1Jlc3BvbnNlIl2QAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCMRIvL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NoYW5nZXM6d2F0Y2gwAUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
 
 /**
  * The log of what was changed in an Org. The log of a Customer is those of its Orgs together, with the changes of the
@@ -610,6 +610,117 @@ export const GetChangesHeadRequestSchema: GenMessage<GetChangesHeadRequest> = /*
   messageDesc(file_iam_v1alpha_change, 6);
 
 /**
+ * Specifies which Changes to stream.
+ *
+ * @generated from message iam.v1alpha.WatchChangesRequest
+ */
+export type WatchChangesRequest = Message<"iam.v1alpha.WatchChangesRequest"> & {
+  /**
+   * The Org, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The revision after which the stream begins: the last `resume_revision` of an earlier stream, or the `revision` of a Change, of
+   * which the caller has all. Empty for now. The call fails with OUT_OF_RANGE and the reason REVISION_EXPIRED if the log
+   * does not have what follows the revision; the metadata has the oldest one as `oldest_revision`.
+   *
+   * @generated from field: string after_revision = 2;
+   */
+  afterRevision: string;
+
+  /**
+   * How much of each Change to return; `FULL` by default.
+   *
+   * @generated from field: iam.v1alpha.Change.View view = 3;
+   */
+  view: Change_View;
+};
+
+/**
+ * Describes the message iam.v1alpha.WatchChangesRequest.
+ * Use `create(WatchChangesRequestSchema)` to create a new message.
+ */
+export const WatchChangesRequestSchema: GenMessage<WatchChangesRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_change, 7);
+
+/**
+ * A Change, or a checkpoint.
+ *
+ * @generated from message iam.v1alpha.WatchChangesResponse
+ */
+export type WatchChangesResponse = Message<"iam.v1alpha.WatchChangesResponse"> & {
+  /**
+   * One of both.
+   *
+   * @generated from oneof iam.v1alpha.WatchChangesResponse.event
+   */
+  event: {
+    /**
+     * A Change.
+     *
+     * @generated from field: iam.v1alpha.Change change = 1;
+     */
+    value: Change;
+    case: "change";
+  } | {
+    /**
+     * Says how far the stream is.
+     *
+     * @generated from field: iam.v1alpha.WatchChangesResponse.Checkpoint checkpoint = 2;
+     */
+    value: WatchChangesResponse_Checkpoint;
+    case: "checkpoint";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * From where to resume after this message. It is the revision of the Change if the Change is the last one of its revision, and else
+   * the revision before.
+   *
+   * @generated from field: string resume_revision = 3;
+   */
+  resumeRevision: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.WatchChangesResponse.
+ * Use `create(WatchChangesResponseSchema)` to create a new message.
+ */
+export const WatchChangesResponseSchema: GenMessage<WatchChangesResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_change, 8);
+
+/**
+ * Says that all changes up to a revision have been sent. It is sent when the stream begins, when it has reached the head of the log, and
+ * at least each 15 seconds while there are no changes.
+ *
+ * @generated from message iam.v1alpha.WatchChangesResponse.Checkpoint
+ */
+export type WatchChangesResponse_Checkpoint = Message<"iam.v1alpha.WatchChangesResponse.Checkpoint"> & {
+  /**
+   * The revision.
+   *
+   * @generated from field: string revision = 1;
+   */
+  revision: string;
+
+  /**
+   * Whether it was the head of the log: what follows are changes that are made from then on.
+   *
+   * @generated from field: bool synced = 2;
+   */
+  synced: boolean;
+};
+
+/**
+ * Describes the message iam.v1alpha.WatchChangesResponse.Checkpoint.
+ * Use `create(WatchChangesResponse_CheckpointSchema)` to create a new message.
+ */
+export const WatchChangesResponse_CheckpointSchema: GenMessage<WatchChangesResponse_Checkpoint> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_change, 8, 0);
+
+/**
  * Reads the logs of what was changed.
  *
  * @generated from service iam.v1alpha.ChangesService
@@ -636,6 +747,22 @@ export const ChangesService: GenService<{
     methodKind: "unary";
     input: typeof GetChangesHeadRequestSchema;
     output: typeof ChangesHeadSchema;
+  },
+  /**
+   * Streams the changes of an Org, each once and in the order of their revisions, from a revision on or from now on. The first
+   * message is a checkpoint that says from where.
+   *
+   * The caller gets a change if it holds the permission at the revision of the change. The stream ends with PERMISSION_DENIED at the
+   * revision at which the caller loses it, and with UNAUTHENTICATED when the credential ends. It ends with UNAVAILABLE and the
+   * reason STREAM_ENDED when the server stops, or if the caller reads so slowly that too many changes wait for it: call again with
+   * the last `resume_revision` as `after_revision`. Over REST, this is also the id of each event, and `Last-Event-ID` resumes.
+   *
+   * @generated from rpc iam.v1alpha.ChangesService.WatchChanges
+   */
+  watchChanges: {
+    methodKind: "server_streaming";
+    input: typeof WatchChangesRequestSchema;
+    output: typeof WatchChangesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_change, 0);

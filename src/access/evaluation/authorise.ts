@@ -80,6 +80,8 @@ export interface Authorise {
    */
   (caller: Caller, requirement: Requirement, path: TargetPath, slices: CallSlices): Promise<Authorised>;
   readonly authoriserOf: (caller: Caller, slices: CallSlices) => Promise<CallerAuthoriser>;
+  /** Makes decisions about a caller from a snapshot of its org, which the caller of this function keeps as it is meanwhile. */
+  readonly authoriserIn: (snapshot: OrgSnapshot, caller: Caller, slices: CallSlices) => Promise<CallerAuthoriser>;
   /** Returns what the caller sees through a path, if it holds the permission to read there. A promise only for a path with `-`. */
   readonly visibility: (caller: Caller, path: TargetPath, slices: CallSlices) => Visibility | Promise<Visibility>;
   /** Checks that the caller holds a permission on each of several paths. @throws ServiceError PERMISSION_DENIED */
@@ -134,25 +136,23 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
       (authorised) => authorised ?? deny(view.snapshot, view.check, requirement.permission, path, slices),
     );
 
-  const authoriserOf: Authorise["authoriserOf"] = async (caller, slices) => {
-    const view = await viewInSlice(caller, slices);
-    return {
-      async decide(requirement, path) {
-        await slices.next();
-        return decide(view, requirement, path, slices);
-      },
-      async decideQuietly(requirement, path) {
-        await slices.next();
-        return decideQuietly(view, requirement, path);
-      },
-      mayDifferInside(permission, target, child) {
-        const kind = suspendableKind(child);
-        const wanted = kind === undefined ? [permission] : [permission, lifting[kind]];
-        const whole = withoutPath(target);
-        return !wanted.every((each) => allows(view.snapshot, view.check, each, whole)) && hasPath(target);
-      },
-    };
-  };
+  const authoriserWith = (view: DecisionView, slices: CallSlices): CallerAuthoriser => ({
+    async decide(requirement, path) {
+      await slices.next();
+      return decide(view, requirement, path, slices);
+    },
+    async decideQuietly(requirement, path) {
+      await slices.next();
+      return decideQuietly(view, requirement, path);
+    },
+    mayDifferInside: (...of) => mayDifferInside(view, ...of),
+  });
+
+  const authoriserOf: Authorise["authoriserOf"] = async (caller, slices) =>
+    authoriserWith(await viewInSlice(caller, slices), slices);
+
+  const authoriserIn: Authorise["authoriserIn"] = async (snapshot, caller, slices) =>
+    authoriserWith(await viewCaller.in(snapshot, caller), slices);
 
   const authorise = async (
     caller: Caller,
@@ -181,7 +181,17 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     }
   };
 
-  return Object.assign(authorise, { authoriserOf, visibility, all });
+  return Object.assign(authorise, { authoriserOf, authoriserIn, visibility, all });
+}
+
+function mayDifferInside(
+  { snapshot, check }: DecisionView,
+  ...[permission, target, child]: Parameters<CallerAuthoriser["mayDifferInside"]>
+): boolean {
+  const kind = suspendableKind(child);
+  const wanted = kind === undefined ? [permission] : [permission, lifting[kind]];
+  const whole = withoutPath(target);
+  return !wanted.every((each) => allows(snapshot, check, each, whole)) && hasPath(target);
 }
 
 /** Returns what kind of resource that can be suspended a pattern is of, if any. */

@@ -23,6 +23,11 @@ export interface AuthorisedCall extends Authorised {
 
 const callKey = createContextKey<AuthorisedCall | undefined>(undefined, { description: "the authorised call" });
 
+/** Authenticates the caller of a call again. */
+export const authenticateKey = createContextKey<(() => Promise<Caller>) | undefined>(undefined, {
+  description: "authenticates the caller again",
+});
+
 interface HasValues {
   readonly values: ContextValues;
 }
@@ -71,6 +76,13 @@ export function itemParentsOf(context: HasValues): readonly (ItemParent | undefi
 
 export function callerOf(context: HasValues): Caller {
   return callOf(context).caller;
+}
+
+/** Returns the function that authenticates the caller again: its credential may have ended. @throws Error for a call without one. */
+export function authenticateOf({ values }: HasValues): () => Promise<Caller> {
+  const authenticate = values.get(authenticateKey);
+  if (authenticate === undefined) throw new Error("the call did not pass the gate");
+  return authenticate;
 }
 
 /** Returns the time slices of a call, for handlers that take the processor for long. */

@@ -27,7 +27,11 @@ export type ViewedCaller = Pick<
  *
  * @throws ServiceError SERVICE_UNAVAILABLE when the org cannot be read.
  */
-export type ViewCaller = (caller: ViewedCaller) => DecisionView | Promise<DecisionView>;
+export interface ViewCaller {
+  (caller: ViewedCaller): DecisionView | Promise<DecisionView>;
+  /** Does the same with a snapshot of the caller's org at whatever revision. */
+  readonly in: (snapshot: OrgSnapshot, caller: ViewedCaller) => DecisionView | Promise<DecisionView>;
+}
 
 /** Returns how a credential narrows what its member holds; undefined if it does not. */
 export function narrowingOf({
@@ -48,5 +52,7 @@ export function createViewCaller(snapshots: Snapshots, database: Database): View
       return { snapshot, check: { subject, now: caller.time, attributes: {}, counted, narrowing, conditions } };
     });
 
-  return (caller) => whenReady(snapshots.at(caller.orgId, caller.orgHead), (snapshot) => viewIn(snapshot, caller));
+  const view = (caller: ViewedCaller): DecisionView | Promise<DecisionView> =>
+    whenReady(snapshots.at(caller.orgId, caller.orgHead), (snapshot) => viewIn(snapshot, caller));
+  return Object.assign(view, { in: viewIn });
 }

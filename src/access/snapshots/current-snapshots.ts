@@ -22,6 +22,8 @@ export interface Snapshots {
   at(orgId: string, head: LogHead): OrgSnapshot | Promise<OrgSnapshot>;
   /** Returns the snapshot of an org at whatever revision is in memory; undefined if it is not in memory. */
   held(orgId: string): OrgSnapshot | undefined;
+  /** Reads a snapshot of an org that is the caller's own, and that only the caller advances; undefined if there is no such org. */
+  read(orgId: string): Promise<OrgSnapshot | undefined>;
   /** Advances the snapshot of an org by what this server has committed, so that the next call need not read that. */
   follow(committed: Committed): void;
   /** Returns the snapshots in memory of at least this size, in bytes. */
@@ -135,9 +137,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   };
 
   const drop = (orgId: string, entry: Held): void => {
-    if (held.get(orgId) !== entry) return;
-    held.delete(orgId);
-    count(entry, 0);
+    if (held.get(orgId) === entry && held.delete(orgId)) count(entry, 0);
   };
 
   const evict = (used: string): void => {
@@ -169,6 +169,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   return {
     activity,
     held: (orgId) => held.get(orgId)?.snapshot,
+    read,
 
     follow(committed) {
       const { orgId, lockedAt } = committed;

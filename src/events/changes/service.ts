@@ -10,44 +10,31 @@ import {
   Change_View,
   ListChangesResponseSchema,
 } from "../../../gen/iam/v1alpha/change_pb.ts";
-import { callerOf, patternOf, slicesOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
-import { lifting } from "../../access/evaluation/allows.ts";
+import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
 import type { Holds } from "../../access/evaluation/author-holds.ts";
-import type { CallerAuthoriser } from "../../access/evaluation/authorise.ts";
-import { notFound } from "../../errors/service-error.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
-import type { SignHead } from "../../changes/signed-head.ts";
 import { readFilter } from "../../filters/read-filter.ts";
 import { toSql } from "../../filters/to-sql.ts";
-import { customerDefinition } from "../../iam/customers/definition.ts";
-import { customerPath } from "../../iam/customers/message.ts";
-import { orgDefinition } from "../../iam/orgs/definition.ts";
-import { orgPath } from "../../iam/orgs/message.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
-import { formatReferences } from "../../paths/format-path.ts";
-import { isSamePattern, patterns, singletonPath } from "../../paths/patterns.ts";
-import type { ProviderDependencies } from "../../resources/provider-dependencies.ts";
 import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { listPage } from "../../standard-methods/read/list-page.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { readInTime } from "../../standard-methods/read/read-in-time.ts";
+import { createWatchChanges } from "../watch/watch-changes.ts";
+import type { ChangesDependencies } from "./dependencies.ts";
 import { allChangeFields, changeFields } from "./fields.ts";
-import { createLoggedMessage } from "./logged-messages.ts";
+import { type FoundOwner, createFindOwner, holdsOf } from "./find-owner.ts";
 import { readLogEnd, toHead } from "./head.ts";
 import { toChange } from "./message.ts";
 import { createReadable } from "./readable-entries.ts";
 import { createRecordRead } from "./record-read.ts";
 import { findPinned, resolvePaths } from "./resolve-paths.ts";
-import type { LogOwner } from "./log-owner.ts";
 import { type ChangeRow, cursorOf, selectChanges } from "./store.ts";
 
-export type ChangesDependencies = ProviderDependencies & { readonly signHead: SignHead };
-
 export function createChangesService(dependencies: ChangesDependencies): ServiceImpl<typeof ChangesService> {
-  const { database, registry, pageTokens, listQueue, authoriserOf, signHead } = dependencies;
+  const { database, registry, pageTokens, listQueue, authoriserOf, loggedMessage, signHead } = dependencies;
   const findOwner = createFindOwner(dependencies);
   const recordRead = createRecordRead(dependencies);
-  const loggedMessage = createLoggedMessage(registry);
 
   const readPage = async (
     request: ListChangesRequest,
@@ -115,48 +102,13 @@ export function createChangesService(dependencies: ChangesDependencies): Service
     return toHead(end, signHead);
   };
 
-  return { listChanges, getChangesHead };
+  return {
+    listChanges,
+    getChangesHead,
+    watchChanges: createWatchChanges(dependencies, findOwner, recordRead),
+  };
 }
 
 const everywhere: AnyPath = { pattern: [], references: [] };
 
 const hidden = { resource: false, origin: false, states: false, proof: false };
-
-function holdsOf({ decideQuietly }: CallerAuthoriser): Holds {
-  return async (permission, path) => (await decideQuietly({ permission, listVisibility: "never" }, path)) !== undefined;
-}
-
-interface FoundOwner {
-  readonly owner: LogOwner;
-  /** Of the log. */
-  readonly path: string;
-  /** Whether the caller sees what is in suspended orgs. A path that names an org is decided on it. */
-  readonly suspended: boolean;
-}
-
-type FindOwner = (context: HandlerContext, decide: CallerAuthoriser) => Promise<FoundOwner>;
-
-const logAt = (parentPath: string): string => singletonPath("ChangeLog", parentPath);
-
-/** Creates the function that finds whose log a call reads. It throws ServiceError RESOURCE_NOT_FOUND. */
-function createFindOwner({ readers, installation }: ProviderDependencies): FindOwner {
-  const orgs = readers.readerOf(orgDefinition, orgDefinition.places[0]);
-  const customers = readers.readerOf(customerDefinition, customerDefinition.places[0]);
-  return async (context, decide) => {
-    const pattern = patternOf(context);
-    if (isSamePattern(pattern, patterns.Org)) {
-      const path = targetOf(context, patterns.Org);
-      const row = await orgs.lookup(path, visibleOf(context));
-      if (row === undefined) throw notFound("org", formatReferences(patterns.Org, path));
-      return { owner: { kind: "org", id: row.id }, path: logAt(orgPath(row)), suspended: true };
-    }
-    const target = { pattern, references: targetOf(context, pattern) };
-    const suspended = await holdsOf(decide)(lifting.org, target);
-    if (pattern.length === 0) return { owner: { kind: "platform" }, path: logAt(""), suspended };
-    const path = targetOf(context, patterns.Customer);
-    const row = await customers.lookup(path, visibleOf(context));
-    if (row === undefined) throw notFound("customer", formatReferences(patterns.Customer, path));
-    const owner = { kind: "customer", id: row.id, systemOrgId: installation.systemOrgId } as const;
-    return { owner, path: logAt(customerPath(row)), suspended };
-  };
-}

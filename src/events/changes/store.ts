@@ -61,12 +61,26 @@ const keys = ["time", "org_id", "revision", "position"];
 export const cursorOf = (row: ChangeRow): Cursor => [row.time_text, row.org_id, row.revision, String(row.position)];
 
 export function selectChanges(page: LogPage): RawBuilder<ChangeRow> {
+  return withNames(selectPage(page), orderOf("page", page), page.states ? "page" : "none");
+}
+
+/**
+ * Selects entries with the names that are shown of them.
+ *
+ * @param order of what is named `page`.
+ * @param states whether the rows before and after are read: of no entry, of as many as a page may have, or of all.
+ */
+function withNames(
+  entriesOfPage: RawBuilder<unknown>,
+  order: RawBuilder<unknown>,
+  states: "all" | "none" | "page",
+): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`
-    select ${sql.join(selectedOf("page", page.states))}, time_text, type, is_left_out,
+    select ${sql.join(selectedOf("page", states))}, time_text, type, is_left_out,
       log_orgs.name as org_name, log_orgs.delete_time as org_delete_time,
       actors.name as actor_name, actors.delete_time as actor_delete_time,
       impersonators.name as impersonator_name, impersonators.delete_time as impersonator_delete_time
-    from (select page.*, ${page.states ? isLeftOut(page) : sql`false`} as is_left_out from (${selectPage(page)}) as page) as page
+    from (select page.*, ${states === "page" ? isLeftOut(order) : sql`false`} as is_left_out from (${entriesOfPage}) as page) as page
     left join lateral (
       select name, delete_time from orgs where orgs.id = page.org_id limit 1
     ) as log_orgs on true
@@ -78,23 +92,50 @@ export function selectChanges(page: LogPage): RawBuilder<ChangeRow> {
       select name, delete_time from members
       where members.org_id = page.org_id and members.id = page.impersonator_id and page.actor_org_id = page.org_id limit 1
     ) as impersonators on true
-    order by ${orderOf("page", page)}`;
+    order by ${order}`;
+}
+
+/**
+ * Selects the entries of an org that follow a revision, in their order, after the first entry of that revision itself: if it is not
+ * there, nothing says what follows it.
+ *
+ * @param since a time that is not later than that of the revision. Entries of old versions may be out of the order of their times, by less
+ *   than an hour.
+ * @param last the last revision that is read, of which all is read. Without it, as much is read as a page may have.
+ */
+export function selectEntriesAfter(
+  orgId: string,
+  revision: string,
+  since: Date | string,
+  limit: number,
+  last: string | undefined,
+): RawBuilder<ChangeRow> {
+  const isUpTo = last === undefined ? sql`true` : sql`revision <= ${last}::uuid`;
+  const selected = columns.map((column) => sql.ref(`changes.${column}`));
+  const found = sql`
+    select ${sql.join(selected)}, ${entryTime} as time_text, ${changeType} as type
+    from changes
+    where org_id = ${orgId}::uuid and revision >= ${revision}::uuid and (revision > ${revision}::uuid or position = 0)
+      and ${isUpTo} and time > ${since}::timestamptz - interval '1 hour' and ${sql.raw(isInThePast)}
+    order by revision, position limit ${limit}::int`;
+  return withNames(found, sql`page.revision, page.position`, last === undefined ? "page" : "all");
 }
 
 /** Returns the columns of a page. Those before and after are null where they are not read. */
-function selectedOf(table: string, states: boolean): RawBuilder<unknown>[] {
+function selectedOf(table: string, states: "all" | "none" | "page"): RawBuilder<unknown>[] {
   return columns.map((column) => {
     const value = sql.ref(`${table}.${column}`);
     if (column !== "before" && column !== "after") return value;
-    return sql`${states ? sql`case when not is_left_out then ${value} end` : sql`null::jsonb`} as ${sql.ref(column)}`;
+    if (states === "all") return value;
+    return sql`${states === "page" ? sql`case when not is_left_out then ${value} end` : sql`null::jsonb`} as ${sql.ref(column)}`;
   });
 }
 
 /** Whether the entries before one on the page have enough. */
-function isLeftOut(page: LogPage): RawBuilder<unknown> {
+function isLeftOut(order: RawBuilder<unknown>): RawBuilder<unknown> {
   const bytes = sql`coalesce(octet_length(page.before::text), 0) + coalesce(octet_length(page.after::text), 0)`;
   return sql`
-    coalesce(sum(${bytes}) over (order by ${orderOf("page", page)} rows between unbounded preceding and 1 preceding), 0)
+    coalesce(sum(${bytes}) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
       >= ${sql.lit(maxStateBytes)}`;
 }
 

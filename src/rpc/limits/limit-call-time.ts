@@ -27,6 +27,14 @@ export function limitCallTime(request: HttpRequest, response: HttpResponse, time
   response.once("close", () => clearTimeout(timer));
 }
 
+/** Limits the time in which the request of a stream arrives. Only its client limits how long the stream takes. */
+export function limitRequestTime(request: HttpRequest, response: HttpResponse, timeoutMs: number): void {
+  const timer = setTimeout(cutRequest, timeoutMs, request, response);
+  const stop = (): void => clearTimeout(timer);
+  request.once("end", stop);
+  response.once("close", stop);
+}
+
 /** Returns false for no timeout, and true for one that is not a number, which Connect rejects. */
 function isShorter(givenMs: number | undefined, timeoutMs: number): boolean {
   return givenMs !== undefined && !(givenMs > timeoutMs);

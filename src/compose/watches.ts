@@ -1,0 +1,31 @@
+import type { Logger } from "pino";
+import type { Database } from "../database/database.ts";
+import { createLoggedMessage } from "../events/changes/logged-messages.ts";
+import type { ChangesDependencies } from "../events/changes/dependencies.ts";
+import { createWatches } from "../events/watch/watches.ts";
+import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import type { Access } from "./access.ts";
+
+const pollMs = 1_000;
+const checkpointMs = 15_000;
+
+interface Parts {
+  readonly database: Database;
+  readonly registry: ResourceRegistry;
+  readonly access: Pick<Access, "authorise" | "snapshots">;
+  readonly logger: Logger;
+}
+
+/** Creates what follows the logs for those who watch them. */
+export function composeWatches({
+  database,
+  registry,
+  access,
+  logger,
+}: Parts): Pick<ChangesDependencies, "watches" | "loggedMessage"> {
+  const { authoriserOf, authoriserIn } = access.authorise;
+  const loggedMessage = createLoggedMessage(registry);
+  const onError = (err: unknown): void => logger.warn({ err }, "failed to follow the change log; it is tried again");
+  const parts = { database, registry, loggedMessage, snapshots: access.snapshots, authoriserOf, authoriserIn };
+  return { watches: createWatches({ ...parts, pollMs, checkpointMs, onError }), loggedMessage };
+}

@@ -1,0 +1,133 @@
+// Servers tell each other which orgs they have written, after the commits and together: to notify in the transactions would make
+// PostgreSQL commit them one after the other. A hint can be lost, and behind a pooler that shares connections none arrives, so whoever
+// listens also looks by itself. Hints have a connection of their own, which is opened by the first one and by the first listener.
+import pg from "pg";
+
+/** The orgs that other servers have written, by ids; undefined for any. */
+type OnHint = (orgIds: readonly string[] | undefined) => void;
+
+export interface Hints {
+  /** Tells the other servers that an org was written, within some milliseconds. */
+  send(orgId: string): void;
+  /** Calls a function when other servers have written, until the returned function is called. There is one listener at a time. */
+  listen(onHint: OnHint): () => void;
+  close(): Promise<void>;
+}
+
+const channel = "tenantry_changes";
+/** The least time between two hints. */
+const intervalMs = 10;
+/** The time after which a connection that has failed is opened again. */
+const retryMs = 1_000;
+/** More ids do not fit into a notification, which has 8,000 bytes at most. */
+const maxIds = 200;
+
+/**
+ * @param hears whether hints reach a connection: not behind a pooler that shares connections.
+ * @param onError called when the connection of a listener fails.
+ */
+export function createHints(settings: pg.ClientConfig, hears: boolean, onError: (error: Error) => void): Hints {
+  const written = new Set<string>();
+  let listener: OnHint | undefined;
+  let opening: Promise<pg.Client | undefined> | undefined;
+  let isSending = false;
+  let isListening = false;
+  let failedAt = -Infinity;
+  let isClosed = false;
+
+  const drop = (client: pg.Client, error?: Error): void => {
+    client.removeAllListeners();
+    client.on("error", () => {});
+    void client.end().catch(() => {});
+    opening = undefined;
+    isListening = false;
+    if (error === undefined || isClosed) return;
+    failedAt = performance.now();
+    if (listener !== undefined) onError(error);
+    if (listener !== undefined) setTimeout(listenAgain, retryMs).unref();
+  };
+
+  const open = async (): Promise<pg.Client | undefined> => {
+    const client = new pg.Client(settings);
+    client.on("error", (error) => drop(client, error));
+    client.on("end", () => drop(client, new Error("the connection for hints was closed")));
+    client.on("notification", ({ processId, payload = "" }) => {
+      // The connection hears its own hints, too.
+      const ownId = (client as unknown as { readonly processID: number }).processID;
+      if (processId !== ownId) listener?.(payload === "" ? undefined : payload.split(" "));
+    });
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      drop(client, error as Error);
+      return undefined;
+    }
+  };
+
+  const run = async (statement: string, values: readonly unknown[] = []): Promise<boolean> => {
+    if (isClosed || performance.now() < failedAt + retryMs) return false;
+    const client = await (opening ??= open());
+    if (client === undefined) return false;
+    try {
+      await client.query(statement, [...values]);
+      return true;
+    } catch (error) {
+      drop(client, error as Error);
+      return false;
+    }
+  };
+
+  const listenAgain = (): void => {
+    if (listener === undefined || isListening || isClosed) return;
+    isListening = true;
+    void run(`listen ${channel}`).then((isDone) => {
+      isListening = isDone;
+      // What was written meanwhile, nobody has told.
+      if (isDone) listener?.(undefined);
+      else setTimeout(listenAgain, retryMs).unref();
+    });
+  };
+
+  const sendAll = async (): Promise<void> => {
+    const orgIds = [...written];
+    written.clear();
+    await run(`select pg_notify('${channel}', $1)`, [orgIds.length > maxIds ? "" : orgIds.join(" ")]);
+    setTimeout(() => {
+      isSending = false;
+      if (written.size > 0) sendSoon();
+    }, intervalMs).unref();
+  };
+
+  const sendSoon = (): void => {
+    if (isSending) return;
+    isSending = true;
+    void sendAll();
+  };
+
+  return {
+    send(orgId) {
+      written.add(orgId);
+      sendSoon();
+    },
+
+    listen(onHint) {
+      if (!hears) return () => {};
+      listener = onHint;
+      listenAgain();
+      return () => {
+        if (listener !== onHint) return;
+        listener = undefined;
+        if (isListening) void run(`unlisten ${channel}`);
+        isListening = false;
+      };
+    },
+
+    async close() {
+      isClosed = true;
+      listener = undefined;
+      const client = await opening;
+      if (client !== undefined) drop(client);
+    },
+  };
+}

@@ -1,0 +1,215 @@
+// The end of the log of one org, which is read once for all that watch it. What a watcher may see is decided at each revision. The log
+// itself says what the members of its org hold: a snapshot of the org is advanced with the log, so that they are at the same revision. What
+// others hold is not in it: it is decided at the heads of their orgs, which are read together with that of the log, so a change that was
+// committed after they had lost their access is not sent to them.
+import { applyEntry } from "../../access/engine/loading/apply-entry.ts";
+import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
+import type { Authorise, CallerAuthoriser } from "../../access/evaluation/authorise.ts";
+import type { Snapshots } from "../../access/snapshots/current-snapshots.ts";
+import { toLogEntry } from "../../access/snapshots/to-log-entry.ts";
+import { numberOf } from "../../changes/revision.ts";
+import type { Database } from "../../database/database.ts";
+import { type ServiceError, notFound } from "../../errors/service-error.ts";
+import { byId } from "../../paths/format-path.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { holdsOf } from "../changes/find-owner.ts";
+import type { LoggedMessage } from "../changes/logged-messages.ts";
+import { createReadable } from "../changes/readable-entries.ts";
+import { type Audience, createAudience } from "./audience.ts";
+import { checkpoint, createResponses } from "./responses.ts";
+import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
+import { type FollowedHeads, type LogPosition, type LoggedRevision, readRevisionsAfter } from "./store.ts";
+import { streamEnded } from "./stream-ended.ts";
+import type { Watcher } from "./watcher.ts";
+
+export interface TailDependencies {
+  readonly database: Database;
+  readonly registry: ResourceRegistry;
+  readonly loggedMessage: LoggedMessage;
+  readonly snapshots: Pick<Snapshots, "read">;
+  readonly authoriserOf: Authorise["authoriserOf"];
+  readonly authoriserIn: Authorise["authoriserIn"];
+  /** For how long a stream is silent before it sends a checkpoint, in milliseconds. */
+  readonly checkpointMs: number;
+}
+
+export interface LogTail {
+  /**
+   * Adds a watcher, which gets what follows the returned revision. That is not before the given heads.
+   *
+   * @throws ServiceError PERMISSION_DENIED, TOKEN_INVALID, RESOURCE_NOT_FOUND
+   */
+  join(watcher: Watcher, heads: FollowedHeads): Promise<string>;
+  leave(watcher: Watcher): void;
+  /** Reads a page of what follows up to the heads, and sends it. Returns whether there is more. */
+  advance(heads: FollowedHeads): Promise<boolean>;
+}
+
+/** A tail, as its steps change it. They run one after the other. */
+interface State extends TailDependencies {
+  readonly orgId: string;
+  readonly audience: Audience;
+  /** How far the log was sent; undefined without watchers. */
+  position: LogPosition | undefined;
+  /** At the same revision, if there are watchers that need it. */
+  snapshot: OrgSnapshot | undefined;
+  /** How many watchers are about to be added: what they need stays. */
+  joining: number;
+  decidedAt: number;
+}
+
+/** The least time between two decisions about a watcher to whom nothing is sent. */
+const decideMs = 900;
+
+export function createLogTail(orgId: string, dependencies: TailDependencies): LogTail {
+  const state: State = {
+    ...dependencies,
+    orgId,
+    audience: createAudience(() => forget(state)),
+    position: undefined,
+    snapshot: undefined,
+    joining: 0,
+    decidedAt: performance.now(),
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  const inOrder = <Result>(run: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(run);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    join: (watcher, heads) =>
+      inOrder(async () => {
+        state.joining++;
+        try {
+          return await join(state, watcher, heads);
+        } finally {
+          state.joining--;
+          forget(state);
+        }
+      }),
+    leave: (watcher) => state.audience.leave(watcher),
+    advance: (heads) => inOrder(() => advance(state, heads)),
+  };
+}
+
+/** Forgets what nobody needs. */
+function forget(state: State): void {
+  if (state.joining > 0) return;
+  const watchers = state.audience.all();
+  if (!watchers.some(({ isOwn }) => isOwn)) state.snapshot = undefined;
+  if (watchers.length === 0) state.position = undefined;
+}
+
+async function join(state: State, watcher: Watcher, heads: FollowedHeads): Promise<string> {
+  const { orgId, audience, snapshots } = state;
+  const since = new Date(heads.now);
+  if (watcher.isOwn && state.snapshot === undefined) {
+    // It is not earlier than the heads.
+    const read = await snapshots.read(orgId);
+    if (read === undefined) throw noOrg(state);
+    await followAll(state, read.revision, heads);
+    state.position = { revision: read.revision, since };
+    state.snapshot = read;
+  } else {
+    const head = heads.of(orgId);
+    if (head === undefined) throw noOrg(state);
+    state.position ??= { revision: head, since };
+    await followAll(state, head, heads);
+  }
+  await watcher.authenticate(heads);
+  await (await authoriserFor(state, watcher, heads)).decide(listChanges, pathOfOrg(orgId));
+  audience.add(watcher);
+  return state.position.revision;
+}
+
+async function advance(state: State, heads: FollowedHeads): Promise<boolean> {
+  const { orgId, audience, checkpointMs } = state;
+  await audience.forEach(async (watcher) => {
+    if (watcher.isStale(heads)) await watcher.authenticate(heads);
+  });
+  const head = heads.of(orgId);
+  if (head === undefined) audience.endAll(noOrg(state));
+  else if (await follow(state, head, heads)) return true;
+  await decideAgain(state, heads);
+  const { position } = state;
+  await audience.forEach((watcher) => {
+    if (position !== undefined && watcher.queue.isEmpty() && watcher.silentMs() >= checkpointMs)
+      watcher.send([checkpoint(position.revision, true)]);
+    return Promise.resolve();
+  });
+  return false;
+}
+
+/** Follows the log to a revision, which its page may not have yet. */
+async function followAll(state: State, to: string, heads: FollowedHeads): Promise<void> {
+  while (await follow(state, to, heads));
+}
+
+/**
+ * Follows the log to a revision, or as far as a page has it. Returns whether there is more. A revision before the one that has been sent is
+ * that of heads that were read earlier.
+ */
+async function follow(state: State, to: string, heads: FollowedHeads): Promise<boolean> {
+  const { database, orgId, audience, position } = state;
+  if (position === undefined || position.revision === to || isBefore(to, position.revision)) return false;
+  const page = await readRevisionsAfter(database, orgId, position);
+  if (page === undefined) audience.endAll(streamEnded("LOG"));
+  for (const logged of page?.revisions ?? []) {
+    if (state.position === undefined || isBefore(to, logged.revision)) return false;
+    const before = state.position.revision;
+    try {
+      if (state.snapshot !== undefined) advanceBy(state.snapshot, logged);
+    } catch (error) {
+      // It may be between two revisions.
+      audience.endAll(error);
+      return false;
+    }
+    state.position = { revision: logged.revision, since: logged.entries[0].time_text };
+    await send(state, logged, before, heads);
+  }
+  return page?.hasMore === true;
+}
+
+function advanceBy(snapshot: OrgSnapshot, { revision, entries }: LoggedRevision): void {
+  for (const entry of entries) applyEntry(snapshot, toLogEntry(entry));
+  snapshot.advanceTo(revision);
+}
+
+/** Sends a revision to all watchers, each of which is at the one before. */
+async function send(state: State, logged: LoggedRevision, before: string, heads: FollowedHeads): Promise<void> {
+  const { registry, loggedMessage, audience, orgId } = state;
+  const responsesFor = createResponses(logged, before, loggedMessage);
+  await audience.forEach(async (watcher) => {
+    if (logged.entries.some(watcher.isTouchedBy)) await watcher.authenticate(heads);
+    const authoriser = await authoriserFor(state, watcher, heads);
+    await authoriser.decide(listChanges, pathOfOrg(orgId));
+    watcher.send(await responsesFor(watcher.view, createReadable(registry, holdsOf(authoriser))));
+  });
+}
+
+/** Decides again about all watchers, for what ends by time. */
+async function decideAgain(state: State, heads: FollowedHeads): Promise<void> {
+  if (performance.now() < state.decidedAt + decideMs) return;
+  state.decidedAt = performance.now();
+  await state.audience.forEach(async (watcher) => {
+    await (await authoriserFor(state, watcher, heads)).decide(listChanges, pathOfOrg(state.orgId));
+  });
+}
+
+/** Returns what decides about a watcher at the revision of the snapshot or, for one of another org, at the heads. */
+function authoriserFor(state: State, watcher: Watcher, heads: FollowedHeads): Promise<CallerAuthoriser> {
+  const { snapshot, authoriserIn, authoriserOf } = state;
+  const caller = { ...watcher.caller(), time: heads.now };
+  if (watcher.isOwn && snapshot !== undefined) return authoriserIn(snapshot, caller, withoutSlices);
+  const orgHead = { revision: heads.of(caller.orgId) ?? "", readAt: heads.readAt };
+  return authoriserOf({ ...caller, orgHead }, withoutSlices);
+}
+
+function isBefore(one: string, other: string): boolean {
+  return numberOf(one) < numberOf(other);
+}
+
+function noOrg({ orgId }: State): ServiceError {
+  return notFound("org", `orgs/${byId(orgId)}`);
+}

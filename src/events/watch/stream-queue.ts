@@ -1,0 +1,51 @@
+/** What waits for a reader that may be slow. */
+export interface StreamQueue<Item> {
+  /** Adds an item. Returns false if too many wait; the item is not added then. Does nothing after `end`. */
+  push(item: Item): boolean;
+  isEmpty(): boolean;
+  /** Ends the queue: `take` throws the error when the items that wait have been taken. The first error counts. */
+  end(error: unknown): void;
+  /** Forgets the items that wait. */
+  clear(): void;
+  /** Returns the items that wait, and waits for one if there are none. @throws the error with which the queue has ended. */
+  take(): Promise<readonly Item[]>;
+}
+
+/** @param maxItems how many items may wait. */
+export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
+  let items: Item[] = [];
+  let ended: { readonly error: unknown } | undefined;
+  let wake: (() => void) | undefined;
+  const wakeReader = (): void => {
+    wake?.();
+    wake = undefined;
+  };
+  return {
+    push(item) {
+      if (ended !== undefined) return true;
+      if (items.length >= maxItems) return false;
+      items.push(item);
+      wakeReader();
+      return true;
+    },
+
+    isEmpty: () => items.length === 0,
+
+    end(error) {
+      ended ??= { error };
+      wakeReader();
+    },
+
+    clear: () => void (items = []),
+
+    async take() {
+      while (items.length === 0) {
+        if (ended !== undefined) throw ended.error;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+      const taken = items;
+      items = [];
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { WatchChangesResponse } from "../../../gen/iam/v1alpha/change_pb.ts";
+import type { Caller } from "../../identity/caller.ts";
+import type { ChangeRow } from "../changes/store.ts";
+import type { View } from "./responses.ts";
+import { streamEnded } from "./stream-ended.ts";
+import type { FollowedHeads } from "./store.ts";
+import { type StreamQueue, createStreamQueue } from "./stream-queue.ts";
+
+/** A stream of the changes of an org, as what follows the log sees it. */
+export interface Watcher {
+  readonly orgId: string;
+  readonly view: View;
+  readonly queue: StreamQueue<WatchChangesResponse>;
+  /** As it was last authenticated. */
+  readonly caller: () => Caller;
+  /** Whether the caller is a member of the org that is watched: then the log itself says at which revision it may see what. */
+  readonly isOwn: boolean;
+  /** The other orgs that decide about the caller: its own, and that of its client. */
+  readonly otherOrgIds: readonly string[];
+  /** Authenticates the caller again. @throws ServiceError TOKEN_INVALID and others, as at the gate. */
+  readonly authenticate: (heads?: FollowedHeads) => Promise<void>;
+  /** Whether the caller is to be authenticated again: its time is over, or it is long ago, or another org that decides has changed. */
+  readonly isStale: (heads: FollowedHeads) => boolean;
+  /** Whether an entry of the log may be about the credential of the caller. */
+  readonly isTouchedBy: (entry: ChangeRow) => boolean;
+  /** Adds messages to the queue. @throws ServiceError STREAM_ENDED if too many wait, which are forgotten then. */
+  readonly send: (responses: readonly WatchChangesResponse[]) => void;
+  /** Returns for how long nothing was sent, in milliseconds. */
+  readonly silentMs: () => number;
+}
+
+/** How many messages may wait for a reader. Those who see the same share them. */
+const maxWaiting = 2_000;
+
+/** After this time, a caller is authenticated again even if nothing says so. */
+const authenticatedMs = 15_000;
+
+export function createWatcher(
+  orgId: string,
+  view: View,
+  first: Caller,
+  authenticateCaller: () => Promise<Caller>,
+): Watcher {
+  const queue = createStreamQueue<WatchChangesResponse>(maxWaiting);
+  const ids = credentialIds(first);
+  const clientOrgId = first.token?.clientOrgId ?? first.orgId;
+  const otherOrgIds = [...new Set([first.orgId, clientOrgId])].filter((id) => id !== orgId);
+  let caller = first;
+  let authenticatedAt = performance.now();
+  let sentAt = performance.now();
+  /** The heads of the other orgs with which the caller was authenticated. */
+  let seen: readonly (string | undefined)[] = [];
+  const endTime = (): number =>
+    Math.min(caller.credentialExpireTime?.getTime() ?? Infinity, caller.token?.expireTime ?? Infinity);
+  const headsOf = (heads: FollowedHeads) => otherOrgIds.map((id) => heads.of(id));
+  return {
+    orgId,
+    view,
+    queue,
+    caller: () => caller,
+    isOwn: first.orgId === orgId,
+    otherOrgIds,
+
+    async authenticate(heads) {
+      const startedAt = performance.now();
+      caller = await authenticateCaller();
+      authenticatedAt = startedAt;
+      if (heads !== undefined) seen = headsOf(heads);
+    },
+
+    isStale: (heads) =>
+      endTime() <= heads.now ||
+      performance.now() > authenticatedAt + authenticatedMs ||
+      headsOf(heads).some((revision, index) => revision !== seen[index]),
+
+    isTouchedBy: ({ resource_id: id, before, after }) =>
+      id === first.orgId || [id, ...valuesOf(before), ...valuesOf(after)].some((value) => ids.has(value)),
+
+    send(responses) {
+      sentAt = performance.now();
+      if (responses.every((response) => queue.push(response))) return;
+      queue.clear();
+      throw streamEnded("SLOW_READER");
+    },
+
+    silentMs: () => performance.now() - sentAt,
+  };
+}
+
+/** Returns the ids of what can end a credential. */
+function credentialIds({ memberId, credentialId, clientId, token, impersonator }: Caller): ReadonlySet<unknown> {
+  const ofToken = token === undefined ? [] : [token.id, token.sessionId, ...token.exchangedFrom];
+  const ids = [memberId, credentialId, clientId, impersonator?.memberId, impersonator?.tokenId, ...ofToken];
+  return new Set(ids.filter((id) => id !== undefined));
+}
+
+const valuesOf = (columns: object | null): readonly unknown[] => (columns === null ? [] : Object.values(columns));
