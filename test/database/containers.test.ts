@@ -28,7 +28,7 @@ function entriesOfEachType(): Entry[] {
       ]);
       // Paths are made of names, which do not matter here.
       const withoutPath = { ...definition, pathOf: () => "/" };
-      const { containerId: container, id: own } = changeOf(withoutPath as never, null, columns);
+      const { containerId: container, id: own } = changeOf(withoutPath, null, columns);
       return [true, false].map((isRemoved) => ({ type: definition.type, id: own, columns, isRemoved, container }));
     }),
   );

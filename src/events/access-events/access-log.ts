@@ -16,7 +16,7 @@ export interface AccessLog {
   readonly job: RunningJob;
 }
 
-export interface AccessLogLimits extends LineLimits, PendingLimits {
+interface AccessLogLimits extends LineLimits, PendingLimits {
   /** About how many lines the log of an org keeps. */
   readonly linesPerOrg: number;
 }
@@ -89,7 +89,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     logger.warn({ err }, "failed to write sign-ins and refused calls; trying again");
   const repetition = repeat(write, { intervalMs, isDue: () => pending.size() > 0, onError });
   return {
-    note: pending.add,
+    note: (event) => pending.add(event),
     job: {
       name: "access-log",
       runs: repetition.runs,

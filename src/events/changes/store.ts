@@ -7,7 +7,6 @@ import { entryTime } from "../../changes/entry-proof.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { changeType } from "./fields.ts";
-import type { Pinned } from "./resolve-paths.ts";
 
 /** Whose log is read, by ids. */
 export type LogOwner =
@@ -15,6 +14,14 @@ export type LogOwner =
   /** Its changes are in the log of the org `system`. */
   | { readonly kind: "customer"; readonly id: string; readonly systemOrgId: string }
   | { readonly kind: "platform" };
+
+/** What all entries that match a condition have in common, for which there is an index. */
+export interface Pinned {
+  /** The org in whose log they are. */
+  readonly orgId: string | undefined;
+  /** Whether they have the same actor. */
+  readonly actor: boolean;
+}
 
 export interface LogPage {
   readonly owner: LogOwner;
