@@ -16,7 +16,7 @@ export interface AccessLog {
   readonly job: RunningJob;
 }
 
-export interface AccessLogLimits extends LineLimits, PendingLimits {
+interface AccessLogLimits extends LineLimits, PendingLimits {
   /** About how many lines the log of an org keeps. */
   readonly linesPerOrg: number;
 }

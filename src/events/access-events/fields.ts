@@ -5,7 +5,7 @@ import { type FilterFields, enumerated, scalar, text } from "../../filters/filte
 export const callerPath = sql.ref("access_events.caller_path");
 
 /** Who called, as the messages name it. */
-export const callerType: RawBuilder<string> = sql<string>`(case
+const callerType: RawBuilder<string> = sql<string>`(case
   when access_events.actor_id is null then 'UNKNOWN'
   when access_events.actor_org_id = access_events.org_id then 'MEMBER'
   else 'FOREIGN' end)`;

@@ -9,7 +9,7 @@ export interface LineLimits {
 }
 
 /** A line of a log, to which events are added. */
-export interface Line {
+interface Line {
   /** What tells it from the other lines of the org: its minute or hour, and what its events have in common. */
   readonly key: string;
   readonly event: Omit<AccessEvent, "org">;

@@ -4,3 +4,11 @@ export type LogOwner =
   /** Its changes are in the log of the org `system`. */
   | { readonly kind: "customer"; readonly id: string; readonly systemOrgId: string }
   | { readonly kind: "platform" };
+
+/** What all entries that match a condition have in common, for which there is an index. */
+export interface Pinned {
+  /** The org in whose log they are. */
+  readonly orgId: string | undefined;
+  /** Whether they have the same actor. */
+  readonly actor: boolean;
+}

@@ -22,7 +22,7 @@ import { findInPlace } from "../../standard-methods/read/row-reader.ts";
 import { idOf } from "../../standard-methods/rows/row-key.ts";
 import { actorPath, resourcePath } from "./fields.ts";
 import type { Holds } from "../../access/evaluation/author-holds.ts";
-import type { LogOwner } from "./log-owner.ts";
+import type { LogOwner, Pinned } from "./log-owner.ts";
 
 interface Lookup {
   readonly database: Pick<Database, "reads">;
@@ -238,14 +238,6 @@ const equals = (column: keyof typeof operands, value: string): Condition => ({
   comparator: "=",
   value,
 });
-
-/** What all entries that match a condition have in common, for which there is an index. */
-export interface Pinned {
-  /** The org in whose log they are. */
-  readonly orgId: string | undefined;
-  /** Whether they have the same actor. */
-  readonly actor: boolean;
-}
 
 /** @param condition with its paths resolved. */
 export function findPinned(condition: Condition): Pinned {

@@ -7,8 +7,7 @@ import { entryTime } from "../../changes/entry-proof.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { changeType } from "./fields.ts";
-import type { LogOwner } from "./log-owner.ts";
-import type { Pinned } from "./resolve-paths.ts";
+import type { LogOwner, Pinned } from "./log-owner.ts";
 
 export interface LogPage {
   readonly owner: LogOwner;
