@@ -98,7 +98,7 @@ test.each([
     const owner: LogOwner = { kind: "customer", id: many.customer_id, systemOrgId: other.id };
     const read = (after: readonly string[] | undefined) =>
       plans.read<ChangeRow>(async (db) => {
-        const all = { condition: sql<boolean>`true`, pinned: { orgId: undefined, actor: false } };
+        const all = { condition: sql<boolean>`true`, pinned: { orgId: undefined, actor: false }, states: true };
         const page = { owner, suspended, ...all, descending: order === "latest", after, limit: pageSize + 1 };
         return (await selectChanges(page).execute(db)).rows;
       });
