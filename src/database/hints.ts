@@ -30,6 +30,7 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
   const written = new Set<string>();
   let listener: OnHint | undefined;
   let opening: Promise<pg.Client | undefined> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
   let isSending = false;
   let isListening = false;
   let failedAt = -Infinity;
@@ -65,7 +66,14 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
     }
   };
 
-  const run = async (statement: string, values: readonly unknown[] = []): Promise<boolean> => {
+  /** Runs a statement after the one before. Returns whether it was run. */
+  const run = (statement: string, values: readonly unknown[] = []): Promise<boolean> => {
+    const done = last.then(() => runNow(statement, values));
+    last = done;
+    return done;
+  };
+
+  const runNow = async (statement: string, values: readonly unknown[]): Promise<boolean> => {
     if (isClosed || performance.now() < failedAt + retryMs) return false;
     const client = await (opening ??= open());
     if (client === undefined) return false;
