@@ -86,13 +86,8 @@ export async function startServer(
     const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
-    const metricsUrl = await metrics?.open({
-      openExchanges: listener.openExchanges,
-      database,
-      service,
-      jobs,
-      deliveries,
-    });
+    const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries };
+    const metricsUrl = await metrics?.open(measured);
     if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);
     const handler = createRequestHandler(config, service, health);

@@ -63,29 +63,10 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
     return {};
   };
 
-  /** What follows a failure in the same turn is given up if it is as old as that; otherwise it waits. */
-  const follow = async (turn: Turn, group: Group, progress: Progress, since: Date): Promise<Progress | Stop> => {
-    const { lease, clock } = turn;
-    const kept = group.findIndex(({ time }) => !isOver(time, clock()));
-    const [first, ...others] = kept === -1 ? group : group.slice(0, kept);
-    if (first === undefined) return {};
-    counts.outcomes.dead++;
-    const after = positionOf(others.at(-1) ?? first);
-    const delivery = {
-      ...recordOf(first, messageId([first, ...others]), others.length + 1, notSent),
-      attempts: 0,
-      attempt_time: clock(),
-      state: "DEAD",
-      next_attempt_time: null,
-    } as const;
-    const isHeld = await endTry(writes, lease, { cursor: after, failingSince: since, delivery });
-    return isHeld ? { ...progress, after } : {};
-  };
-
   return async (turn, group, progress) => {
     const { webhook, lease, clock, signal } = turn;
     const { failingSince, hasFailed } = progress;
-    if (hasFailed && failingSince !== null) return follow(turn, group, progress, failingSince);
+    if (hasFailed && failingSince !== null) return follow({ database, counts }, turn, group, progress, failingSince);
     const shown = await show(log, turn, group);
     if (shown === undefined) {
       await disable(webhook, lease, "ACCESS_LOST");
@@ -105,6 +86,30 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
     const delivery = { ...recordOf(group[0], content.id, changes.length, result), attempts, attempt_time: time };
     return record(turn, result, delivery, last, progress);
   };
+}
+
+/** What follows a failure in the same turn is given up if it is as old as that; otherwise it waits. */
+async function follow(
+  { database, counts }: Pick<AttemptDependencies, "database" | "counts">,
+  { lease, clock }: Turn,
+  group: Group,
+  progress: Progress,
+  since: Date,
+): Promise<Progress | Stop> {
+  const kept = group.findIndex(({ time }) => !isOver(time, clock()));
+  const [first, ...others] = kept === -1 ? group : group.slice(0, kept);
+  if (first === undefined) return {};
+  counts.outcomes.dead++;
+  const after = positionOf(others.at(-1) ?? first);
+  const delivery = {
+    ...recordOf(first, messageId([first, ...others]), others.length + 1, notSent),
+    attempts: 0,
+    attempt_time: clock(),
+    state: "DEAD",
+    next_attempt_time: null,
+  } as const;
+  const isHeld = await endTry(database.writes, lease, { cursor: after, failingSince: since, delivery });
+  return isHeld ? { ...progress, after } : {};
 }
 
 const isOver = (since: Date, now: Date): boolean => now.getTime() - since.getTime() >= patienceMs;
