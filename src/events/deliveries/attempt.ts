@@ -48,24 +48,26 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
       const ended = { cursor: after, failingSince: null, nextAttemptTime: now(), delivery: recorded };
       return (await endTry(writes, lease, ended)) ? { ...progress, after, failingSince: null } : {};
     }
+    // A webhook that has changed since begins anew.
+    const changedRevision = webhook.changed_revision;
     const failingSince = progress.failingSince ?? delivery.attempt_time;
     const nextAttemptTime = nextTryAfter(failingSince, now());
     if (outcome === "failed" && isOver(failingSince, now())) {
       counts.outcomes.dead++;
       const recorded = { ...delivery, state: "DEAD", next_attempt_time: null } as const;
-      const ended = { cursor: after, failingSince, nextAttemptTime, delivery: recorded };
+      const ended = { cursor: after, failingSince, nextAttemptTime, delivery: recorded, changedRevision };
       return (await endTry(writes, lease, ended)) ? { after, failingSince, hasFailed: true } : {};
     }
     counts.outcomes.failed++;
     const recorded = { ...delivery, state: "FAILED", next_attempt_time: nextAttemptTime } as const;
-    const isHeld = await endTry(writes, lease, { failingSince, nextAttemptTime, delivery: recorded });
+    const isHeld = await endTry(writes, lease, { failingSince, nextAttemptTime, delivery: recorded, changedRevision });
     if (isHeld && outcome === "gone") await disable(webhook, lease, "GONE");
     return {};
   };
 
   /** What follows a failure in the same turn is given up if it is as old as that; otherwise it waits. */
   const follow = async (turn: Turn, group: Group, progress: Progress, since: Date): Promise<Progress | Stop> => {
-    const { lease, now } = turn;
+    const { webhook, lease, now } = turn;
     const kept = group.findIndex(({ time }) => !isOver(time, now()));
     const [first, ...others] = kept === -1 ? group : group.slice(0, kept);
     if (first === undefined) return {};
@@ -78,7 +80,8 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
       state: "DEAD",
       next_attempt_time: null,
     } as const;
-    const isHeld = await endTry(writes, lease, { cursor: after, failingSince: since, delivery });
+    const ended = { cursor: after, failingSince: since, delivery, changedRevision: webhook.changed_revision };
+    const isHeld = await endTry(writes, lease, ended);
     return isHeld ? { ...progress, after } : {};
   };
 
