@@ -8,7 +8,7 @@ import type { RunningJob } from "../../timers/runs.ts";
 import type { NoteAccess } from "./access-event.ts";
 import { createFindLine, type LineLimits } from "./org-lines.ts";
 import { createPendingEvents, type PendingLimits } from "./pending-events.ts";
-import { trimEvents, writeEvents } from "./write-events.ts";
+import { removeOldEvents, trimEvents, writeEvents } from "./write-events.ts";
 
 export interface AccessLog {
   readonly note: NoteAccess;
@@ -31,6 +31,7 @@ interface AccessLogOptions {
 const usualLimits: AccessLogLimits = {
   inAll: 5_000,
   perCaller: 200,
+  perOrg: 1_000,
   ownPerHour: 1_000,
   othersPerHour: 200,
   linesPerOrg: 50_000,
@@ -40,6 +41,9 @@ const usualIntervalMs = 2_000;
 
 /** The log of an org is trimmed when a server has begun to write into it, and after so many lines. */
 const linesBetweenTrims = 500;
+
+/** How often a server that writes removes what is older than is kept, and how many lines it removes at once. */
+const removal = { everyMs: 3_600_000, lines: 10_000 };
 
 /** Of more orgs than this, it is not remembered how many lines they got. */
 const maxOrgs = 10_000;
@@ -57,6 +61,14 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
   const linesOf = new Map<string, number>();
 
   let reported = 0;
+  let nextRemovalMs = clock();
+
+  const removeOld = async (now: string): Promise<void> => {
+    if (clock() < nextRemovalMs) return;
+    const removed = await removeOldEvents(database.writes, now, removal.lines);
+    // The rest is left to the next run.
+    if (removed < removal.lines) nextRemovalMs = clock() + removal.everyMs;
+  };
 
   const trim = async (written: Written): Promise<void> => {
     if (linesOf.size > maxOrgs) linesOf.clear();
@@ -72,14 +84,16 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     const events = pending.take();
     if (events.length === 0) return;
     let written: Written;
+    let now: { readonly time: string; readonly ms: number };
     try {
-      const now = { time: await readClock(database.writes), ms: clock() };
+      now = { time: await readClock(database.writes), ms: clock() };
       written = await database.writes.transaction().execute((db) => writeEvents(db, events, now, findLine));
     } catch (error) {
       pending.putBack(events);
       throw error;
     }
     await trim(written);
+    await removeOld(now.time);
     const dropped = pending.dropped();
     if (dropped > reported) logger.warn({ events: dropped - reported }, leftOut);
     reported = dropped;

@@ -8,6 +8,7 @@ import type { Schema } from "../../database/schema.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
 import type { FindLine } from "./org-lines.ts";
 import type { PendingEvent } from "./pending-events.ts";
+import { keptDays } from "./store.ts";
 
 type Row = Insertable<AccessEvents>;
 
@@ -141,6 +142,15 @@ async function insertRows(db: Kysely<Schema>, rows: readonly Row[]): Promise<voi
     select * from unnest(${sql.join(arrays)})
     on conflict (customer_id, org_id, id) do update set count = access_events.count + excluded.count,
       last_time = greatest(access_events.last_time, excluded.last_time)`.execute(db);
+}
+
+/** Removes the oldest lines that are older than is kept, of all orgs, and returns how many. @param now the database's clock. */
+export async function removeOldEvents(db: Kysely<Schema>, now: string, most: number): Promise<number> {
+  const end = secondsAfter(now, -keptDays * 86_400);
+  const { numAffectedRows = 0n } = await sql`
+    delete from access_events where (customer_id, org_id, id) in (
+      select customer_id, org_id, id from access_events where time <= ${end} order by time limit ${most})`.execute(db);
+  return Number(numAffectedRows);
 }
 
 /** Removes the oldest lines of an org, beyond a number of them. */
