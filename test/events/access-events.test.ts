@@ -152,7 +152,7 @@ describe("the log of a server", () => {
     ...event,
   });
   const quiet = { warn: () => {} };
-  const limits = { inAll: 100, perCaller: 50, ownPerHour: 20, othersPerHour: 5, linesPerOrg: 10 };
+  const limits = { inAll: 100, perCaller: 50, perOrg: 100, ownPerHour: 20, othersPerHour: 5, linesPerOrg: 10 };
 
   /** Opens a log that writes when it is closed. */
   function openLog(database: Pick<Database, "writes">, changed: Partial<typeof limits> = {}, logger = quiet) {
@@ -215,6 +215,33 @@ describe("the log of a server", () => {
     await log.job.close();
     expect(await linesOf(database, org)).toHaveLength(100);
     expect(warnings).toEqual([{ events: 80 }]);
+  });
+
+  test("leaves room for other orgs, whatever the members of one do, and whoever asks for it", async () => {
+    const database = await openTestDatabase();
+    const orgs = [await addOrg(database, "acme"), await addOrg(database, "quiet")] as const;
+    const log = openLog(database, { inAll: 25, perOrg: 10, ownPerHour: 100, othersPerHour: 100, linesPerOrg: 100 });
+    const [acme, other] = orgs;
+    for (let line = 0; line < 20; line++) {
+      log.note(noted({ caller: { orgId: acme.id, memberId: randomUUID() }, method: `m ${line}` }));
+      log.note(
+        noted({ org: { by: "name", value: "acme" }, remoteAddress: `2001:db8:${line}::1`, method: `n ${line}` }),
+      );
+    }
+    log.note(noted({ caller: { orgId: other.id, memberId: randomUUID() } }));
+    await log.job.close();
+    const counts = (await linesOf(database, acme)).map(({ method }) => method.charAt(0)).join("");
+    expect([counts, (await linesOf(database, other)).length]).toEqual(["m".repeat(10) + "n".repeat(10), 1]);
+  });
+
+  test("takes the addresses of an IPv6 network for those of one client", async () => {
+    const database = await openTestDatabase();
+    const org = await addOrg(database, "acme");
+    const log = openLog(database, { perCaller: 3, othersPerHour: 100, linesPerOrg: 100 });
+    for (let line = 0; line < 10; line++)
+      log.note(noted({ org: { by: "id", value: org.id }, remoteAddress: `2001:db8::${line}` }));
+    await log.job.close();
+    expect(await linesOf(database, org)).toHaveLength(3);
   });
 
   test("keeps the latest lines of an org, and none of an org that does not exist", async () => {

@@ -31,6 +31,7 @@ interface AccessLogOptions {
 const usualLimits: AccessLogLimits = {
   inAll: 5_000,
   perCaller: 200,
+  perOrg: 1_000,
   ownPerHour: 1_000,
   othersPerHour: 200,
   linesPerOrg: 50_000,

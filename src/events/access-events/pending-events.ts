@@ -1,5 +1,7 @@
 // What has happened and is not written yet. Whoever sends calls that are refused chooses how many there are, so both what a server holds
 // and what one caller adds to it are bounded.
+import { networkOf } from "../../identity/address-prefix.ts";
+import { createCounts } from "../../scheduling/counts.ts";
 import type { AccessEvent } from "./access-event.ts";
 
 /** Events that have in common what a line of a log says, by the first of them. */
@@ -15,8 +17,10 @@ export interface PendingEvent {
 
 export interface PendingLimits {
   readonly inAll: number;
-  /** Of one caller or, if it is not known, of one address. */
+  /** Of one caller or, if it is not known, of one address; of one /64 for IPv6. */
   readonly perCaller: number;
+  /** Of the members of one org or, if the caller is not known, of those who ask for it. */
+  readonly perOrg: number;
 }
 
 export interface PendingEvents {
@@ -31,9 +35,10 @@ export interface PendingEvents {
 }
 
 /** @param clock a monotonic clock, in milliseconds. */
-export function createPendingEvents({ inAll, perCaller }: PendingLimits, clock: () => number): PendingEvents {
+export function createPendingEvents({ inAll, perCaller, perOrg }: PendingLimits, clock: () => number): PendingEvents {
   let pending = new Map<string, PendingEvent>();
-  let ofCallers = new Map<string, number>();
+  let ofCallers = createCounts(perCaller);
+  let ofOrgs = createCounts(perOrg);
   let dropped = 0;
 
   const put = (added: PendingEvent): void => {
@@ -45,13 +50,14 @@ export function createPendingEvents({ inAll, perCaller }: PendingLimits, clock: 
       found.lastMs = Math.max(found.lastMs, lastMs);
       return;
     }
-    const caller = event.caller?.memberId ?? event.remoteAddress ?? "";
-    const ofCaller = ofCallers.get(caller) ?? 0;
-    if (pending.size >= inAll || ofCaller >= perCaller) {
+    const caller = event.caller?.memberId ?? networkOf(event.remoteAddress ?? "");
+    const org = event.caller?.orgId ?? event.org?.value ?? "";
+    if (pending.size >= inAll || ofCallers.isFull(caller) || ofOrgs.isFull(org)) {
       dropped += count;
       return;
     }
-    ofCallers.set(caller, ofCaller + 1);
+    ofCallers.add(caller);
+    ofOrgs.add(org);
     pending.set(place, added);
   };
 
@@ -65,7 +71,8 @@ export function createPendingEvents({ inAll, perCaller }: PendingLimits, clock: 
     take() {
       const taken = [...pending.values()];
       pending = new Map();
-      ofCallers = new Map();
+      ofCallers = createCounts(perCaller);
+      ofOrgs = createCounts(perOrg);
       return taken;
     },
     putBack(events) {

@@ -149,12 +149,12 @@ const oldPerStatement = 1_000;
 
 /** Removes the lines of all orgs that are older than lines are kept. */
 export async function removeOldEvents(db: Kysely<Schema>): Promise<void> {
-  const now = await readClock(db);
-  const isOld = sql<boolean>`time < ${secondsAfter(now, -keptDays * 86_400)}`;
+  const end = secondsAfter(await readClock(db), -keptDays * 86_400);
   for (let removed = oldPerStatement; removed === oldPerStatement;) {
     const { numAffectedRows = 0n } = await sql`
-      delete from access_events where ctid = any(array(
-        select ctid from access_events where ${isOld} limit ${oldPerStatement}))`.execute(db);
+      delete from access_events where (customer_id, org_id, id) in (
+        select customer_id, org_id, id from access_events
+        where time <= ${end} order by time limit ${oldPerStatement})`.execute(db);
     removed = Number(numAffectedRows);
   }
 }

@@ -48,17 +48,19 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
       const ended = { cursor: after, failingSince: null, nextAttemptTime: clock(), delivery: recorded };
       return (await endTry(writes, lease, ended)) ? { ...progress, after, failingSince: null } : {};
     }
+    // A webhook that has changed since begins anew.
+    const changedRevision = webhook.changed_revision;
     const failingSince = progress.failingSince ?? delivery.attempt_time;
     const nextAttemptTime = nextTryAfter(failingSince, clock());
     if (outcome === "failed" && isOver(failingSince, clock())) {
       counts.outcomes.dead++;
       const recorded = { ...delivery, state: "DEAD", next_attempt_time: null } as const;
-      const ended = { cursor: after, failingSince, nextAttemptTime, delivery: recorded };
+      const ended = { cursor: after, failingSince, nextAttemptTime, delivery: recorded, changedRevision };
       return (await endTry(writes, lease, ended)) ? { after, failingSince, hasFailed: true } : {};
     }
     counts.outcomes.failed++;
     const recorded = { ...delivery, state: "FAILED", next_attempt_time: nextAttemptTime } as const;
-    const isHeld = await endTry(writes, lease, { failingSince, nextAttemptTime, delivery: recorded });
+    const isHeld = await endTry(writes, lease, { failingSince, nextAttemptTime, delivery: recorded, changedRevision });
     if (isHeld && outcome === "gone") await disable(webhook, lease, "GONE");
     return {};
   };
@@ -91,7 +93,7 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
 /** What follows a failure in the same turn is given up if it is as old as that; otherwise it waits. */
 async function follow(
   { database, counts }: Pick<AttemptDependencies, "database" | "counts">,
-  { lease, clock }: Turn,
+  { webhook, lease, clock }: Turn,
   group: Group,
   progress: Progress,
   since: Date,
@@ -108,7 +110,8 @@ async function follow(
     state: "DEAD",
     next_attempt_time: null,
   } as const;
-  const isHeld = await endTry(database.writes, lease, { cursor: after, failingSince: since, delivery });
+  const ended = { cursor: after, failingSince: since, delivery, changedRevision: webhook.changed_revision };
+  const isHeld = await endTry(database.writes, lease, ended);
   return isHeld ? { ...progress, after } : {};
 }
 

@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { ChangeRow } from "../changes/store.ts";
 import { type AttemptDependencies, type Group, createAttempt } from "./attempt.ts";
+import { afterAll } from "../webhooks/rules.ts";
 import { positionOf } from "./read-ahead.ts";
 import { type DuePlace, type Position, claim, endTry, release, trimDeliveries } from "./store.ts";
 import { type Progress, type Stop, type Turn, batch, isStop, leaseMs } from "./turn.ts";
@@ -57,8 +58,12 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
     return progress;
   };
 
+  /** Leaves out what the filter does not match, unless that is another one now. */
+  const moveCursor = ({ webhook, lease }: Turn, { after: cursor, failingSince }: Progress): Promise<boolean> =>
+    endTry(database.writes, lease, { cursor, failingSince, changedRevision: webhook.changed_revision });
+
   return async (turn) => {
-    const { webhook, lease, clock } = turn;
+    const { webhook, clock } = turn;
     const isBatch = webhook.format === "NDJSON_BATCH";
     const limit = isBatch ? batch.count : readAhead;
     const endMs = clock().getTime() + turnMs;
@@ -70,7 +75,10 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
     };
     while (clock().getTime() < endMs) {
       const ahead = await log.next(webhook, progress.after, limit);
-      if (ahead === undefined) return {};
+      if (ahead === undefined) {
+        await moveCursor(turn, { ...progress, after: { ...progress.after, position: afterAll } });
+        return {};
+      }
       const { rows, end, isPending } = ahead;
       const last = rows.at(-1);
       const due = isBatch && !isPending && rows.length < limit ? dueTimeOf(rows) : undefined;
@@ -81,9 +89,8 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
       // A batch was full before the last one, or there may be more.
       const isAllSent = last === undefined || isSame(progress.after, positionOf(last));
       if (!isAllSent || rows.length === limit || isSame(progress.after, end)) continue;
-      const { failingSince } = progress;
-      if (!(await endTry(database.writes, lease, { cursor: end, failingSince }))) return {};
       progress = { ...progress, after: end };
+      if (!(await moveCursor(turn, progress))) return {};
     }
     return { nextAttemptTime: clock() };
   };

@@ -8,6 +8,7 @@ import type { WebhookDeliveries, Webhooks } from "../../database/webhook-tables.
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { compared } from "../changes/store.ts";
 import { keptDays, keptDeliveries } from "../webhooks/deliveries.ts";
+import { afterAll } from "../webhooks/rules.ts";
 
 /** A webhook, by its keys. */
 export interface Place {
@@ -76,7 +77,8 @@ export async function findDue(
             partition by webhooks.org_id order by greatest(webhooks.next_attempt_time, webhooks.lease_end)
           ) as place
         from webhooks join orgs on orgs.id = webhooks.org_id
-        where webhooks.state = 'ACTIVE' and ${isActiveOrg} and orgs.revision <> webhooks.cursor_revision
+        where webhooks.state = 'ACTIVE' and ${isActiveOrg}
+          and (orgs.revision <> webhooks.cursor_revision or webhooks.cursor_position <> ${sql.lit(afterAll)})
       ) as behind where place <= ${sql.lit(perOrg)}
       order by due_time limit ${limit}
     ) as due on true
@@ -93,6 +95,9 @@ const isHeld = ({ place, id }: Lease): RawBuilder<SqlBool> =>
 
 const isInActiveOrg = ({ org_id: id }: Place): RawBuilder<SqlBool> =>
   sql<SqlBool>`webhooks.state = 'ACTIVE' and exists (select from orgs where orgs.id = ${id} and ${isActiveOrg})`;
+
+const isUnchanged = (revision: string | undefined): RawBuilder<SqlBool> =>
+  revision === undefined ? sql`true` : sql`webhooks.changed_revision = ${revision}`;
 
 /** Claims a webhook that is due and that nobody has claimed. Returns undefined if it is not. */
 export async function claim(
@@ -142,11 +147,13 @@ interface Ended {
   /** Undefined to leave it. */
   readonly nextAttemptTime?: Date;
   readonly delivery?: RecordedDelivery;
+  /** The revision in which the webhook was changed last; undefined for what holds for a webhook that has changed since, too. */
+  readonly changedRevision?: string;
 }
 
-/** Ends a try, and records it. Returns false if the lease was lost: then somebody else has the webhook. */
+/** Ends a try, and records it. Returns false if it does not hold any more: the webhook has changed, or somebody else has it. */
 export async function endTry(db: Kysely<Schema>, lease: Lease, ended: Ended): Promise<boolean> {
-  const { cursor, failingSince, nextAttemptTime, delivery } = ended;
+  const { cursor, failingSince, nextAttemptTime, delivery, changedRevision } = ended;
   const moved =
     cursor === undefined
       ? sql``
@@ -155,7 +162,7 @@ export async function endTry(db: Kysely<Schema>, lease: Lease, ended: Ended): Pr
           attempts = 0,`;
   const update = sql`
     update webhooks set ${moved} ${nextAttempt(nextAttemptTime)} failing_since = ${failingSince}
-    where ${isHeld(lease)} returning customer_id, org_id, id`;
+    where ${isHeld(lease)} and ${isUnchanged(changedRevision)} returning customer_id, org_id, id`;
   const { rows } = await (delivery === undefined ? update : insertDelivery(update, delivery)).execute(db);
   return rows.length > 0;
 }

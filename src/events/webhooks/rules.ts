@@ -26,8 +26,8 @@ export interface WebhookDependencies {
 
 export type WebhookRules = ResourceRules<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
 
-/** After every position in a revision. */
-const afterAll = 2_147_483_647;
+/** After every position in a revision: that of a cursor when all of the revision is delivered. */
+export const afterAll = 2_147_483_647;
 
 /** The columns with which a webhook begins to try again at once. */
 export const tryAtOnce = { attempts: 0, failing_since: null, next_attempt_time: "-infinity" } as const;
@@ -80,6 +80,15 @@ export function createWebhookRules(
 
     async beforeRemove({ db, org }, rows) {
       const ids = rows.map(({ id }) => id);
+      // A delivery that ends meanwhile waits, and then records nothing.
+      await db
+        .selectFrom("webhooks")
+        .select("id")
+        .where(isInOrgOf("webhooks", org))
+        .where("id", "in", ids)
+        .orderBy("id")
+        .forUpdate()
+        .execute();
       await db
         .deleteFrom("webhook_deliveries")
         .where(isInOrgOf("webhook_deliveries", org))

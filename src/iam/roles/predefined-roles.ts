@@ -40,6 +40,9 @@ const reads = {
   ofOthers: ["*.*.get", "*.*.list"],
 } as const;
 
+/** What none of these roles reads: from where members sign in, and what they tried. */
+const notForReaders: ReadonlySet<string> = new Set(["iam.accessEvents.list"]);
+
 const definitions: readonly Definition[] = [
   {
     name: "owner",
@@ -137,7 +140,7 @@ export function createPredefinedRoles(
     const permissions =
       has === "most"
         ? [...known.filter((permission) => !isWithheld(permission)), "*.*.*"]
-        : [...known.filter(pickedBy([...picks, ...held])), ...ofOthers];
+        : [...known.filter(pickedBy([...picks, ...held])).filter((each) => !notForReaders.has(each)), ...ofOthers];
     return { ...identity, permissions, shown: permissions };
   });
 }

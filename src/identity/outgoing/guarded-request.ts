@@ -95,9 +95,9 @@ async function findAddresses(
   if (isIP(hostname.replace(/^\[(.*)\]$/, "$1")) !== 0) return [];
   const addresses = await resolveHost(hostname);
   if (addresses.length === 0) throw new RequestError(`${hostname} has no address`);
-  const forbidden = addresses.find((address) => !mayConnect(address, networks));
-  if (forbidden === undefined) return addresses;
-  throw new RequestError(`${hostname} has an address that is not public: ${forbidden}`);
+  if (addresses.every((address) => mayConnect(address, networks))) return addresses;
+  // Which one is not said: it may be known in the network of the service alone.
+  throw new RequestError(`${hostname} has an address that is not public`);
 }
 
 /** Answers each lookup with these addresses. Node looks up no literal address. */

@@ -16,7 +16,7 @@ interface ListLinesOptions extends OutputOptions {
   readonly requestGate: ((context: HandlerContext) => void | Promise<void>) | undefined;
   readonly beforeMessage: ((context: HandlerContext, bodyBytes: number) => Promise<void> | undefined) | undefined;
   readonly interceptors: Interceptor[];
-  /** How long a page may take. */
+  /** How long a page may take, and how long its client may read nothing. */
   readonly timeoutMs: number | undefined;
 }
 
@@ -65,7 +65,7 @@ export function createListLinesServer(
       for (;;) {
         for (const item of pages.itemsOf(page)) {
           const wait = output.write(item);
-          if (wait !== undefined) await wait;
+          if (wait !== undefined) await untilRead(wait, timeoutMs);
           if (signal.aborted) return;
         }
         token = pages.nextTokenOf(page);
@@ -88,6 +88,27 @@ export function createListLinesServer(
 /** Adds the token of the page that failed to the last line, so that a client can go on from there. */
 function withToken(error: string, token: string): string {
   return JSON.stringify({ ...(JSON.parse(error) as object), next_page_token: token });
+}
+
+/**
+ * Waits for room for what follows.
+ *
+ * @throws ConnectError when the client does not read. The page is not kept for it, and the answer ends with where to go on.
+ */
+async function untilRead(room: Promise<unknown>, limitMs: number | undefined): Promise<void> {
+  if (limitMs === undefined) {
+    await room;
+    return;
+  }
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const error = (): ConnectError =>
+    new ConnectError(`the client read nothing for ${limitMs} ms`, Code.DeadlineExceeded);
+  const timer = setTimeout(() => reject(error()), limitMs);
+  try {
+    await Promise.race([room, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Reads a page with a context that ends with the call, or after some time. */

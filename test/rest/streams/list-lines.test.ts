@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
@@ -124,4 +125,24 @@ test("a client that reads nothing is read no further pages for, and one that goe
   const atEnd = last;
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(last - atEnd).toBeLessThanOrEqual(2);
+});
+
+test("for a client that reads nothing for as long as a page may take, the list ends, and says where to go on", async () => {
+  const long = "x".repeat(64_000);
+  let failed = 0;
+  const url = await serve(async () => [long], {
+    timeoutMs: 300,
+    mapError(error) {
+      failed++;
+      return error;
+    },
+  });
+  const request = httpRequest(url, { headers });
+  request.end();
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  await expect.poll(() => failed).toBe(1);
+  const lines = parse(await text(response));
+  // The page whose lines were not read comes again.
+  const nextPageToken = String(lines.length - 2);
+  expect(lines.at(-1)).toMatchObject({ error: { status: "DEADLINE_EXCEEDED" }, next_page_token: nextPageToken });
 });

@@ -1,0 +1,77 @@
+// Tests what is delivered when a turn ends within a revision, and when a webhook is changed while a request of it is under way.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Webhook, WebhookDelivery_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import { openCompany } from "../../access/callers.ts";
+import { uniqueName } from "../../support/api.ts";
+import { type WebhookPlace, openWebhookPlace, pathsOf } from "./place.ts";
+import { type Answer, accept, answerWith, startReceiver } from "./receiver.ts";
+
+let place: WebhookPlace;
+/** A write in another org, after which the server looks for what to deliver. */
+let wake: () => Promise<unknown>;
+beforeAll(async () => {
+  place = await openWebhookPlace();
+  const { api, org } = await openCompany("gRPC", place.server);
+  wake = () => api.groups.createGroup({ parentPath: org.path, group: { name: uniqueName("group") } });
+});
+afterAll(() => place.close());
+
+const statesOf = async ({ path: parentPath }: Webhook) =>
+  (await place.owner.webhooks.listWebhookDeliveries({ parentPath })).deliveries.map(({ state }) => state);
+
+/** An answer that waits until it is told how to go on. */
+function held(): { readonly answer: Answer; readonly go: (as: Answer) => void } {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  return { answer: (response, received) => void promise.then((as) => as(response, received)), go: resolve };
+}
+
+test("what follows in the same revision is tried again, also when nothing else is written in the org", async () => {
+  const { company, owner, sql } = place;
+  const receiver = await startReceiver((response, received) =>
+    (receiver.received.length === 1 ? accept : answerWith(500))(response, received),
+  );
+  const webhook = await place.createWebhook(receiver);
+  const parentPath = company.org.path;
+  const { groups } = await owner.groups.batchCreateGroups({
+    parentPath,
+    requests: [1, 2, 3].map(() => ({ group: { name: uniqueName("group") } })),
+  });
+  const { DELIVERED, FAILED } = WebhookDelivery_State;
+  await expect.poll(() => statesOf(webhook)).toEqual([FAILED, DELIVERED]);
+  receiver.answer = accept;
+  await sql.query("update webhooks set next_attempt_time = '-infinity' where id = $1", [webhook.id]);
+  await wake();
+  const [first, second, third] = groups.map(({ path }) => path);
+  await expect.poll(() => pathsOf(receiver.received)).toEqual([first, second, second, third]);
+});
+
+test("what is written after another filter was set is delivered by that one, also while a request is under way", async () => {
+  const { company, owner } = place;
+  const receiver = await startReceiver();
+  const { path } = await place.createWebhook(receiver);
+  const { answer, go } = held();
+  receiver.answer = answer;
+  const [group] = await place.createGroups(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await owner.webhooks.updateWebhook({ path, webhook: { url: receiver.url, filter: 'resource_type = "Project"' } });
+  const parentPath = company.org.path;
+  const project = await owner.projects.createProject({ parentPath, project: { name: uniqueName("project") } });
+  go(accept);
+  await expect.poll(() => pathsOf(receiver.received)).toEqual([group, project.path]);
+});
+
+test("another URL is tried at once, whatever becomes of a request to the one before that is under way", async () => {
+  const { owner } = place;
+  const receiver = await startReceiver(answerWith(500));
+  const webhook = await place.createWebhook(receiver);
+  const [group] = await place.createGroups(1);
+  await expect.poll(() => statesOf(webhook)).toEqual([WebhookDelivery_State.FAILED]);
+  const { answer, go } = held();
+  receiver.answer = answer;
+  await place.passDays(webhook, 2);
+  await expect.poll(() => receiver.received.length).toBe(2);
+  const other = await startReceiver();
+  await owner.webhooks.updateWebhook({ path: webhook.path, webhook: { url: other.url } });
+  go(answerWith(500));
+  await expect.poll(() => pathsOf(other.received)).toEqual([group]);
+});
