@@ -910,18 +910,18 @@ create table webhooks (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
-  constraint webhooks_pkey PRIMARY KEY (org_id, id),
+  constraint webhooks_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['GONE'::text, 'ACCESS_LOST'::text]))),
   constraint webhooks_format_check CHECK ((format = ANY (ARRAY['STANDARD'::text, 'CLOUDEVENTS'::text, 'NDJSON_BATCH'::text]))),
   constraint webhooks_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
-  constraint webhooks_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+  constraint webhooks_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX webhooks_by_create_time ON webhooks USING btree (org_id, create_time, id);
 CREATE INDEX webhooks_by_display_name ON webhooks USING btree (org_id, display_name COLLATE "C", id);
 CREATE INDEX webhooks_by_name ON webhooks USING btree (org_id, name COLLATE "C");
 CREATE INDEX webhooks_by_update_time ON webhooks USING btree (org_id, update_time, id);
 CREATE INDEX webhooks_id ON webhooks USING hash (id);
-CREATE UNIQUE INDEX webhooks_name_key ON webhooks USING btree (org_id, name);
+CREATE UNIQUE INDEX webhooks_name_key ON webhooks USING btree (org_id, name, customer_id);
 
 create table write_requests (
   org_id uuid not null,

@@ -20,7 +20,7 @@ test("each resource has the shape under which the long tables of tests run for i
       "quota requests",
       "resource types",
     ],
-    "with a secret": ["API keys", "clients"],
+    "with a secret": ["API keys", "clients", "webhooks"],
     link: ["memberships", "subgroups"],
     "run by a provider": ["resources"],
   };

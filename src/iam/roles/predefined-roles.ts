@@ -61,14 +61,14 @@ const definitions: readonly Definition[] = [
     name: "editor",
     displayName: "Editor",
     description:
-      "Reads everything; writes projects, groups and their contents, groups limited to permissions that it holds itself, and everything of other services; asks for higher limits of quotas.",
+      "Reads everything but sign-ins and refused calls; writes projects, groups and their contents, groups limited to permissions that it holds itself, and everything of other services; asks for higher limits of quotas.",
     picks: reads.picks,
     ofOthers: ["*.*.*"],
   },
   {
     name: "viewer",
     displayName: "Viewer",
-    description: "Reads everything, including who has access and why. Changes nothing.",
+    description: "Reads everything but sign-ins and refused calls, including who has access and why. Changes nothing.",
     ...reads,
   },
   {
@@ -89,7 +89,8 @@ const definitions: readonly Definition[] = [
   {
     name: "access-admin",
     displayName: "Access admin",
-    description: "Reads everything; manages roles and role bindings, limited to permissions that it holds itself.",
+    description:
+      "Reads everything but sign-ins and refused calls; manages roles and role bindings, limited to permissions that it holds itself.",
     ...reads,
   },
   {
