@@ -92,7 +92,6 @@ test("the responses of these resources are not reused", () => {
     "orgs/members/sessions",
     "orgs/projects/operations",
     "orgs/quotaRequests",
-    "orgs/webhooks",
   ]);
 });
 

@@ -109,7 +109,7 @@ export type Webhook = Message<"iam.v1alpha.Webhook"> & {
   disabledReason: Webhook_DisabledReason;
 
   /**
-   * The Member for which it delivers: who created it, last changed its `url`, `filter` or `format`, or resumed it. It sends what this
+   * The Member for which it delivers, with ids: who created it, last changed its `url`, `filter` or `format`, or resumed it. It sends what this
    * Member may see when it is sent, and is disabled if the Member may no longer list the Changes of the Org.
    *
    * @generated from field: string member_path = 12;

@@ -1,7 +1,7 @@
 import { WebhookSchema, WebhooksService } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { enumerated, text } from "../../filters/filter-fields.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
-import { byId, orgById } from "../../paths/format-path.ts";
+import { orgById } from "../../paths/format-path.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { type IssuedWebhookRow, toWebhook, webhookPath } from "./message.ts";
 import { selectWebhooks, unreadWebhookColumns, webhookColumns } from "./store.ts";
@@ -27,15 +27,7 @@ export const webhookDefinition = defineResource<"webhooks", IssuedWebhookRow, ty
   },
   toMessage: toWebhook,
   pathOf: webhookPath,
-  logged: {
-    joinedById: (row) => ({
-      ...orgById(row),
-      member_org_name: byId(row.member_org_id),
-      member_org_delete_time: null,
-      member_name: byId(row.member_id),
-      member_delete_time: null,
-    }),
-  },
+  logged: { joinedById: orgById },
   withoutSecrets: ({ secret: _secret, ...webhook }) => webhook,
   fields: {
     url: text("webhooks.url", { searched: true }),
@@ -49,6 +41,6 @@ export const webhookDefinition = defineResource<"webhooks", IssuedWebhookRow, ty
     max: 1_000,
     help: "How many webhooks an org may have.",
   },
-  responses: { neverRevalidated: "the path of its member contains names, and it can be in any org" },
+  responses: { revalidatedBy: ["org of the path"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

@@ -5,8 +5,7 @@ import {
   Webhook_State as State,
 } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import type { Webhooks } from "../../database/webhook-tables.ts";
-import { formerMemberPath } from "../../iam/members/message.ts";
-import { formatPath, orgPathName } from "../../paths/format-path.ts";
+import { byId, formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
@@ -30,14 +29,8 @@ export function toWebhook(row: IssuedWebhookRow): Webhook {
     format: Format[row.format],
     state: State[row.state],
     disabledReason: row.disabled_reason === null ? Reason.DISABLED_REASON_UNSPECIFIED : Reason[row.disabled_reason],
-    memberPath: formerMemberPath({
-      orgId: row.member_org_id,
-      orgName: row.member_org_name,
-      orgDeleteTime: row.member_org_delete_time,
-      id: row.member_id,
-      name: row.member_name,
-      deleteTime: row.member_delete_time,
-    }),
+    // Of any org, and may no longer exist.
+    memberPath: formatPath(patterns.Member, byId(row.member_org_id), byId(row.member_id)),
     secret: row.secret,
     previousSecretExpireTime: toTimestamp(row.previous_secret_expire_time),
   };

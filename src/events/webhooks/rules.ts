@@ -61,10 +61,9 @@ export function createWebhookRules(
           const cursor = { cursor_time: time, cursor_revision: revision, cursor_position: afterAll };
           const state = { state: "ACTIVE", disabled_reason: null } as const;
           const secrets = { sealed_secret: sealed, sealed_previous_secret: null, previous_secret_expire_time: null };
-          const { member_org_id, member_id, ...names } = member;
           return {
-            columns: { id, ...terms, ...state, member_org_id, member_id, ...secrets, ...cursor },
-            joined: { ...joinedOrgColumns(transaction), ...names, secret },
+            columns: { id, ...terms, ...state, ...member, ...secrets, ...cursor },
+            joined: { ...joinedOrgColumns(transaction), secret },
           };
         }),
     },
@@ -74,8 +73,8 @@ export function createWebhookRules(
       const format = toFormatColumn(webhook.format);
       if (url === row.url && filter === row.filter && format === row.format) return {};
       const terms = termsOf(webhook);
-      const { member_org_id, member_id } = await requireMayDeliver(transaction, authorHolds);
-      return { ...terms, member_org_id, member_id, ...tryAtOnce, ...nonePending };
+      const member = await requireMayDeliver(transaction, authorHolds);
+      return { ...terms, ...member, ...tryAtOnce, ...nonePending };
     },
 
     async beforeRemove({ db, org }, rows) {
@@ -101,11 +100,8 @@ export function createWebhookRules(
   };
 }
 
-/** The member for which a webhook delivers, with its names. */
-type DeliveringMember = Pick<
-  IssuedWebhookRow,
-  "member_org_id" | "member_id" | "member_org_name" | "member_org_delete_time" | "member_name" | "member_delete_time"
->;
+/** The member for which a webhook delivers. */
+type DeliveringMember = Pick<IssuedWebhookRow, "member_org_id" | "member_id">;
 
 /**
  * Checks that a webhook may deliver for the author of a change: who reads the log of the org, with a credential that has no limit which
@@ -117,7 +113,7 @@ export async function requireMayDeliver(
   transaction: OrgTransaction,
   authorHolds: AuthorHolds,
 ): Promise<DeliveringMember> {
-  const { db, author, org } = transaction;
+  const { author, org } = transaction;
   await requireUnlimited(transaction, "have a webhook deliver for its member");
   const holds = await authorHolds.now(transaction);
   if (!(await holds(permissionToDeliver, { pattern: patterns.Org, references: [{ by: "id", value: org.id }] }))) {
@@ -128,16 +124,7 @@ export async function requireMayDeliver(
       { metadata: { permission: permissionToDeliver, resource } },
     );
   }
-  const [memberOrgId, memberId] = [required(author.actorOrgId), required(author.actorId)];
-  const member = await db
-    .selectFrom("members")
-    .innerJoin("orgs", "orgs.id", "members.org_id")
-    .select(["orgs.name as member_org_name", "orgs.delete_time as member_org_delete_time"])
-    .select(["members.name as member_name", "members.delete_time as member_delete_time"])
-    .where("members.org_id", "=", memberOrgId)
-    .where("members.id", "=", memberId)
-    .executeTakeFirstOrThrow();
-  return { member_org_id: memberOrgId, member_id: memberId, ...member };
+  return { member_org_id: required(author.actorOrgId), member_id: required(author.actorId) };
 }
 
 export const permissionToDeliver = "iam.changes.list";

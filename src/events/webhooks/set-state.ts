@@ -28,7 +28,7 @@ export type WebhookChange = Updateable<Schema["webhooks"]>;
 /** What a method changes of a webhook that exists. */
 export interface Changed {
   readonly columns: WebhookChange;
-  /** What else of the message it changes: the names of its member, and a new secret. */
+  /** What else of the message it changes: a new secret. */
   readonly joined?: Partial<IssuedWebhookRow>;
 }
 
@@ -82,9 +82,8 @@ export async function resume(
   { dependencies: { authorHolds } }: ServedWebhooks,
   transaction: OrgTransaction,
 ): Promise<Changed> {
-  const { member_org_id, member_id, ...names } = await requireMayDeliver(transaction, authorHolds);
-  const columns = { state: "ACTIVE", disabled_reason: null, member_org_id, member_id, ...tryAtOnce } as const;
-  return { columns, joined: names };
+  const member = await requireMayDeliver(transaction, authorHolds);
+  return { columns: { state: "ACTIVE", disabled_reason: null, ...member, ...tryAtOnce } };
 }
 
 /** Sets the cursor before a revision, and takes the webhook from the server that delivers: it has another cursor. */

@@ -34,21 +34,11 @@ export const unreadWebhookColumns = [
   "lease_end",
 ] as const;
 
-/** Selects all webhooks, with the columns that paths need. The member for which one delivers may no longer exist. */
+/** Selects all webhooks, with the columns that their paths need. */
 export function selectWebhooks(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("webhooks", "webhooks.org_id", "orgs.id")
-    .leftJoin("orgs as member_orgs", "member_orgs.id", "webhooks.member_org_id")
-    .leftJoin("members", (join) =>
-      join.onRef("members.org_id", "=", "webhooks.member_org_id").onRef("members.id", "=", "webhooks.member_id"),
-    )
     .select(columnsOf("webhooks", webhookColumns))
-    .select([
-      ...pathColumns.org,
-      "member_orgs.name as member_org_name",
-      "member_orgs.delete_time as member_org_delete_time",
-      "members.name as member_name",
-      "members.delete_time as member_delete_time",
-    ]);
+    .select([...pathColumns.org]);
 }

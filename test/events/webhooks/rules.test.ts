@@ -34,6 +34,11 @@ async function joinWith(permissions: readonly string[]): Promise<Caller> {
   return member;
 }
 
+async function pathWithIds({ path }: Caller): Promise<string> {
+  const { api, org } = place.company;
+  return `/orgs/@${org.id}/members/@${(await api.members.getMember({ path })).id}`;
+}
+
 describe("a URL is refused", () => {
   test.each([
     "http://hooks.example.com/",
@@ -146,7 +151,7 @@ test("when its member loses its access, nothing more is sent, until somebody who
   expect(receiver.received).toHaveLength(1);
   await expect(caller.webhooks.resumeWebhook({ path: webhook.path })).rejects.toThrow("iam.webhooks.resume");
   const resumed = await owner.webhooks.resumeWebhook({ path: webhook.path });
-  expect(resumed).toMatchObject({ state: Webhook_State.ACTIVE, memberPath: owner.path });
+  expect(resumed).toMatchObject({ state: Webhook_State.ACTIVE, memberPath: await pathWithIds(owner) });
   await expect.poll(() => pathsOf(receiver.received)).toEqual([first, second]);
 });
 
@@ -160,9 +165,9 @@ test("who changes the URL has it deliver for itself, and it is tried at once", a
   const other = await company.join(uniqueName("member"));
   await company.bind(company.org.path, "admin", other);
   const renamed = await other.webhooks.updateWebhook({ path: webhook.path, webhook: { displayName: "Audit" } });
-  expect(renamed.memberPath).toBe(place.owner.path);
+  expect(renamed.memberPath).toBe(await pathWithIds(place.owner));
   const changed = await other.webhooks.updateWebhook({ path: webhook.path, webhook: { url: receiver.url } });
-  expect(changed.memberPath).toBe(other.path);
+  expect(changed.memberPath).toBe(await pathWithIds(other));
   await expect.poll(() => pathsOf(receiver.received)).toEqual([path]);
   expect(required(failing.received[0]).headers["webhook-id"]).toBe(receiver.received[0]?.headers["webhook-id"]);
 });
