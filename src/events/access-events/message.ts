@@ -11,7 +11,7 @@ import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import type { AccessEventRow } from "./store.ts";
 
 /** Whether the caller of an event is of another org. */
-export function isForeign({ org_id: orgId, actor_id: actorId, actor_org_id: actorOrgId }: AccessEventRow): boolean {
+function isForeign({ org_id: orgId, actor_id: actorId, actor_org_id: actorOrgId }: AccessEventRow): boolean {
   return actorId !== null && actorOrgId !== orgId;
 }
 

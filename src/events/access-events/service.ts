@@ -21,9 +21,10 @@ import type { ProviderDependencies } from "../../resources/provider-dependencies
 import { listPage } from "../../standard-methods/read/list-page.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { readInTime } from "../../standard-methods/read/read-in-time.ts";
+import { createReadable } from "../changes/readable-entries.ts";
 import { type PathField, findMemberId, never, replacePaths } from "../changes/resolve-paths.ts";
 import { accessEventFields, callerPath } from "./fields.ts";
-import { isForeign, toAccessEvent } from "./message.ts";
+import { toAccessEvent } from "./message.ts";
 import { type AccessEventRow, cursorOf, selectAccessEvents } from "./store.ts";
 
 export function createAccessEventsService(dependencies: ProviderDependencies): ServiceImpl<typeof AccessEventsService> {
@@ -59,8 +60,9 @@ export function createAccessEventsService(dependencies: ProviderDependencies): S
       (await decideQuietly({ permission, listVisibility: "never" }, on)) !== undefined;
     const call = { orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal };
     const { rows, nextPageToken } = await listQueue.run(call, () => readPage(request, context, org.id, holds));
+    const { origin } = createReadable(registry, holds);
     const accessEvents = [];
-    for (const row of rows) accessEvents.push(toAccessEvent(row, isForeign(row) && (await mayGetCaller(holds, row))));
+    for (const row of rows) accessEvents.push(toAccessEvent(row, await origin(row)));
     return create(ListAccessEventsResponseSchema, { accessEvents, nextPageToken });
   };
 
@@ -78,10 +80,4 @@ function pathOfCaller(find: (text: string) => Promise<string | undefined>): Path
       return value === undefined ? never : { kind: "compare", operand: actor, comparator: "=", value };
     },
   };
-}
-
-/** Whether the reader may get the member of another org that has called. */
-function mayGetCaller(holds: Holds, { actor_id: id, actor_org_id: orgId }: AccessEventRow): Promise<boolean> {
-  const references = [orgId ?? "", id ?? ""].map((value) => ({ by: "id", value }) as const);
-  return holds("iam.members.get", { pattern: patterns.Member, references });
 }

@@ -19,7 +19,7 @@ export interface Readable {
   /** Whether the caller may get the resource of an entry. */
   readonly resource: (row: ChangeRow) => Promise<boolean>;
   /** Whether the caller may see from where its actor called. */
-  readonly origin: (row: ChangeRow) => Promise<boolean>;
+  readonly origin: (row: Pick<ChangeRow, "org_id" | "actor_org_id" | "actor_id">) => Promise<boolean>;
 }
 
 /** Decides for the entries of a page, once for each resource and member. */

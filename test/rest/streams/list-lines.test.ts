@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
+import { text as readText } from "node:stream/consumers";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
@@ -141,7 +141,7 @@ test("for a client that reads nothing for as long as a page may take, the list e
   request.end();
   const [response] = (await once(request, "response")) as [IncomingMessage];
   await expect.poll(() => failed).toBe(1);
-  const lines = parse(await text(response));
+  const lines = parse(await readText(response));
   // The page whose lines were not read comes again.
   const nextPageToken = String(lines.length - 2);
   expect(lines.at(-1)).toMatchObject({ error: { status: "DEADLINE_EXCEEDED" }, next_page_token: nextPageToken });
