@@ -16,6 +16,12 @@ import signatures
 
 FIELDS = ("after", "before", "origin", "resource_path")
 ORIGIN = ("credential_id", "on_behalf_of", "reason", "remote_address", "request_id", "user_agent")
+# What a change has in JSON; what has another name is proved by nothing.
+FIELDS_OF_CHANGES = {
+    *("org_path", "revision", "position", "time", "type", "method", "resource_type", "resource_id", "resource_path"),
+    *("actor_path", "impersonator_path", "source", "end_time", "before", "after", "changed_fields"),
+    *("withheld_fields", "erased_fields", "proof", *ORIGIN),
+}
 
 
 def sha256(text):
@@ -85,6 +91,8 @@ def shown_problems(change, proof, record):
     for name, value in proved_fields(record, proof["texts"]).items():
         if change.get(name, defaults.get(name, "")) != value:
             yield f"its {name} is not what is proved"
+    for name in sorted(set(change) - FIELDS_OF_CHANGES):
+        yield f"its {name} is no field, and not proved"
     for name in ("time", "end_time"):
         if not same_time(change.get(name), record[name]):
             yield f"its {name} is not what is proved"
@@ -96,6 +104,22 @@ def shown_problems(change, proof, record):
     for field in ("before", "after"):
         if (change.get(field) is not None) != (field in proof["texts"]):
             yield f"its {field} is not what is proved"
+
+
+def head_problem(line, said):
+    """Returns what a line shows that its signed head does not say; None if nothing does."""
+    head = line.get("head", line)
+    if head is not line and set(line) != {"head"}:
+        return "the line has something beside it"
+    if not isinstance(head, dict):
+        return None
+    if not same_time(head.get("time", said["time"]), said["time"]):
+        return "the line shows another time than it says"
+    proved = {"org_path": f"/orgs/@{said['org_id']}", "revision": said["revision"], "hash": said["hash"]}
+    for name in sorted(set(head) - {"jws", "time"}):
+        if head[name] != proved.get(name):
+            return f"the line shows another {name} than it says"
+    return None
 
 
 def is_next(before, revision):
@@ -111,18 +135,22 @@ class Check:
         self.keys = keys
         self.heads, self.made, self.noted, self.proved = {}, {}, [], set()
         self.lasts = {}
-        self.count = self.faults = 0
+        self.count = self.faults = self.unproved = 0
 
     def fault(self, text):
         self.faults += 1
         print(text)
 
-    def note(self, head, where):
-        """Takes a signed head."""
+    def note(self, head, where, line=None):
+        """Takes a signed head, and compares what the line that it is in shows."""
         try:
             said = signatures.verify(head, self.keys, "log-head+jwt")
         except ValueError as error:
             self.fault(f"{where}: a signed head cannot be used: {error}")
+            return
+        problem = None if line is None else head_problem(line, said)
+        if problem is not None:
+            self.fault(f"{where}: a signed head cannot be used: {problem}")
             return
         self.noted.append(said)
         if self.made.get(said["org_id"]) == said["hash"]:
@@ -156,6 +184,7 @@ class Check:
         proof = {"texts": {}, "keys": {}, **change["proof"]}
         record = json.loads(proof["record"])
         org, previous = record["org_id"], self.previous_of(record)
+        is_first = org not in self.heads
         restart_problem = self.restart_problem(record)
         problem = problem_of(proof, record, previous) or restart_problem
         self.heads[org] = proof["hash"]
@@ -165,9 +194,13 @@ class Check:
         if problem is not None:
             self.fault(f"{name}: {problem}")
             return
-        if previous is not None:
+        if previous is None:
+            print(f"{org}: the file begins with {record['revision']} {record['position']}, which is taken as it is")
+        else:
             self.made[org] = proof["hash"]
-            self.proved |= {head["hash"] for head in self.noted if head["hash"] in (previous, proof["hash"])}
+            # The hash of an entry that was taken as it is may be copied, whatever follows it.
+            proved = (previous, proof["hash"]) if is_first else (proof["hash"],)
+            self.proved |= {head["hash"] for head in self.noted if head["hash"] in proved}
         for shown in shown_problems(change, proof, record):
             self.fault(f"{name}: {shown}")
 
@@ -179,6 +212,8 @@ class Check:
                 print(f"{head['org_id']} is signed up to {head['revision']} of {head['time']} by {head['iss']}")
         for org, head in self.heads.items():
             print(f"{org} {head}")
+        if self.unproved > 0:
+            print(f"{self.unproved} changes without a proof, of which nothing shows that they were written")
         print(f"{self.count} entries, {self.faults} faults")
 
 
@@ -208,8 +243,11 @@ def main():
             change = json.loads(line)
             if change.get("proof") is not None:
                 check.add(change, f"line {number}")
-            elif keys and head_in(change):
-                check.note(head_in(change), f"line {number}")
+            elif head_in(change):
+                if keys:
+                    check.note(head_in(change), f"line {number}", change)
+            else:
+                check.unproved += 1
     check.end()
     return 1 if check.faults > 0 else 0
 

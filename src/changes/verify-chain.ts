@@ -40,6 +40,8 @@ export interface ChainCheck {
   readonly isProved: (hash: string) => boolean;
   /** The hash of the last entry of each org, by its id. */
   readonly heads: ReadonlyMap<string, string>;
+  /** The first entries of orgs that were taken as they are: nothing shows that they were written, and what was before them. */
+  readonly unproved: readonly Omit<ChainFault, "problem">[];
   /** The entries before which the database was promoted or restored, so that others may be lost. */
   readonly breaks: readonly Omit<ChainFault, "problem">[];
   /** The entries with which another chain of an org begins, after others of it: nothing ties it to these. */
@@ -63,6 +65,7 @@ export function checkChains(): ChainCheck {
   const made = new Map<string, string>();
   const timelines = new Map<string, number>();
   const lastRevisions = new Map<string, string>();
+  const unproved: Omit<ChainFault, "problem">[] = [];
   const breaks: Omit<ChainFault, "problem">[] = [];
   const restarts: Restart[] = [];
 
@@ -81,6 +84,7 @@ export function checkChains(): ChainCheck {
 
   return {
     heads,
+    unproved,
     breaks,
     restarts,
     isProved: (hash) => proved.has(hash),
@@ -95,7 +99,7 @@ export function checkChains(): ChainCheck {
       const last = timelines.get(orgId);
       if (timeline !== null) timelines.set(orgId, timeline);
       if (timeline !== null && last !== undefined && last !== timeline) breaks.push({ orgId, revision, position });
-      const previous = previousOf(record);
+      const [previous, isFirst] = [previousOf(record), !heads.has(orgId)];
       const restart = restartOf(record);
       const problem = findProblem(proof, previous) ?? (restart?.isLater === false ? notLater : undefined);
       if (restart?.isLater === true) restarts.push({ orgId, revision, last: restart.last });
@@ -103,9 +107,13 @@ export function checkChains(): ChainCheck {
       lastRevisions.set(orgId, revision);
       made.delete(orgId);
       if (problem !== undefined) return { orgId, revision, position, problem };
-      if (previous === undefined) return undefined;
+      if (previous === undefined) {
+        unproved.push({ orgId, revision, position });
+        return undefined;
+      }
       made.set(orgId, proof.hash);
-      for (const hash of [previous, proof.hash]) if (wanted.has(hash)) proved.add(hash);
+      // The hash of an entry that was taken as it is may be copied, whatever follows it.
+      for (const hash of isFirst ? [previous, proof.hash] : [proof.hash]) if (wanted.has(hash)) proved.add(hash);
       return undefined;
     },
   };

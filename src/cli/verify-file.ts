@@ -52,7 +52,7 @@ export async function verifyFile(
     const change = readLine(line, number);
     const jws = change.proof === undefined ? headIn(change) : undefined;
     if (jws !== undefined) {
-      const problem = await heads.take(jws);
+      const problem = await heads.take(jws, change);
       fault(problem && `line ${number}: ${problem}`);
       continue;
     }
@@ -74,6 +74,11 @@ export async function verifyFile(
   faults += heads.report(print);
   if (unproved > 0) print(`${count(unproved, "change")} without a proof, of which nothing shows that it was written`);
   missing.report(print);
+  for (const { orgId, revision, position } of chains.unproved) {
+    print(
+      `${printable(orgId)}: the file begins with ${printable(revision)} ${printable(String(position))}, which is taken as it is; nothing shows what was before it`,
+    );
+  }
   for (const { orgId, revision } of chains.breaks) {
     print(
       `${printable(orgId)}: the database was promoted or restored before ${printable(revision)}; changes may be lost there`,
@@ -115,7 +120,7 @@ function problemsOf(chains: ChainCheck, change: Line, proof: Proof, number: numb
     // Nothing is shown beside the proof.
     if (Object.keys(change).length === 1) return [];
     const record = JSON.parse(proof.record) as { readonly revision: string; readonly position: number };
-    return compareProof(change, proof, loggedMessage).map((problem) => `${name(record)}: ${problem}`);
+    return compareProof(change, proof, loggedMessage).map((problem) => `${name(record)}: ${printable(problem)}`);
   } catch (cause) {
     throw new Error(`line ${number}: its record is no JSON`, { cause });
   }

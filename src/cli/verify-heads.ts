@@ -1,7 +1,11 @@
 // The signed heads that a file of changes is checked with: those in it, and those that were kept.
+import { type JsonObject, fromJson, toJson } from "@bufbuild/protobuf";
 import type { JSONWebKeySet } from "jose";
+import { ChangesHeadSchema } from "../../gen/iam/v1alpha/change_pb.ts";
+import { canonicalJson } from "../changes/canonical-json.ts";
 import { type SignedEnd, readHead } from "../changes/signed-head.ts";
 import type { ChainCheck } from "../changes/verify-chain.ts";
+import { toShownHead } from "../events/changes/head.ts";
 import { readBoundedFile } from "./file/read-bounded-file.ts";
 import { ImportError } from "./import-error.ts";
 import { count } from "./plural.ts";
@@ -51,9 +55,21 @@ function parse(text: string): unknown {
   }
 }
 
+/** Checks that a line shows what its head says, and nothing else. @throws Error */
+function requireShown(line: JsonObject, jws: string, end: SignedEnd): void {
+  const { head = line } = line;
+  const [stray] = head === line ? [] : Object.keys(line).filter((name) => name !== "head");
+  if (stray !== undefined) throw new Error(`the line has ${stray} beside it`);
+  if (typeof head !== "object" || head === null || Array.isArray(head)) return;
+  const shown = toJson(ChangesHeadSchema, fromJson(ChangesHeadSchema, head)) as JsonObject;
+  const said = toJson(ChangesHeadSchema, toShownHead(end, jws)) as JsonObject;
+  const wrong = Object.keys(shown).find((name) => canonicalJson(shown[name]) !== canonicalJson(said[name]));
+  if (wrong !== undefined) throw new Error(`the line shows another ${wrong} than it says`);
+}
+
 interface HeadCheck {
-  /** Takes a signed head. Returns what is wrong with it. */
-  readonly take: (jws: string) => Promise<string | undefined>;
+  /** Takes a signed head. Returns what is wrong with it. @param line what it was found in, if what that shows is to be the same. */
+  readonly take: (jws: string, line?: JsonObject) => Promise<string | undefined>;
   /** Prints what the signed heads say about the changes that were checked. Returns how many say something else. */
   readonly report: (print: (line: string) => void) => number;
 }
@@ -62,9 +78,10 @@ interface HeadCheck {
 export function checkHeads(chains: ChainCheck, keys: JSONWebKeySet | undefined): HeadCheck {
   const taken: SignedEnd[] = [];
   return {
-    async take(jws) {
+    async take(jws, line) {
       try {
         const head = await readHead(jws, keys);
+        if (line !== undefined) requireShown(line, jws, head);
         taken.push(head);
         chains.note(head);
         return undefined;

@@ -10,6 +10,7 @@ import { type JSONWebKeySet, decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ChangeSchema, Change_View, ChangesHeadSchema } from "../../gen/iam/v1alpha/change_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
+import { hashOf } from "../../src/changes/entry-record.ts";
 import { readHead } from "../../src/changes/signed-head.ts";
 import { verifyFile } from "../../src/cli/verify-file.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
@@ -199,6 +200,49 @@ describe("a check of an export", () => {
       expect([faults, pythonFaults]).toEqual([1, 1]);
       expect([printed, python]).toEqual([expect.stringContaining(problem), expect.stringContaining(problem)]);
     }
+  });
+
+  test("finds a head of which its line shows something else, and what stands beside it", async () => {
+    const [line = {}, ...changes] = lines;
+    const head = line["head"] as JsonObject;
+    const revision = "00000000-0000-0732-9f3c-5b21c7e40d18";
+    const altered = [{ org_path: "/orgs/acme" }, { revision }, { time: "2020-01-01T00:00:00Z" }, { hash: "0" }];
+    for (const each of altered) {
+      const { faults, pythonFaults } = await check([{ head: { ...head, ...each } }, ...changes]);
+      expect([each, faults, pythonFaults]).toEqual([each, 1, 1]);
+    }
+    // A page as the service answers it, which is no line of an export.
+    const { faults, pythonFaults } = await check([{ head, changes }]);
+    expect([faults, pythonFaults]).toEqual([1, 1]);
+  });
+
+  test("says where a file begins, and takes the hash of its first change for no proof of a head", async () => {
+    const [line, ...changes] = lines;
+    const { faults, printed, python } = await check(changes.slice(1));
+    expect([faults, printed, python]).toEqual([
+      0,
+      expect.stringMatching(/the file begins with .* which is taken as it is/),
+      expect.stringMatching(/the file begins with .* which is taken as it is/),
+    ]);
+    const hash = (changes.at(-1)?.["proof"] as { hash: string }).hash;
+    const start = {
+      org_id: company.org.id,
+      revision: "00000000-0000-0732-9f3c-5b21c7e40d18",
+      chain_start: "",
+      timeline: null,
+    };
+    const [first, second] = [1, 2].map((position) => JSON.stringify({ ...start, position })) as [string, string];
+    const forged = [{ proof: { record: first, hash } }, { proof: { record: second, hash: hashOf(hash, second) } }];
+    const copied = await check([line ?? {}, ...forged]);
+    expect([copied.faults, copied.pythonFaults]).toEqual([1, 1]);
+  });
+
+  test("finds a field that there is not, and one that is there by both of its names", async () => {
+    const { actor_path: path = "", ...change } = lines.find(({ type }) => type === "UPDATED") ?? {};
+    const more = await check([{ ...change, actor_path: path, actor: "mallory" }]);
+    expect([more.faults, more.pythonFaults]).toEqual([1, 1]);
+    const twice = await check([{ actor_path: `${company.org.path}/members/mallory`, ...change, actorPath: path }]);
+    expect([twice.printed, twice.pythonFaults]).toEqual([expect.stringContaining("it is no change: "), 2]);
   });
 
   test("finds each field that shows something else than what is proved", async () => {

@@ -22,7 +22,7 @@ export const file_iam_v1alpha_change: GenFile = /*@__PURE__*/
 /**
  * The log of what was changed in an Org. The log of a Customer is those of its Orgs together, with the changes of the
  * Customer itself; the log of the platform is those of all Orgs. A log keeps its entries for the time that the
- * installation sets, 400 days by default.
+ * installation sets, 400 days by default. With an Org that is purged, its log is removed at once: export it first.
  *
  * @generated from message iam.v1alpha.ChangeLog
  */

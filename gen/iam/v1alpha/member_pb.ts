@@ -1104,7 +1104,8 @@ export const MembersService: GenService<{
   },
   /**
    * Restores a deleted Member before its `purge_time`, in the state that it had when it was deleted. Its API keys and
-   * memberships are valid again. Fails with ALREADY_EXISTS if its name has been taken.
+   * memberships are valid again. Fails with ALREADY_EXISTS if its name has been taken, and with FAILED_PRECONDITION if its
+   * invitation has expired: create another Member instead.
    *
    * @generated from rpc iam.v1alpha.MembersService.UndeleteMember
    */

@@ -23,9 +23,10 @@ const ownFields: ReadonlySet<string> = new Set(["proof", "withheld_fields", "era
 export function compareProof(shown: JsonObject, proof: Proof, loggedMessage: LoggedMessage): string[] {
   let change: Change;
   try {
-    change = fromJson(ChangeSchema, shown, { ignoreUnknownFields: true });
-  } catch {
-    return ["it is no change"];
+    // Nothing proves a field that there is not.
+    change = fromJson(ChangeSchema, shown);
+  } catch (error) {
+    return [`it is no change: ${error instanceof Error ? error.message : "it is damaged"}`];
   }
   const record = JSON.parse(proof.record) as ReadRecord;
   const all = { resource: true, origin: true, states: true, proof: false };

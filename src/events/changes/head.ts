@@ -45,8 +45,11 @@ export async function readLogEnd({ reads }: Pick<Database, "reads">, orgId: stri
 
 /** Signs the end of a log. @throws ServiceError SERVICE_UNAVAILABLE when there is no key to sign with. */
 export async function toHead({ end, now }: FoundEnd, signHead: SignHead): Promise<ChangesHead> {
-  const { orgId, revision, time, hash } = end;
-  const jws = await signHead(end, now);
+  return toShownHead(end, await signHead(end, now));
+}
+
+/** Returns what is shown of a head that was signed. */
+export function toShownHead({ orgId, revision, time, hash }: LogEnd, jws: string): ChangesHead {
   const orgPath = formatPath(patterns.Org, byId(orgId));
   return create(ChangesHeadSchema, { orgPath, revision, time: microsecondTimestamp(time), hash, jws });
 }

@@ -8,7 +8,7 @@ import type { Members } from "../../database/schema.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
-import { type Transition, stateForbids } from "../../standard-methods/definition/lifecycle.ts";
+import { type Transition, stateForbids, stateOf } from "../../standard-methods/definition/lifecycle.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules, RowWrite } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
@@ -62,7 +62,7 @@ function createMemberRules({ installation }: ResourceDependencies): MemberRules 
     async beforeTransition(transaction, row, transition) {
       if (row.id === installation.operatorId) throw operatorProtected();
       if (transition === "suspend" || transition === "delete") await expireSessions(transaction, row.id);
-      if (transition === "activate") requireOpenInvitation(row, transaction.org);
+      if (transition === "activate" || transition === "undelete") requireOpenInvitation(row, transaction.org);
     },
     transitionColumns,
     mayLeaveNoOwner: ["delete", "suspend"],
@@ -112,11 +112,14 @@ function readInvitation(row: MemberRow, member: Member, org: LockedOrg): Date | 
   return readExpireTime(wanted, org, invitationField);
 }
 
+/** A member that was undeleted with an invitation that has expired would be deleted again at once. */
 function requireOpenInvitation(row: MemberRow, { lockTime }: LockedOrg): void {
   if (row.invitation_expire_time === null || row.invitation_expire_time > lockTime) return;
   const path = memberPath(row);
-  const time = row.invitation_expire_time.toISOString();
-  throw stateForbids(`the member ${path} is INVITED, and the invitation expired at ${time}`, path, row.state);
+  const [time, state] = [row.invitation_expire_time.toISOString(), stateOf(row)];
+  const next = row.delete_time === null ? "set a later invitation_expire_time first" : "create another Member instead";
+  const message = `the member ${path} is ${state}, and its invitation expired at ${time}, its invitation_expire_time: ${next}`;
+  throw stateForbids(message, path, state);
 }
 
 function operatorProtected(): ServiceError {

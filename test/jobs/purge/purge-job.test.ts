@@ -41,7 +41,7 @@ test("a run without anything to purge changes and logs nothing", async () => {
 });
 
 describe("an expired invitation", () => {
-  test("is deleted like with Delete: it can be undeleted, its name is free, and the change is logged", async () => {
+  test("is deleted like with Delete: it is kept until it is purged, its name is free, and the change is logged", async () => {
     const fixture = await openPurgeFixture();
     const org = await addOrg(fixture.database, "acme");
     const { id } = await addMember(fixture.database, org, "late");
