@@ -12,6 +12,7 @@ import { ChangeSchema, Change_View, ChangesHeadSchema } from "../../gen/iam/v1al
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { hashOf } from "../../src/changes/entry-record.ts";
 import { readHead } from "../../src/changes/signed-head.ts";
+import { required } from "../../src/errors/required.ts";
 import { verifyFile } from "../../src/cli/verify-file.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { createApi, uniqueName } from "../support/api.ts";
@@ -224,7 +225,7 @@ describe("a check of an export", () => {
       expect.stringMatching(/the file begins with .* which is taken as it is/),
       expect.stringMatching(/the file begins with .* which is taken as it is/),
     ]);
-    const hash = (changes.at(-1)?.["proof"] as { hash: string }).hash;
+    const hash = (required(changes.at(-1))["proof"] as { hash: string }).hash;
     const start = {
       org_id: company.org.id,
       revision: "00000000-0000-0732-9f3c-5b21c7e40d18",

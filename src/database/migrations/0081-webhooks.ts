@@ -11,7 +11,8 @@ const ordered = {
 /** Creates webhooks, with how far each has delivered. A server of an earlier version does not deliver, and cannot purge an org that has one. */
 export async function createWebhooks(db: Kysely<unknown>): Promise<void> {
   const statements = [
-    `create table webhooks (
+    `-- squawk-ignore-file prefer-bigint-over-int
+    create table webhooks (
       customer_id uuid not null,
       org_id uuid not null,
       id uuid not null,
@@ -60,7 +61,8 @@ export async function createWebhooks(db: Kysely<unknown>): Promise<void> {
 export async function createWebhookDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql
     .raw(
-      `create table webhook_deliveries (
+      `-- squawk-ignore-file prefer-bigint-over-int
+      create table webhook_deliveries (
         customer_id uuid not null,
         org_id uuid not null,
         webhook_id uuid not null,
