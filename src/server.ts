@@ -97,9 +97,8 @@ export async function startServer(
       ? await whenAnswers(() => createSignInLink(database, operatorOf(installation)))
       : undefined;
     listener.serve(handler);
-    const address = await listener.open();
-    ({ port } = address);
-    const { url } = address;
+    const { url, port: opened } = await listener.open();
+    port = opened;
     logger.info(`listening on ${url}`);
     await whenAnswers(() => noteIssuer(database, issuer(), logger));
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));

@@ -48,7 +48,7 @@ export interface ChainCheck {
   readonly restarts: readonly Restart[];
 }
 
-export interface Restart {
+interface Restart {
   readonly orgId: string;
   readonly revision: string;
   /** The revision of the last entry before it. */

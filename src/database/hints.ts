@@ -29,67 +29,13 @@ const maxIds = 200;
 export function createHints(settings: pg.ClientConfig, hears: boolean, onError: (error: Error) => void): Hints {
   const written = new Set<string>();
   let listener: OnHint | undefined;
-  let opening: Promise<pg.Client | undefined> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
   let isSending = false;
   let isListening = false;
-  let failedAt = -Infinity;
-  let isClosed = false;
-
-  const drop = (client: pg.Client, error?: Error): void => {
-    client.removeAllListeners();
-    client.on("error", () => {});
-    void client.end().catch(() => {});
-    opening = undefined;
-    isListening = false;
-    if (error === undefined || isClosed) return;
-    failedAt = performance.now();
-    if (listener !== undefined) onError(error);
-    if (listener !== undefined) setTimeout(listenAgain, retryMs).unref();
-  };
-
-  const open = async (): Promise<pg.Client | undefined> => {
-    const client = new pg.Client(settings);
-    client.on("error", (error) => drop(client, error));
-    client.on("end", () => drop(client, new Error("the connection for hints was closed")));
-    client.on("notification", ({ processId, payload = "" }) => {
-      // The connection hears its own hints, too.
-      const ownId = (client as unknown as { readonly processID: number }).processID;
-      if (processId !== ownId) listener?.(payload === "" ? undefined : payload.split(" "));
-    });
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      drop(client, error as Error);
-      return undefined;
-    }
-  };
-
-  /** Runs a statement after the one before. Returns whether it was run. */
-  const run = (statement: string, values: readonly unknown[] = []): Promise<boolean> => {
-    const done = last.then(() => runNow(statement, values));
-    last = done;
-    return done;
-  };
-
-  const runNow = async (statement: string, values: readonly unknown[]): Promise<boolean> => {
-    if (isClosed || performance.now() < failedAt + retryMs) return false;
-    const client = await (opening ??= open());
-    if (client === undefined) return false;
-    try {
-      await client.query(statement, [...values]);
-      return true;
-    } catch (error) {
-      drop(client, error as Error);
-      return false;
-    }
-  };
 
   const listenAgain = (): void => {
-    if (listener === undefined || isListening || isClosed) return;
+    if (listener === undefined || isListening) return;
     isListening = true;
-    void run(`listen ${channel}`).then((isDone) => {
+    void connection.run(`listen ${channel}`).then((isDone) => {
       isListening = isDone;
       // What was written meanwhile, nobody has told.
       if (isDone) listener?.(undefined);
@@ -97,10 +43,20 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
     });
   };
 
+  const connection = createConnection(settings, {
+    onHint: (payload) => listener?.(payload === "" ? undefined : payload.split(" ")),
+    onLost: (error) => {
+      isListening = false;
+      if (listener === undefined) return;
+      onError(error);
+      setTimeout(listenAgain, retryMs).unref();
+    },
+  });
+
   const sendAll = async (): Promise<void> => {
     const orgIds = [...written];
     written.clear();
-    await run(`select pg_notify('${channel}', $1)`, [orgIds.length > maxIds ? "" : orgIds.join(" ")]);
+    await connection.run(`select pg_notify('${channel}', $1)`, [orgIds.length > maxIds ? "" : orgIds.join(" ")]);
     setTimeout(() => {
       isSending = false;
       if (written.size > 0) sendSoon();
@@ -126,14 +82,87 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
       return () => {
         if (listener !== onHint) return;
         listener = undefined;
-        if (isListening) void run(`unlisten ${channel}`);
+        if (isListening) void connection.run(`unlisten ${channel}`);
         isListening = false;
       };
     },
 
     async close() {
-      isClosed = true;
       listener = undefined;
+      await connection.close();
+    },
+  };
+}
+
+interface Connection {
+  /** Runs a statement after the one before. Returns whether it was run: not when the connection has failed, nor for a while after that. */
+  run(statement: string, values?: readonly unknown[]): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+interface Handlers {
+  /** Called with what another server has sent. */
+  readonly onHint: (payload: string) => void;
+  readonly onLost: (error: Error) => void;
+}
+
+/** Creates a connection that the first statement opens, and the first one after a failure opens again. */
+function createConnection(settings: pg.ClientConfig, { onHint, onLost }: Handlers): Connection {
+  let opening: Promise<pg.Client | undefined> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let failedAt = -Infinity;
+  let isClosed = false;
+
+  const drop = (client: pg.Client, error?: Error): void => {
+    client.removeAllListeners();
+    client.on("error", () => {});
+    void client.end().catch(() => {});
+    opening = undefined;
+    if (error === undefined || isClosed) return;
+    failedAt = performance.now();
+    onLost(error);
+  };
+
+  const open = async (): Promise<pg.Client | undefined> => {
+    const client = new pg.Client(settings);
+    client.on("error", (error) => drop(client, error));
+    client.on("end", () => drop(client, new Error("the connection for hints was closed")));
+    client.on("notification", ({ processId, payload = "" }) => {
+      // The connection hears its own hints, too.
+      const ownId = (client as unknown as { readonly processID: number }).processID;
+      if (processId !== ownId) onHint(payload);
+    });
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      drop(client, error as Error);
+      return undefined;
+    }
+  };
+
+  const runNow = async (statement: string, values: readonly unknown[]): Promise<boolean> => {
+    if (isClosed || performance.now() < failedAt + retryMs) return false;
+    const client = await (opening ??= open());
+    if (client === undefined) return false;
+    try {
+      await client.query(statement, [...values]);
+      return true;
+    } catch (error) {
+      drop(client, error as Error);
+      return false;
+    }
+  };
+
+  return {
+    run(statement, values = []) {
+      const done = last.then(() => runNow(statement, values));
+      last = done;
+      return done;
+    },
+
+    async close() {
+      isClosed = true;
       const client = await opening;
       if (client !== undefined) drop(client);
     },

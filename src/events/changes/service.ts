@@ -23,7 +23,7 @@ import { readInTime } from "../../standard-methods/read/read-in-time.ts";
 import { createWatchChanges } from "../watch/watch-changes.ts";
 import type { ChangesDependencies } from "./dependencies.ts";
 import { allChangeFields, changeFields } from "./fields.ts";
-import { type FoundOwner, createFindOwner, holdsOf } from "./find-owner.ts";
+import { type FindOwner, type FoundOwner, createFindOwner, holdsOf } from "./find-owner.ts";
 import { readLogEnd, toHead } from "./head.ts";
 import { toChange } from "./message.ts";
 import { createReadable } from "./readable-entries.ts";
@@ -92,7 +92,18 @@ export function createChangesService(dependencies: ChangesDependencies): Service
     return create(ListChangesResponseSchema, { changes, nextPageToken, ...head });
   };
 
-  const getChangesHead = async (_request: GetChangesHeadRequest, context: HandlerContext): Promise<ChangesHead> => {
+  return {
+    listChanges,
+    getChangesHead: createGetChangesHead(dependencies, findOwner),
+    watchChanges: createWatchChanges(dependencies, findOwner, recordRead),
+  };
+}
+
+function createGetChangesHead(
+  { database, authoriserOf, signHead }: ChangesDependencies,
+  findOwner: FindOwner,
+): ServiceImpl<typeof ChangesService>["getChangesHead"] {
+  return async (_request: GetChangesHeadRequest, context: HandlerContext): Promise<ChangesHead> => {
     const decide = await authoriserOf(callerOf(context), slicesOf(context));
     const { owner, path } = await findOwner(context, decide);
     const end = owner.kind === "org" ? await readLogEnd(database, owner.id) : undefined;
@@ -100,12 +111,6 @@ export function createChangesService(dependencies: ChangesDependencies): Service
       throw stateForbids(`the last change in ${path} is one of an earlier version and has no proof`, path, "UNPROVED");
     }
     return toHead(end, signHead);
-  };
-
-  return {
-    listChanges,
-    getChangesHead,
-    watchChanges: createWatchChanges(dependencies, findOwner, recordRead),
   };
 }
 

@@ -18,7 +18,7 @@ import { type Claimed, type Position, findWindowEnd } from "./store.ts";
 type Dependencies = Pick<ResourceDependencies, "database" | "registry" | "authorHolds">;
 
 /** The next entries of a log that a filter matches. */
-export interface Ahead {
+interface Ahead {
   readonly rows: readonly ChangeRow[];
   /** Up to where the log was searched; there are no other matches before. */
   readonly end: Position;

@@ -23,7 +23,7 @@ import { nonePending, requireMayDeliver, tryAtOnce } from "./rules.ts";
 
 export type ServedWebhooks = ServedResource<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
 
-export type WebhookChange = Updateable<Schema["webhooks"]>;
+type WebhookChange = Updateable<Schema["webhooks"]>;
 
 /** What a method changes of a webhook that exists. */
 export interface Changed {

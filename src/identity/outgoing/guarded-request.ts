@@ -36,7 +36,7 @@ interface GuardedRequest {
 }
 
 /** An answer, whatever its status. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer<ArrayBuffer>;
