@@ -1103,9 +1103,9 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Restores a deleted Member before its `purge_time`, in the state that it had when it was deleted. Its API keys and
-   * memberships are valid again. Fails with ALREADY_EXISTS if its name has been taken, and with FAILED_PRECONDITION if its
-   * invitation has expired: create another Member instead.
+   * Restores a deleted Member before its `purge_time`, in the state that it had when it was deleted. Its API keys and memberships
+   * are valid again. Fails with FAILED_PRECONDITION if its invitation has expired: create another Member instead.
+   * Fails with ALREADY_EXISTS if its name has been taken.
    *
    * @generated from rpc iam.v1alpha.MembersService.UndeleteMember
    */
