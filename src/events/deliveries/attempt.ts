@@ -55,8 +55,9 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
     if (outcome === "failed" && isOver(failingSince, clock())) {
       counts.outcomes.dead++;
       const recorded = { ...delivery, state: "DEAD", next_attempt_time: null } as const;
-      const ended = { cursor: after, failingSince, nextAttemptTime, delivery: recorded, changedRevision };
-      return (await endTry(writes, lease, ended)) ? { after, failingSince, hasFailed: true } : {};
+      // What follows has its own three days.
+      const ended = { cursor: after, failingSince: null, nextAttemptTime, delivery: recorded, changedRevision };
+      return (await endTry(writes, lease, ended)) ? { after, failingSince: null, hasFailed: true } : {};
     }
     counts.outcomes.failed++;
     const recorded = { ...delivery, state: "FAILED", next_attempt_time: nextAttemptTime } as const;
@@ -67,8 +68,7 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
 
   return async (turn, group, progress) => {
     const { webhook, lease, clock, signal } = turn;
-    const { failingSince, hasFailed } = progress;
-    if (hasFailed && failingSince !== null) return follow({ database, counts }, turn, group, progress, failingSince);
+    if (progress.hasFailed) return follow({ database, counts }, turn, group, progress);
     const shown = await show(log, turn, group);
     if (shown === undefined) {
       await disable(webhook, lease, "ACCESS_LOST");
@@ -96,7 +96,6 @@ async function follow(
   { webhook, lease, clock }: Turn,
   group: Group,
   progress: Progress,
-  since: Date,
 ): Promise<Progress | Stop> {
   const kept = group.findIndex(({ time }) => !isOver(time, clock()));
   const [first, ...others] = kept === -1 ? group : group.slice(0, kept);
@@ -110,7 +109,7 @@ async function follow(
     state: "DEAD",
     next_attempt_time: null,
   } as const;
-  const ended = { cursor: after, failingSince: since, delivery, changedRevision: webhook.changed_revision };
+  const ended = { cursor: after, failingSince: null, delivery, changedRevision: webhook.changed_revision };
   const isHeld = await endTry(database.writes, lease, ended);
   return isHeld ? { ...progress, after } : {};
 }

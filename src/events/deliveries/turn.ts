@@ -14,7 +14,7 @@ export interface Turn {
 export interface Progress {
   /** The last entry that was delivered or given up. */
   readonly after: Position;
-  /** When the receiver began to fail; null if it accepts. */
+  /** When the receiver began to refuse the next request; null if it has not. */
   readonly failingSince: Date | null;
   /** Whether it has failed in this turn. */
   readonly hasFailed: boolean;

@@ -128,7 +128,7 @@ test("what fails is sent again, the same and before anything later, until it is 
   await expect.poll(() => statesOf(webhook)).toEqual([DELIVERED, DELIVERED, DELIVERED]);
 });
 
-test("what a receiver that has failed for three days refuses is given up, and a replay sends it with the same id", async () => {
+test("what a receiver has refused for three days is given up, what follows is not, and a replay sends it with the same id", async () => {
   const receiver = await startReceiver(answerWith(500));
   const webhook = await place.createWebhook(receiver);
   const paths = await place.createGroups(2);
@@ -140,13 +140,15 @@ test("what a receiver that has failed for three days refuses is given up, and a 
   await expect.poll(() => statesOf(webhook)).toEqual([DEAD]);
   const [dead] = await deliveriesOf(webhook);
   expect(dead).toMatchObject({ id: idsOf(receiver.received)[0], attempts: 3 });
+  await place.passWait(webhook);
+  await expect.poll(() => statesOf(webhook)).toEqual([FAILED, DEAD]);
   receiver.answer = accept;
   await place.passWait(webhook);
-  await expect.poll(() => pathsOf(receiver.received)).toEqual([paths[0], paths[0], paths[0], paths[1]]);
+  await expect.poll(() => pathsOf(receiver.received)).toEqual([paths[0], paths[0], paths[0], paths[1], paths[1]]);
   await expect.poll(() => statesOf(webhook)).toEqual([DELIVERED, DEAD]);
   await place.owner.webhooks.replayWebhook({ path: webhook.path, fromRevision: required(dead).revision });
-  await expect.poll(() => pathsOf(receiver.received).slice(4)).toEqual(paths);
-  expect(idsOf(receiver.received).slice(4)).toEqual([dead?.id, idsOf(receiver.received)[3]]);
+  await expect.poll(() => pathsOf(receiver.received).slice(5)).toEqual(paths);
+  expect(idsOf(receiver.received).slice(5)).toEqual([dead?.id, idsOf(receiver.received)[3]]);
   await expect.poll(() => statesOf(webhook)).toEqual([DELIVERED, DELIVERED]);
 });
 
