@@ -100,7 +100,7 @@ export async function startServer(
     const { url, port: opened } = await listener.open();
     port = opened;
     logger.info(`listening on ${url}`);
-    await whenAnswers(() => noteIssuer(database, issuer(), logger));
+    void noteIssuer(database, issuer(), logger);
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {
       url,

@@ -1,6 +1,7 @@
 // Servers tell each other which orgs they have written, after the commits and together: to notify in the transactions would make
 // PostgreSQL commit them one after the other. A hint can be lost, and behind a pooler that shares connections none arrives, so whoever
 // listens also looks by itself. Hints have a connection of their own, which is opened by the first one and by the first listener.
+import type { Socket } from "node:net";
 import pg from "pg";
 
 /** The orgs that other servers have written, by ids; undefined for any. */
@@ -109,15 +110,20 @@ interface Handlers {
 /** Creates a connection that the first statement opens, and the first one after a failure opens again. */
 function createConnection(settings: pg.ClientConfig, { onHint, onLost }: Handlers): Connection {
   let opening: Promise<pg.Client | undefined> | undefined;
+  let current: pg.Client | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let failedAt = -Infinity;
   let isClosed = false;
 
   const drop = (client: pg.Client, error?: Error): void => {
+    if (current !== client) return;
+    current = undefined;
+    opening = undefined;
     client.removeAllListeners();
     client.on("error", () => {});
     void client.end().catch(() => {});
-    opening = undefined;
+    // A silent server would not close it, and the process would not end.
+    (client.connection.stream as Socket).destroySoon();
     if (error === undefined || isClosed) return;
     failedAt = performance.now();
     onLost(error);
@@ -125,6 +131,7 @@ function createConnection(settings: pg.ClientConfig, { onHint, onLost }: Handler
 
   const open = async (): Promise<pg.Client | undefined> => {
     const client = new pg.Client(settings);
+    current = client;
     client.on("error", (error) => drop(client, error));
     client.on("end", () => drop(client, new Error("the connection for hints was closed")));
     client.on("notification", ({ processId, payload = "" }) => {

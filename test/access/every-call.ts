@@ -174,6 +174,9 @@ const texts: Readonly<Record<string, string>> = {
   collection: "madeup",
   unit: "piece",
   issuer: "https://login.example.com",
+  url: "https://hooks.example.com/tenantry",
+  // Of no change.
+  from_revision: "00000000-0000-0001-8000-000000000000",
   client_id: "madeup",
   subject: "madeup",
   verb: "start",

@@ -171,6 +171,8 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
           () => undefined,
           (error: unknown) => failureOf(Promise.reject(error)),
         );
+        // A replay needs the revision of a change.
+        if (rules.name.endsWith("/ReplayWebhook") && failure?.message.includes("from_revision: must be")) return;
         const isRefused = ["PermissionDenied", "Unauthenticated", "InvalidArgument"].includes(failure?.code ?? "");
         expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
       });

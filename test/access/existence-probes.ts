@@ -47,6 +47,7 @@ const plainFields = new Set([
   "scopes",
   // Of other hosts.
   "redirect_uris",
+  "url",
   "claim_token",
   "reason",
   "message",
@@ -67,6 +68,8 @@ const plainFields = new Set([
   "permissions",
   "request_id",
   "revision",
+  // Of the log of the org in the path.
+  "from_revision",
   // Sealed as page tokens are.
   "token",
   "type",
@@ -135,6 +138,8 @@ interface Texts {
 function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[] {
   const field = required(place.at(-1));
   const { name } = field;
+  // Its paths have ids alone, which are looked up when something is delivered.
+  if (name === "filter" && field.parent.name === "Webhook") return [];
   if (name === "filter") return filtersFor(method, worlds);
   if (name === "page_token") return [{ title: "", texts: [...worlds.tokens, "no-such-token"].map(plainly) }];
   // Refers to a quota in the org of the request, as `parent_path` does.

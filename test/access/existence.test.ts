@@ -26,7 +26,9 @@ const table = createMethodTable([...services, ...standardServices]);
 const methods = [...table]
   .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }))
   // They tell every caller what there is, or are about the caller or a token, which the request contains.
-  .filter(({ name, method }) => !openReads.has(name) && method.parent !== TokensService && method.parent !== MeService);
+  .filter(({ name, method }) => !openReads.has(name) && method.parent !== TokensService && method.parent !== MeService)
+  // test/events/watch-changes.test.ts has the streams.
+  .filter(({ name }) => !name.endsWith("/WatchChanges"));
 
 /** Those of a standard that is spoken over HTTP only. */
 const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);
@@ -150,10 +152,16 @@ function ofAllParents(request: Request, path: string): Request {
   return isParent ? { ...request, parentPath: path.replace(/[^/]+$/, "-") } : request;
 }
 
-const isPaged = ({ input }: DescMethodUnary): boolean => input.fields.some(({ name }) => name === "page_token");
+/** What is written beside the calls, when it has happened: there is no second page. */
+const withoutPages = new Set(["ListAccessEvents", "ListWebhookDeliveries"]);
+
+const isPaged = ({ input, name }: DescMethodUnary): boolean =>
+  !withoutPages.has(name) && input.fields.some((field) => field.name === "page_token");
 
 /** What differs between two answers to the same request. */
 const volatile = new Set([
+  // Others write.
+  "revision",
   "id",
   "createTime",
   "updateTime",
@@ -164,6 +172,11 @@ const volatile = new Set([
   "prefix",
   "etag",
 ]);
+
+/** Returns what matches a text, unless it is the beginning of another name. */
+function wholly(text: string): RegExp {
+  return new RegExp(`${text.replaceAll(/[^\w/@-]/g, String.raw`\$&`)}(?!\\d)`, "g");
+}
 
 /** An answer or a failure as text, without what was given, and without what is new with each call. */
 async function answerTo(transport: Transport, method: DescMethodUnary, variant: Variant): Promise<string> {
@@ -180,7 +193,7 @@ async function answerTo(transport: Transport, method: DescMethodUnary, variant: 
   const known = [variant.given, ...prefixes].filter((part) => part !== "");
   return (
     known
-      .reduce((left, part) => left.replaceAll(part, "<given>"), text)
+      .reduce((left, part) => left.replaceAll(wholly(part), "<given>"), text)
       .replace(/got \\"[^"]*\\"/, "got <given>")
       // A new operation has no name, so that its path contains its id.
       .replace(/\/operations\/@[0-9a-f-]{36}/, "/operations/@<id>")
@@ -213,7 +226,8 @@ describe.each(cases)("over $protocol", ({ protocol, asking, asks }) => {
       (built ??= probesOf(method, rules, {
         own,
         foreign: askedStates.map((state) => foreign[state]),
-        tokens: isPaged(method) ? [required(tokens[name])] : [],
+        // Of a list without a second page, a token of another list.
+        tokens: [tokens[name] ?? required(Object.values(tokens)[0])],
         turn: methods.findIndex((each) => each.name === name),
       })
         .map(({ title, variants }) => ({ title, variants: variants.filter(({ path }) => isPossible(path)) }))
@@ -231,6 +245,8 @@ describe.each(cases)("over $protocol", ({ protocol, asking, asks }) => {
           () => undefined,
           (error: unknown) => failureOf(Promise.reject(error)),
         );
+        // A replay needs the revision of a change.
+        if (failure?.message.includes("from_revision: must be")) return;
         // The requests change the names of what they update.
         if (failure?.metadata["permission"] === getOption(method, authorization).renamePermission) return;
         const isRefused = ["PermissionDenied", "InvalidArgument"].includes(failure?.code ?? "");

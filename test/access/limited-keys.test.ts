@@ -169,7 +169,8 @@ test("a decision costs one statement with a limited key, and none with another",
       await api.apiKeys.getApiKey({ path: unlimited.key.path });
       const query = vi.spyOn(pg.Client.prototype, "query");
       await call();
-      counts.push(query.mock.calls.length);
+      // Hints to other servers are sent beside the calls.
+      counts.push(query.mock.calls.filter(([text]) => !String(text).includes("pg_notify")).length);
       query.mockRestore();
     }
     return Math.min(...counts);

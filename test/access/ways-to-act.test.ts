@@ -96,11 +96,10 @@ describe.each(Object.entries(kinds))("with %s", (name, kind) => {
 
 describe("each method that is not in the table makes no way", () => {
   const inTable = new Set(rows.map(({ method }) => method.split(" ")[0]));
-  const all = [...createMethodTable(services)].map(([method, rules]) => ({
-    name: rules.name,
-    method: method as DescMethodUnary,
-    rules,
-  }));
+  const all = [...createMethodTable(services)]
+    .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }))
+    // A stream writes nothing, and goes on.
+    .filter(({ name }) => !name.endsWith("/WatchChanges"));
   const isInTable = ({ method }: (typeof all)[number]): boolean => inTable.has(method.name);
 
   let server: TestServer;
@@ -158,6 +157,7 @@ describe("each method that is not in the table makes no way", () => {
 /** What the place is not in the state for: a claim that holds, a member that is purged, another group, a type without resources. */
 const refusedHere = new Set([
   "EraseMember",
+  "ReplayWebhook",
   "CompleteOperation",
   "FailOperation",
   "RenewOperation",

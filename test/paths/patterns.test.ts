@@ -28,7 +28,7 @@ test("the patterns of a singleton are those of its parents, each with its singul
   const found = declared.flatMap(({ message: { name }, option }) =>
     isSingletonType(name) ? [{ name, option, parents: parentPatternsOf(name) }] : [],
   );
-  expect(found.map(({ name }) => name)).toEqual(["Quota", "ChangeLog"]);
+  expect(found.map(({ name }) => name)).toEqual(["Quota", "ChangeLog", "AccessLog"]);
   for (const { name, option, parents } of found) {
     // That of the platform begins with its own.
     const ofParents = parents?.map((parent) => singletonPath(name, describePattern(parent)).replace(/^\//, ""));
@@ -40,7 +40,8 @@ test.each(declared)("$option.type has the name of its message", ({ message, opti
   const [area] = message.file.proto.package.split(".");
   expect(option.type).toBe(`${area}.tenantry.dev/${message.name}`);
   // A log is at what is in it: it is read as a list.
-  const singular = message.name === "ChangeLog" ? "changes" : message.name[0]?.toLowerCase() + message.name.slice(1);
+  const ofLogs: Readonly<Record<string, string>> = { ChangeLog: "changes", AccessLog: "accessEvents" };
+  const singular = ofLogs[message.name] ?? message.name[0]?.toLowerCase() + message.name.slice(1);
   expect(option.singular).toBe(singular);
   expect(option.nameField).toBe("path");
 });

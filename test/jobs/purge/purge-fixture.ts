@@ -193,6 +193,13 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
   }
   await useQuota({ query, database }, org);
   await query(sql`insert into sweeps (customer_id, org_id, scope_id) values (${customer}, ${org.id}, ${org.id})`);
+  await query(sql`
+    insert into access_events (customer_id, org_id, id, time, last_time, count, kind, method, resource_path, reason, reason_detail)
+    values (${customer}, ${org.id}, gen_random_uuid(), now(), now(), 1, 'CALL_REFUSED', '', '', '', '')`);
+  await query(sql`
+    insert into webhook_deliveries (customer_id, org_id, webhook_id, revision, position, message_id, change_count, state, attempts,
+      attempt_time, status_code, answer, error, duration_ms)
+    values (${customer}, ${org.id}, gen_random_uuid(), gen_random_uuid(), 0, '', 1, 'DELIVERED', 1, now(), 200, '', '', 1)`);
   await query(
     sql`insert into ended_tokens (customer_id, org_id, id, type, end_time) values (${customer}, ${org.id}, gen_random_uuid(), 'Token', now())`,
   );
