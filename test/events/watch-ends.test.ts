@@ -171,6 +171,17 @@ test("a stream of an impersonator ends when its group no longer lets it imperson
   }
 });
 
+test("a stream that is refused to a member of another org is in the log of the org that it asks for", async () => {
+  const guest = await place.api.orgs.createOrg({ org: { name: uniqueName("guest") } });
+  const { key } = await createTokenMember(place.api, guest.path, "owner");
+  const { ended } = watchLog(createApi("gRPC", place.servers[0].url, key), { parentPath: org });
+  expect(await failureOf(ended)).toMatchObject({ code: "PermissionDenied" });
+  const list = () => place.api.accessEvents.listAccessEvents({ parentPath: org, filter: "caller_type = FOREIGN" });
+  await expect
+    .poll(async () => (await list()).accessEvents)
+    .toMatchObject([{ method: "iam.v1alpha.ChangesService/WatchChanges", resourcePath: org }]);
+});
+
 test("a stream ends at the deadline of its caller", async () => {
   const [{ url, operatorKey }] = place.servers;
   const { changes } = createApi("gRPC", url, operatorKey);
