@@ -103,6 +103,14 @@ test("a reader that is too slow is told to resume, and what waits for it is forg
   expect(watcher.queue.isEmpty()).toBe(true);
 });
 
+test("a reader takes some of what waits at a time", async () => {
+  const queue = createStreamQueue<number>(100);
+  for (let item = 0; item < 51; item++) queue.push(item);
+  expect(await queue.take()).toHaveLength(50);
+  expect(queue.isEmpty()).toBe(false);
+  expect(await queue.take()).toEqual([50]);
+});
+
 test("a queue gives what waits before the error with which it has ended", async () => {
   const queue = createStreamQueue<number>(2);
   expect([queue.push(1), queue.push(2), queue.push(3)]).toEqual([true, true, false]);

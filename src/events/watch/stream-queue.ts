@@ -7,9 +7,12 @@ export interface StreamQueue<Item> {
   end(error: unknown): void;
   /** Forgets the items that wait. */
   clear(): void;
-  /** Returns the items that wait, and waits for one if there are none. @throws the error with which the queue has ended. */
+  /** Returns the first of the items that wait, and waits for one if there are none. @throws the error with which the queue has ended. */
   take(): Promise<readonly Item[]>;
 }
+
+/** So many are taken at once. A reader keeps those that it has taken for as long as its connection takes none of them. */
+const maxTaken = 50;
 
 /** @param maxItems how many items may wait. */
 export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
@@ -43,9 +46,7 @@ export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
         if (ended !== undefined) throw ended.error;
         await new Promise<void>((resolve) => (wake = resolve));
       }
-      const taken = items;
-      items = [];
-      return taken;
+      return items.splice(0, maxTaken);
     },
   };
 }

@@ -13,7 +13,7 @@ import { createReadable } from "../changes/readable-entries.ts";
 import type { RecordRead } from "../changes/record-read.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { checkpoint, createResponses } from "./responses.ts";
-import { type LogPosition, findStart, readRevisionsAfter } from "./store.ts";
+import { type LogPosition, findStart, pageOfOne, readRevisionsAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import { type Watcher, createWatcher } from "./watcher.ts";
 
@@ -114,7 +114,7 @@ function createReadBefore({ database, registry, authoriserOf, loggedMessage }: C
   return async function* readBefore(watcher, from, to) {
     let position = from;
     while (position.revision !== to) {
-      const page = await readRevisionsAfter(database, watcher.orgId, position);
+      const page = await readRevisionsAfter(database, watcher.orgId, position, pageOfOne);
       // The head of an org that has not changed for long is no longer in its log.
       if (page === undefined && position === from && to === undefined) return position;
       if (page === undefined || (page.revisions.length === 0 && to !== undefined)) throw streamEnded("LOG");
