@@ -5,6 +5,8 @@ export interface StreamQueue<Item> {
   isEmpty(): boolean;
   /** Ends the queue: `take` throws the error when the items that wait have been taken. The first error counts. */
   end(error: unknown): void;
+  /** @throws the error with which the queue has ended. */
+  requireOpen(): void;
   /** Forgets the items that wait. */
   clear(): void;
   /** Returns the first of the items that wait, and waits for one if there are none. @throws the error with which the queue has ended. */
@@ -37,6 +39,10 @@ export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
     end(error) {
       ended ??= { error };
       wakeReader();
+    },
+
+    requireOpen() {
+      if (ended !== undefined) throw ended.error;
     },
 
     clear: () => void (items = []),
