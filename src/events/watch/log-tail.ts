@@ -12,6 +12,7 @@ import type { Database } from "../../database/database.ts";
 import { type ServiceError, notFound } from "../../errors/service-error.ts";
 import { byId } from "../../paths/format-path.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { type Turns, createTurns } from "../../scheduling/turns.ts";
 import { holdsOf } from "../changes/find-owner.ts";
 import type { LoggedMessage } from "../changes/logged-messages.ts";
 import { createReadable } from "../changes/readable-entries.ts";
@@ -61,6 +62,7 @@ interface State extends TailDependencies {
   /** How many watchers are about to be added: what they need stays. */
   joining: number;
   decidedAt: number;
+  readonly turns: Turns;
 }
 
 /** The least time between two decisions about a watcher to whom nothing is sent. */
@@ -75,6 +77,7 @@ export function createLogTail(orgId: string, dependencies: TailDependencies): Lo
     snapshot: undefined,
     joining: 0,
     decidedAt: performance.now(),
+    turns: createTurns(),
   };
   let last: Promise<unknown> = Promise.resolve();
   const inOrder = <Result>(run: () => Promise<Result>): Promise<Result> => {
@@ -198,9 +201,10 @@ function advanceBy(snapshot: OrgSnapshot, { revision, entries }: LoggedRevision)
 
 /** Sends a revision to all watchers, each of which is at the one before. */
 async function send(state: State, logged: LoggedRevision, before: string, heads: FollowedHeads): Promise<void> {
-  const { registry, loggedMessage, audience, orgId } = state;
-  const responsesFor = createResponses(logged, before, loggedMessage);
+  const { registry, loggedMessage, audience, orgId, turns } = state;
+  const responsesFor = createResponses(logged, before, loggedMessage, turns);
   await audience.forEach(async (watcher) => {
+    await turns();
     if (logged.entries.some(watcher.isTouchedBy)) await watcher.authenticate(heads);
     const authoriser = await authoriserFor(state, watcher, heads);
     await authoriser.decide(listChanges, pathOfOrg(orgId));
