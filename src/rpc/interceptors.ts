@@ -21,7 +21,7 @@ import type { NoteRefusal } from "./note-refusal.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { runSteps } from "../scheduling/steps.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
-import { mapError, onOneMessage } from "./streamed-calls.ts";
+import { mapError, onOneMessage, streamedMessageKey } from "./streamed-calls.ts";
 
 export function createErrorInterceptor(explain: ExplainError, noteRefusal: NoteRefusal): Interceptor {
   return (next) => async (request) => {
@@ -31,7 +31,8 @@ export function createErrorInterceptor(explain: ExplainError, noteRefusal: NoteR
       const response = await next(request);
       return response.stream ? { ...response, message: mapError(response.message, explained) } : response;
     } catch (thrown) {
-      noteRefusal(thrown, { method, values, message: request.stream ? undefined : request.message });
+      const message = request.stream ? values.get(streamedMessageKey) : request.message;
+      noteRefusal(thrown, { method, values, message });
       throw explained(thrown);
     }
   };

@@ -1,11 +1,23 @@
 // Calls whose responses are streams pass the same interceptors as others: their request is one message.
-import { Code, ConnectError, type Interceptor, type StreamRequest, type UnaryRequest } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  type Interceptor,
+  type StreamRequest,
+  type UnaryRequest,
+  createContextKey,
+} from "@connectrpc/connect";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
 
 type AnyFn = ReturnType<Interceptor>;
 
 /** Like an interceptor, for requests of one message. */
 type MessageInterceptor = (next: AnyFn) => (request: UnaryRequest) => ReturnType<AnyFn>;
+
+/** The message of a call whose response is a stream, when it has been read. */
+export const streamedMessageKey = createContextKey<UnaryRequest["message"] | undefined>(undefined, {
+  description: "the message of a stream",
+});
 
 /** Creates an interceptor that sees the request of a stream as it does the request of another call. The method reads its message again. */
 export function onOneMessage(interceptor: MessageInterceptor): Interceptor {
@@ -14,6 +26,7 @@ export function onOneMessage(interceptor: MessageInterceptor): Interceptor {
     return async (request) => {
       if (!request.stream) return run(request);
       const message = await readMessage(request);
+      request.contextValues.set(streamedMessageKey, message);
       const { message: _messages, stream: _isStream, ...rest } = request;
       const again = { ...request, message: createAsyncIterable([message]) };
       return interceptor(() => next(again))({ ...rest, stream: false, message } as unknown as UnaryRequest);

@@ -28,6 +28,12 @@ export const slices = {
   recordsOfStep: 128,
 } as const;
 
+/** Work for no call: turns.ts. */
+export const turnsOfWork = {
+  /** How long such work runs in one turn of the event loop. */
+  maxMs: 4,
+} as const;
+
 /** Database connections: fair-queue.ts. */
 export const queues = {
   /** The part of the connections for writes that callers have. The others are for tokens, sign-ins and jobs. */

@@ -143,6 +143,45 @@ test("a stream of a member of another org ends when it loses its role there", as
   }
 });
 
+test("a stream of an impersonator ends when its group no longer lets it impersonate", async () => {
+  const { roles, groups, groupMembers, roleBindings } = place.api;
+  const roleOf = (permission: string) =>
+    roles.createRole({ parentPath: org, role: { name: uniqueName("role"), permissions: [permission] } });
+  const bind = async (subjectPath: string, permission: string): Promise<string> => {
+    const { path: rolePath } = await roleOf(permission);
+    const roleBinding = { name: uniqueName("binding"), rolePath, subjectPath };
+    return (await roleBindings.createRoleBinding({ parentPath: org, roleBinding })).path;
+  };
+  const application = await createTokenMember(place.api, org, "owner");
+  const impersonator = await createTokenMember(place.api, org);
+  const { path: parentPath } = await groups.createGroup({ parentPath: org, group: { name: uniqueName("group") } });
+  await groupMembers.createGroupMember({ parentPath, groupMember: { memberPath: impersonator.path } });
+  await bind(impersonator.path, "iam.changes.list");
+  const path = await bind(parentPath, "iam.members.impersonate");
+  const { members } = createApi("gRPC", place.servers[0].url, impersonator.key);
+  const { accessToken } = await members.impersonateMember({ path: application.path });
+  const watches = place.servers.map(({ url }) => watchLog(createApi("gRPC", url, accessToken), { parentPath: org }));
+  for (const watch of watches) await watch.until(isSynced);
+  const last = await write();
+  await roleBindings.deleteRoleBinding({ path });
+  await write();
+  for (const watch of watches) {
+    expect(await failureOf(watch.ended)).toMatchObject({ code: "Unauthenticated" });
+    expect(watch.resumeRevision()).toBe(last);
+  }
+});
+
+test("a stream that is refused to a member of another org is in the log of the org that it asks for", async () => {
+  const guest = await place.api.orgs.createOrg({ org: { name: uniqueName("guest") } });
+  const { key } = await createTokenMember(place.api, guest.path, "owner");
+  const { ended } = watchLog(createApi("gRPC", place.servers[0].url, key), { parentPath: org });
+  expect(await failureOf(ended)).toMatchObject({ code: "PermissionDenied" });
+  const list = () => place.api.accessEvents.listAccessEvents({ parentPath: org, filter: "caller_type = FOREIGN" });
+  await expect
+    .poll(async () => (await list()).accessEvents)
+    .toMatchObject([{ method: "iam.v1alpha.ChangesService/WatchChanges", resourcePath: org }]);
+});
+
 test("a stream ends at the deadline of its caller", async () => {
   const [{ url, operatorKey }] = place.servers;
   const { changes } = createApi("gRPC", url, operatorKey);

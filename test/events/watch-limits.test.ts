@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { WatchChangesResponseSchema } from "../../gen/iam/v1alpha/change_pb.ts";
+import { type TailDependencies, createLogTail } from "../../src/events/watch/log-tail.ts";
 import { createStreamQueue } from "../../src/events/watch/stream-queue.ts";
 import { createWatcher } from "../../src/events/watch/watcher.ts";
 import type { Caller } from "../../src/identity/caller.ts";
@@ -9,7 +10,7 @@ import { createApi } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { startTestServer } from "../support/test-server.ts";
-import { isSynced, watchLog } from "../support/watch-log.ts";
+import { isAbout, isSynced, watchLog } from "../support/watch-log.ts";
 
 test("streams are bounded, end with their server, and resume elsewhere, unless the log has lost their revision", async () => {
   const other = await startTestServer();
@@ -101,6 +102,50 @@ test("a reader that is too slow is told to resume, and what waits for it is forg
     "the caller reads too slowly: too many changes wait for it; call again",
   );
   expect(watcher.queue.isEmpty()).toBe(true);
+});
+
+test("a stream follows an org that had not changed for hours", async () => {
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
+  const api = createApi("gRPC", server.url, server.operatorKey);
+  const { path: parentPath } = await api.orgs.createOrg({ org: { name: "acme" } });
+  // Says that the log was read, so the stream does not.
+  await api.changes.listChanges({ parentPath });
+  const sql = await openSqlClient(server.databaseUrl);
+  await sql.query(
+    `update changes set time = greatest(time - interval '2 hours', date_trunc('month', time, 'UTC'))
+      where org_id = (select id from orgs where name = 'acme')`,
+  );
+  await sql.close();
+  const watch = watchLog(api, { parentPath });
+  await watch.until(isSynced);
+  await api.groups.createGroup({ parentPath, group: { name: "devs" } });
+  await watch.until(isAbout("devs"));
+  watch.close();
+});
+
+test("the snapshot of an org is not read for a stream whose caller has left", async () => {
+  const caller = { orgId: "org", memberId: "member", credentialId: "key", clientId: "client" } as unknown as Caller;
+  const watcher = createWatcher("org", { states: true, proof: false }, caller, () => Promise.resolve(caller));
+  let reads = 0;
+  const read = (): Promise<undefined> => {
+    reads++;
+    return Promise.resolve(undefined);
+  };
+  const tail = createLogTail("org", { snapshots: { read } } as unknown as TailDependencies);
+  watcher.queue.end(new Error("gone"));
+  const joined = tail.join(watcher, () => Promise.reject(new Error("not reached")));
+  expect(tail.isJoined()).toBe(true);
+  await expect(joined).rejects.toThrow("gone");
+  expect([tail.isJoined(), reads]).toEqual([false, 0]);
+});
+
+test("a reader takes some of what waits at a time", async () => {
+  const queue = createStreamQueue<number>(100);
+  for (let item = 0; item < 51; item++) queue.push(item);
+  expect(await queue.take()).toHaveLength(50);
+  expect(queue.isEmpty()).toBe(false);
+  expect(await queue.take()).toEqual([50]);
 });
 
 test("a queue gives what waits before the error with which it has ended", async () => {

@@ -73,13 +73,14 @@ function withNames(
   entriesOfPage: RawBuilder<unknown>,
   order: RawBuilder<unknown>,
   states: "all" | "none" | "page",
+  maxBytes = maxStateBytes,
 ): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`
     select ${sql.join(selectedOf("page", states))}, time_text, type, is_left_out,
       log_orgs.name as org_name, log_orgs.delete_time as org_delete_time,
       actors.name as actor_name, actors.delete_time as actor_delete_time,
       impersonators.name as impersonator_name, impersonators.delete_time as impersonator_delete_time
-    from (select page.*, ${states === "page" ? isLeftOut(order) : sql`false`} as is_left_out from (${entriesOfPage}) as page) as page
+    from (select page.*, ${states === "page" ? isLeftOut(order, maxBytes) : sql`false`} as is_left_out from (${entriesOfPage}) as page) as page
     left join lateral (
       select name, delete_time from orgs where orgs.id = page.org_id limit 1
     ) as log_orgs on true
@@ -101,6 +102,7 @@ function withNames(
  * @param since a time that is not later than that of the revision. Entries of old versions may be out of the order of their times, by less
  *   than an hour.
  * @param last the last revision that is read, of which all is read. Without it, as much is read as a page may have.
+ * @param maxBytes how long the rows before and after are, if that is less than on a page of a list.
  */
 export function selectEntriesAfter(
   orgId: string,
@@ -108,6 +110,7 @@ export function selectEntriesAfter(
   since: Date | string,
   limit: number,
   last: string | undefined,
+  maxBytes?: number,
 ): RawBuilder<ChangeRow> {
   const isUpTo = last === undefined ? sql`true` : sql`revision <= ${last}::uuid`;
   const selected = columns.map((column) => sql.ref(`changes.${column}`));
@@ -117,7 +120,7 @@ export function selectEntriesAfter(
     where org_id = ${orgId}::uuid and revision >= ${revision}::uuid and (revision > ${revision}::uuid or position = 0)
       and ${isUpTo} and time > ${since}::timestamptz - interval '1 hour' and ${sql.raw(isInThePast)}
     order by revision, position limit ${limit}::int`;
-  return withNames(found, sql`page.revision, page.position`, last === undefined ? "page" : "all");
+  return withNames(found, sql`page.revision, page.position`, last === undefined ? "page" : "all", maxBytes);
 }
 
 /** Returns the columns of a page. Those before and after are null where they are not read. */
@@ -131,11 +134,11 @@ function selectedOf(table: string, states: "all" | "none" | "page"): RawBuilder<
 }
 
 /** Whether the entries before one on the page have enough. */
-function isLeftOut(order: RawBuilder<unknown>): RawBuilder<unknown> {
+function isLeftOut(order: RawBuilder<unknown>, maxBytes: number): RawBuilder<unknown> {
   const bytes = sql`coalesce(octet_length(page.before::text), 0) + coalesce(octet_length(page.after::text), 0)`;
   return sql`
     coalesce(sum(${bytes}) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
-      >= ${sql.lit(maxStateBytes)}`;
+      >= ${sql.lit(maxBytes)}`;
 }
 
 function selectPage(page: LogPage): RawBuilder<unknown> {

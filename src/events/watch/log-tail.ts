@@ -12,13 +12,14 @@ import type { Database } from "../../database/database.ts";
 import { type ServiceError, notFound } from "../../errors/service-error.ts";
 import { byId } from "../../paths/format-path.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { type Turns, createTurns } from "../../scheduling/turns.ts";
 import { holdsOf } from "../changes/find-owner.ts";
 import type { LoggedMessage } from "../changes/logged-messages.ts";
 import { createReadable } from "../changes/readable-entries.ts";
 import { type Audience, createAudience } from "./audience.ts";
 import { checkpoint, createResponses } from "./responses.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
-import { type FollowedHeads, type LogPosition, type LoggedRevision, readRevisionsAfter } from "./store.ts";
+import { type FollowedHeads, type LogPosition, type LoggedRevision, findStart, readRevisionsAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -35,15 +36,20 @@ export interface TailDependencies {
 
 export interface LogTail {
   /**
-   * Adds a watcher, which gets what follows the returned revision. That is not before the given heads.
+   * Adds a watcher, which gets what follows the returned revision. That is the head of the log at some time after the call, or later.
    *
+   * @param readNow reads the heads that decide about all watchers.
    * @throws ServiceError PERMISSION_DENIED, TOKEN_INVALID, RESOURCE_NOT_FOUND
    */
-  join(watcher: Watcher, heads: FollowedHeads): Promise<string>;
+  join(watcher: Watcher, readNow: ReadNow): Promise<string>;
+  /** Whether a watcher is about to be added. */
+  isJoined(): boolean;
   leave(watcher: Watcher): void;
   /** Reads a page of what follows up to the heads, and sends it. Returns whether there is more. */
   advance(heads: FollowedHeads): Promise<boolean>;
 }
+
+type ReadNow = () => Promise<FollowedHeads>;
 
 /** A tail, as its steps change it. They run one after the other. */
 interface State extends TailDependencies {
@@ -56,6 +62,7 @@ interface State extends TailDependencies {
   /** How many watchers are about to be added: what they need stays. */
   joining: number;
   decidedAt: number;
+  readonly turns: Turns;
 }
 
 /** The least time between two decisions about a watcher to whom nothing is sent. */
@@ -70,6 +77,7 @@ export function createLogTail(orgId: string, dependencies: TailDependencies): Lo
     snapshot: undefined,
     joining: 0,
     decidedAt: performance.now(),
+    turns: createTurns(),
   };
   let last: Promise<unknown> = Promise.resolve();
   const inOrder = <Result>(run: () => Promise<Result>): Promise<Result> => {
@@ -78,16 +86,14 @@ export function createLogTail(orgId: string, dependencies: TailDependencies): Lo
     return result;
   };
   return {
-    join: (watcher, heads) =>
-      inOrder(async () => {
-        state.joining++;
-        try {
-          return await join(state, watcher, heads);
-        } finally {
-          state.joining--;
-          forget(state);
-        }
-      }),
+    join(watcher, readNow) {
+      state.joining++;
+      return inOrder(() => join(state, watcher, readNow)).finally(() => {
+        state.joining--;
+        forget(state);
+      });
+    },
+    isJoined: () => state.joining > 0,
     leave: (watcher) => state.audience.leave(watcher),
     advance: (heads) => inOrder(() => advance(state, heads)),
   };
@@ -101,33 +107,41 @@ function forget(state: State): void {
   if (watchers.length === 0) state.position = undefined;
 }
 
-async function join(state: State, watcher: Watcher, heads: FollowedHeads): Promise<string> {
-  const { orgId, audience, snapshots } = state;
-  const since = new Date(heads.now);
-  if (watcher.isOwn && state.snapshot === undefined) {
-    // It is not earlier than the heads.
-    const read = await snapshots.read(orgId);
-    if (read === undefined) throw noOrg(state);
-    await followAll(state, read.revision, heads);
-    state.position = { revision: read.revision, since };
-    state.snapshot = read;
-  } else {
-    const head = heads.of(orgId);
-    if (head === undefined) throw noOrg(state);
-    state.position ??= { revision: head, since };
-    await followAll(state, head, heads);
+async function join(state: State, watcher: Watcher, readNow: ReadNow): Promise<string> {
+  const { database, orgId, audience, snapshots } = state;
+  // Its caller may leave at any time, and the snapshot is not read for nobody.
+  watcher.queue.requireOpen();
+  const read = watcher.isOwn && state.snapshot === undefined ? await snapshots.read(orgId) : undefined;
+  // After the snapshot: what leads to it is sent to others, whose orgs may have changed before it was committed.
+  const heads = await readNow();
+  const head = read?.revision ?? heads.of(orgId);
+  if (head === undefined) throw noOrg(state);
+  await followAll(state, head, heads);
+  // The log does not have what was sent.
+  if (state.position !== undefined && state.position.revision !== head) giveUp(state, streamEnded("LOG"));
+  if (read === undefined && watcher.isOwn && state.snapshot === undefined) throw streamEnded("LOG");
+  if (state.position === undefined) {
+    const { time } = await findStart(database, orgId, head);
+    state.position = { revision: head, since: time ?? new Date(heads.now) };
   }
+  if (read !== undefined) state.snapshot = read;
   await watcher.authenticate(heads);
   await (await authoriserFor(state, watcher, heads)).decide(listChanges, pathOfOrg(orgId));
+  watcher.queue.requireOpen();
   audience.add(watcher);
   return state.position.revision;
 }
 
+/** Ends all streams with an error, after which nothing is known of the log. */
+function giveUp(state: State, error: unknown): void {
+  state.audience.endAll(error);
+  state.position = undefined;
+  state.snapshot = undefined;
+}
+
 async function advance(state: State, heads: FollowedHeads): Promise<boolean> {
   const { orgId, audience, checkpointMs } = state;
-  await audience.forEach(async (watcher) => {
-    if (watcher.isStale(heads)) await watcher.authenticate(heads);
-  });
+  await authenticateStale(state, heads);
   const head = heads.of(orgId);
   if (head === undefined) audience.endAll(noOrg(state));
   else if (await follow(state, head, heads)) return true;
@@ -141,8 +155,17 @@ async function advance(state: State, heads: FollowedHeads): Promise<boolean> {
   return false;
 }
 
+/** Authenticates again whose credential may have ended. */
+function authenticateStale({ audience }: State, heads: FollowedHeads): Promise<void> {
+  return audience.forEach(async (watcher) => {
+    if (watcher.isStale(heads)) await watcher.authenticate(heads);
+  });
+}
+
 /** Follows the log to a revision, which its page may not have yet. */
 async function followAll(state: State, to: string, heads: FollowedHeads): Promise<void> {
+  if (state.position === undefined || state.position.revision === to) return;
+  await authenticateStale(state, heads);
   while (await follow(state, to, heads));
 }
 
@@ -151,10 +174,10 @@ async function followAll(state: State, to: string, heads: FollowedHeads): Promis
  * that of heads that were read earlier.
  */
 async function follow(state: State, to: string, heads: FollowedHeads): Promise<boolean> {
-  const { database, orgId, audience, position } = state;
+  const { database, orgId, position } = state;
   if (position === undefined || position.revision === to || isBefore(to, position.revision)) return false;
   const page = await readRevisionsAfter(database, orgId, position);
-  if (page === undefined) audience.endAll(streamEnded("LOG"));
+  if (page === undefined) giveUp(state, streamEnded("LOG"));
   for (const logged of page?.revisions ?? []) {
     if (state.position === undefined || isBefore(to, logged.revision)) return false;
     const before = state.position.revision;
@@ -162,7 +185,7 @@ async function follow(state: State, to: string, heads: FollowedHeads): Promise<b
       if (state.snapshot !== undefined) advanceBy(state.snapshot, logged);
     } catch (error) {
       // It may be between two revisions.
-      audience.endAll(error);
+      giveUp(state, error);
       return false;
     }
     state.position = { revision: logged.revision, since: logged.entries[0].time_text };
@@ -178,9 +201,10 @@ function advanceBy(snapshot: OrgSnapshot, { revision, entries }: LoggedRevision)
 
 /** Sends a revision to all watchers, each of which is at the one before. */
 async function send(state: State, logged: LoggedRevision, before: string, heads: FollowedHeads): Promise<void> {
-  const { registry, loggedMessage, audience, orgId } = state;
-  const responsesFor = createResponses(logged, before, loggedMessage);
+  const { registry, loggedMessage, audience, orgId, turns } = state;
+  const responsesFor = createResponses(logged, before, loggedMessage, turns);
   await audience.forEach(async (watcher) => {
+    await turns();
     if (logged.entries.some(watcher.isTouchedBy)) await watcher.authenticate(heads);
     const authoriser = await authoriserFor(state, watcher, heads);
     await authoriser.decide(listChanges, pathOfOrg(orgId));

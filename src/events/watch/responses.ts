@@ -4,6 +4,7 @@ import { type WatchChangesResponse, WatchChangesResponseSchema } from "../../../
 import type { LoggedMessage } from "../changes/logged-messages.ts";
 import { type Shown, toChange } from "../changes/message.ts";
 import type { Readable } from "../changes/readable-entries.ts";
+import type { Turns } from "../../scheduling/turns.ts";
 import type { LoggedRevision } from "./store.ts";
 
 /** What a request asks for of each change. */
@@ -12,16 +13,22 @@ export type View = Pick<Shown, "states" | "proof">;
 /** Makes the messages of a revision. */
 export type RevisionResponses = (view: View, readable: Readable) => Promise<readonly WatchChangesResponse[]>;
 
-/** @param before the revision before it, from which a stream resumes that has not sent all of it. */
+/**
+ * @param before the revision before it, from which a stream resumes that has not sent all of it.
+ * @param turns of what makes them: a revision can have thousands of changes.
+ */
 export function createResponses(
   { revision, entries }: LoggedRevision,
   before: string,
   loggedMessage: LoggedMessage,
+  turns: Turns,
 ): RevisionResponses {
   const made = new Map<string, WatchChangesResponse>();
   return async ({ states, proof }, readable) => {
     const responses: WatchChangesResponse[] = [];
     for (const [index, row] of entries.entries()) {
+      const turn = turns();
+      if (turn !== undefined) await turn;
       const shown = {
         resource: (states || proof) && (await readable.resource(row)),
         origin: await readable.origin(row),

@@ -1,14 +1,11 @@
 /** Runs something when it is wanted, one run at a time. */
 export interface Rounds {
   /** Begins a run, or another one after the one under way. */
-  want(): void;
+  readonly want: () => void;
 }
 
-/**
- * @param run returns whether another run is wanted.
- * @param onError called when a run fails. The next one begins when it is wanted.
- */
-export function createRounds(run: () => Promise<boolean>, onError: (error: unknown) => void): Rounds {
+/** @param onError called when a run fails. The next one begins when it is wanted. */
+export function createRounds(run: () => Promise<void>, onError: (error: unknown) => void): Rounds {
   let isRunning = false;
   let isWanted = false;
   const runAll = async (): Promise<void> => {
@@ -16,7 +13,7 @@ export function createRounds(run: () => Promise<boolean>, onError: (error: unkno
     while (isWanted) {
       isWanted = false;
       try {
-        isWanted = (await run()) || isWanted;
+        await run();
       } catch (error) {
         isWanted = false;
         onError(error);

@@ -25,8 +25,19 @@ interface LogPage {
   readonly hasMore: boolean;
 }
 
-/** The number of entries that one statement reads. */
-const usualEntries = 500;
+/** How much of a log one statement reads: entries, and bytes of their rows before and after. */
+interface PageSize {
+  readonly name: string;
+  readonly entries: number;
+  readonly bytes?: number;
+}
+
+/** What follows a log reads it for all streams. */
+const pageOfAll: PageSize = { name: "follow_log", entries: 500 };
+
+/** Each stream keeps its own page for as long as its reader likes. */
+export const pageOfOne: PageSize = { name: "read_log_of_stream", entries: 100, bytes: 131_072 };
+
 /** More entries than any revision has. */
 const mostEntries = 10_000;
 
@@ -38,16 +49,17 @@ export async function readRevisionsAfter(
   database: Database,
   orgId: string,
   position: LogPosition,
+  size: PageSize = pageOfAll,
 ): Promise<LogPage | undefined> {
-  const [start, ...found] = await readEntries(database, orgId, position);
+  const [start, ...found] = await readEntries(database, orgId, position, size);
   if (start?.revision !== position.revision) return undefined;
   const leftOut = found.findIndex((row) => row.is_left_out);
-  const hasMore = leftOut !== -1 || found.length === usualEntries;
+  const hasMore = leftOut !== -1 || found.length === size.entries;
   if (!hasMore) return { revisions: toRevisions(found), hasMore };
   // The last revision may continue after the page.
   const revisions = toRevisions(leftOut === -1 ? found : found.slice(0, leftOut)).slice(0, -1);
   if (revisions.length > 0) return { revisions, hasMore };
-  const [, ...whole] = await readEntries(database, orgId, position, found[0]?.revision);
+  const [, ...whole] = await readEntries(database, orgId, position, size, found[0]?.revision);
   return { revisions: toRevisions(whole), hasMore };
 }
 
@@ -56,10 +68,12 @@ function readEntries(
   database: Database,
   orgId: string,
   { revision, since }: LogPosition,
+  size: PageSize,
   last?: string,
 ): Promise<ChangeRow[]> {
-  const [name, limit] = last === undefined ? ["follow_log", usualEntries] : ["follow_long_revision", mostEntries];
-  const { sql: text, parameters } = selectEntriesAfter(orgId, revision, since, limit + 1, last).compile(database.reads);
+  const [name, limit] = last === undefined ? [size.name, size.entries] : ["follow_long_revision", mostEntries];
+  const selected = selectEntriesAfter(orgId, revision, since, limit + 1, last, size.bytes);
+  const { sql: text, parameters } = selected.compile(database.reads);
   return database.readPrepared<ChangeRow>(name, text, parameters);
 }
 

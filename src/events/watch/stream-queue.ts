@@ -5,11 +5,16 @@ export interface StreamQueue<Item> {
   isEmpty(): boolean;
   /** Ends the queue: `take` throws the error when the items that wait have been taken. The first error counts. */
   end(error: unknown): void;
+  /** @throws the error with which the queue has ended. */
+  requireOpen(): void;
   /** Forgets the items that wait. */
   clear(): void;
-  /** Returns the items that wait, and waits for one if there are none. @throws the error with which the queue has ended. */
+  /** Returns the first of the items that wait, and waits for one if there are none. @throws the error with which the queue has ended. */
   take(): Promise<readonly Item[]>;
 }
+
+/** So many are taken at once. A reader keeps those that it has taken for as long as its connection takes none of them. */
+const maxTaken = 50;
 
 /** @param maxItems how many items may wait. */
 export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
@@ -36,6 +41,10 @@ export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
       wakeReader();
     },
 
+    requireOpen() {
+      if (ended !== undefined) throw ended.error;
+    },
+
     clear: () => void (items = []),
 
     async take() {
@@ -43,9 +52,7 @@ export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
         if (ended !== undefined) throw ended.error;
         await new Promise<void>((resolve) => (wake = resolve));
       }
-      const taken = items;
-      items = [];
-      return taken;
+      return items.splice(0, maxTaken);
     },
   };
 }

@@ -6,6 +6,7 @@ import {
 } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { authenticateOf, callerOf } from "../../access/evaluation/call.ts";
 import { isRevision } from "../../changes/revision.ts";
+import { createTurns } from "../../scheduling/turns.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import type { ChangesDependencies } from "../changes/dependencies.ts";
 import { type FindOwner, holdsOf } from "../changes/find-owner.ts";
@@ -13,7 +14,7 @@ import { createReadable } from "../changes/readable-entries.ts";
 import type { RecordRead } from "../changes/record-read.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { checkpoint, createResponses } from "./responses.ts";
-import { type LogPosition, findStart, readRevisionsAfter } from "./store.ts";
+import { type LogPosition, findStart, pageOfOne, readRevisionsAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import { type Watcher, createWatcher } from "./watcher.ts";
 
@@ -113,8 +114,9 @@ type ReadBefore = (
 function createReadBefore({ database, registry, authoriserOf, loggedMessage }: ChangesDependencies): ReadBefore {
   return async function* readBefore(watcher, from, to) {
     let position = from;
+    const turns = createTurns();
     while (position.revision !== to) {
-      const page = await readRevisionsAfter(database, watcher.orgId, position);
+      const page = await readRevisionsAfter(database, watcher.orgId, position, pageOfOne);
       // The head of an org that has not changed for long is no longer in its log.
       if (page === undefined && position === from && to === undefined) return position;
       if (page === undefined || (page.revisions.length === 0 && to !== undefined)) throw streamEnded("LOG");
@@ -123,7 +125,8 @@ function createReadBefore({ database, registry, authoriserOf, loggedMessage }: C
       await authoriser.decide(listChanges, pathOfOrg(watcher.orgId));
       const readable = createReadable(registry, holdsOf(authoriser));
       for (const logged of page.revisions) {
-        const responses = await createResponses(logged, position.revision, loggedMessage)(watcher.view, readable);
+        const responsesFor = createResponses(logged, position.revision, loggedMessage, turns);
+        const responses = await responsesFor(watcher.view, readable);
         position = { revision: logged.revision, since: logged.entries[0].time_text };
         yield* responses;
         if (position.revision === to) break;

@@ -73,8 +73,11 @@ export function createWatcher(
       performance.now() > authenticatedAt + authenticatedMs ||
       headsOf(heads).some((revision, index) => revision !== seen[index]),
 
+    // Any entry can end the permission to impersonate: of a role, or of a group, too.
     isTouchedBy: ({ resource_id: id, before, after }) =>
-      id === first.orgId || [id, ...valuesOf(before), ...valuesOf(after)].some((value) => ids.has(value)),
+      first.impersonator !== undefined ||
+      id === first.orgId ||
+      [id, ...valuesOf(before), ...valuesOf(after)].some((value) => ids.has(value)),
 
     send(responses) {
       sentAt = performance.now();

@@ -3,7 +3,7 @@
 // any case each second. Without streams, nothing is read.
 import { type LogTail, type TailDependencies, createLogTail } from "./log-tail.ts";
 import { createRounds } from "./rounds.ts";
-import { readHeads } from "./store.ts";
+import { type FollowedHeads, readHeads } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -28,7 +28,7 @@ interface WatchesOptions extends TailDependencies {
 }
 
 export function createWatches(options: WatchesOptions): Watches {
-  const { database, pollMs, onError } = options;
+  const { database, onError } = options;
   const tails = new Map<string, LogTail>();
   const open = new Set<Watcher>();
   const followed = createFollowed();
@@ -36,28 +36,24 @@ export function createWatches(options: WatchesOptions): Watches {
   let isClosed = false;
 
   const rounds = createRounds(async () => {
-    if (open.size === 0) return false;
+    if (open.size === 0) return;
+    // Those that are added meanwhile are of orgs that the heads may not have.
+    const looking = [...tails].filter(([orgId]) => followed.has(orgId));
     const heads = await readHeads(database, followed.orgIds());
-    const more = await Promise.all([...tails.values()].map((tail) => tail.advance(heads)));
-    return more.includes(true);
+    for (const [, tail] of looking) void advance(tail, heads);
   }, onError);
+  const advance = createAdvance(() => rounds.want(), onError);
 
-  const startLooking = (): (() => void) => {
-    const timer = setInterval(() => rounds.want(), pollMs).unref();
-    const unlisten = database.hints.listen((orgIds) => {
-      if (orgIds === undefined || orgIds.some(followed.has)) rounds.want();
-    });
-    return () => {
-      clearInterval(timer);
-      unlisten();
-    };
+  /** Another tail of the org would read its snapshot besides this one. */
+  const dropUnused = (orgId: string): void => {
+    if (!followed.has(orgId) && tails.get(orgId)?.isJoined() !== true) tails.delete(orgId);
   };
 
   const leave = (watcher: Watcher): void => {
     if (!open.delete(watcher)) return;
     followed.remove(orgIdsOf(watcher));
     tails.get(watcher.orgId)?.leave(watcher);
-    if (!followed.has(watcher.orgId)) tails.delete(watcher.orgId);
+    dropUnused(watcher.orgId);
     if (open.size > 0) return;
     stopLooking?.();
     stopLooking = undefined;
@@ -73,14 +69,16 @@ export function createWatches(options: WatchesOptions): Watches {
       if (isClosed) throw streamEnded("SHUTDOWN");
       open.add(watcher);
       followed.add(orgIdsOf(watcher));
-      stopLooking ??= startLooking();
+      stopLooking ??= startLooking(options, followed.has, rounds.want);
       const tail = tails.get(watcher.orgId) ?? createLogTail(watcher.orgId, options);
       tails.set(watcher.orgId, tail);
       try {
-        return await tail.join(watcher, await readHeads(database, orgIdsOf(watcher)));
+        return await tail.join(watcher, () => readHeads(database, followed.orgIds()));
       } catch (error) {
         leave(watcher);
         throw error;
+      } finally {
+        dropUnused(watcher.orgId);
       }
     },
 
@@ -91,6 +89,46 @@ export function createWatches(options: WatchesOptions): Watches {
       isClosed = true;
       for (const watcher of open) watcher.queue.end(streamEnded("SHUTDOWN"));
     },
+  };
+}
+
+/** Wants rounds, until the returned function is called. @param has whether an org is followed. */
+function startLooking(
+  { database, pollMs }: WatchesOptions,
+  has: (orgId: string) => boolean,
+  want: () => void,
+): () => void {
+  const timer = setInterval(want, pollMs).unref();
+  const unlisten = database.hints.listen((orgIds) => {
+    if (orgIds === undefined || orgIds.some(has)) want();
+  });
+  return () => {
+    clearInterval(timer);
+    unlisten();
+  };
+}
+
+/**
+ * Creates a function that advances a tail without that the others wait for it.
+ *
+ * @param again called when it is to be advanced again.
+ */
+function createAdvance(again: () => void, onError: (error: unknown) => void) {
+  const busy = new Set<LogTail>();
+  const behind = new Set<LogTail>();
+  return async (tail: LogTail, heads: FollowedHeads): Promise<void> => {
+    if (busy.has(tail)) {
+      behind.add(tail);
+      return;
+    }
+    busy.add(tail);
+    try {
+      if (await tail.advance(heads)) behind.add(tail);
+    } catch (error) {
+      onError(error);
+    }
+    busy.delete(tail);
+    if (behind.delete(tail)) again();
   };
 }
 
