@@ -1,5 +1,6 @@
 // Tests that servers on one database notice that they do not accept each other's tokens.
 import { expect, onTestFinished, test } from "vitest";
+import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 const warnings = ({ logLines }: TestServer): unknown[] =>
@@ -16,20 +17,26 @@ async function start(overrides: Parameters<typeof startTestServer>[0]): Promise<
 test("a server warns if the one that started before had another issuer, and names both and the setting", async () => {
   const first = await start({});
   const { databaseUrl } = first;
+  const sql = await openSqlClient(databaseUrl);
+  onTestFinished(() => sql.close());
+  const noted = async () => (await sql.query("select issuer from installation"))[0]?.["issuer"];
+  const localOf = ({ url }: TestServer) => `http://localhost:${new URL(url).port}`;
+  await expect.poll(noted).toBe(localOf(first));
   const second = await start({ databaseUrl });
-  const issuers = [second, first].map(({ url }) => `http://localhost:${new URL(url).port}`);
-  expect(warnings(first)).toEqual([]);
-  expect(warnings(second)).toEqual([
-    expect.objectContaining({
-      level: 40,
-      issuer: issuers[0],
-      before: issuers[1],
-      msg: expect.stringContaining("Set "),
-    }),
-  ]);
-  const [old, next] = ["https://iam.example.com", "https://id.example.com"];
-  const counts: number[] = [];
+  const warning = {
+    level: 40,
+    issuer: localOf(second),
+    before: localOf(first),
+    msg: expect.stringContaining("Set ") as string,
+  };
+  await expect.poll(() => warnings(second)).toEqual([expect.objectContaining(warning)]);
+  const servers: TestServer[] = [];
   // All get the same issuer, and then a new one.
-  for (const issuer of [old, old, next, next]) counts.push(warnings(await start({ databaseUrl, issuer })).length);
-  expect(counts).toEqual([1, 0, 1, 0]);
+  for (const issuer of ["https://iam.example.com", "https://id.example.com"]) {
+    servers.push(await start({ databaseUrl, issuer }));
+    await expect.poll(noted).toBe(issuer);
+    servers.push(await start({ databaseUrl, issuer }));
+  }
+  await expect.poll(() => servers.map((server) => warnings(server).length)).toEqual([1, 0, 1, 0]);
+  expect(warnings(first)).toEqual([]);
 });
