@@ -170,7 +170,7 @@ test("a decision costs one statement with a limited key, and none with another",
       const query = vi.spyOn(pg.Client.prototype, "query");
       await call();
       // Hints to other servers are sent beside the calls.
-      counts.push(query.mock.calls.filter(([text]) => !String(text).includes("pg_notify")).length);
+      counts.push(query.mock.calls.filter(([text]: readonly unknown[]) => !String(text).includes("pg_notify")).length);
       query.mockRestore();
     }
     return Math.min(...counts);
