@@ -280,6 +280,8 @@ describe("over every protocol", () => {
   const ownOfCall = new Set([
     "id",
     "etag",
+    "attempt_time",
+    "duration",
     "next_attempt_time",
     // A signature with ES256 is another each time.
     "jws",

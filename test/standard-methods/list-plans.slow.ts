@@ -194,7 +194,9 @@ test("the table has every list method", () => {
   const others: ReadonlySet<DescService> = new Set<DescService>([AccessService, AccessEventsService, ChangesService]);
   const ofResources = services.filter((service) => !others.has(service));
   const listMethods = ofResources.flatMap(({ methods }) => methods.filter(({ name }) => name.startsWith("List")));
-  expect(listMethods.map(({ name }) => name).toSorted()).toEqual(Object.keys(lists).toSorted());
+  // A webhook has 1,000 deliveries at most, which are read by their key.
+  const names = listMethods.map(({ name }) => name).filter((name) => name !== "ListWebhookDeliveries");
+  expect(names.toSorted()).toEqual(Object.keys(lists).toSorted());
 });
 
 /** A cloud has few resources without a parent and without an index; their lists may read all of them. */

@@ -202,7 +202,7 @@ const nextAttempt = (time: Date | undefined): RawBuilder<unknown> =>
 /** Gives a webhook back, unless the lease was lost. @param nextAttemptTime undefined to leave it. */
 export async function release(db: Kysely<Schema>, lease: Lease, nextAttemptTime?: Date): Promise<void> {
   const next = nextAttempt(nextAttemptTime);
-  await sql`update webhooks set ${next} lease_id = null, lease_end = '-infinity' where ${isHeld(lease)}`.execute(db);
+  await sql`update webhooks set ${next} lease_id = null, lease_end = 'epoch' where ${isHeld(lease)}`.execute(db);
 }
 
 /** Removes what is no longer kept of the deliveries of a webhook. */

@@ -30,7 +30,7 @@ export type WebhookRules = ResourceRules<"webhooks", IssuedWebhookRow, typeof We
 export const afterAll = 2_147_483_647;
 
 /** The columns with which a webhook begins to try again at once. */
-export const tryAtOnce = { attempts: 0, failing_since: null, next_attempt_time: "-infinity" } as const;
+export const tryAtOnce = { attempts: 0, failing_since: null, next_attempt_time: "epoch" } as const;
 
 /** Those of a webhook that begins another request. */
 export const nonePending = { pending_time: null, pending_revision: null, pending_position: null } as const;

@@ -99,5 +99,5 @@ export async function replay({ db, org }: OrgTransaction, revision: string): Pro
     throw invalidField("from_revision", "must be the revision of a Change that is in the log of the org", "revision");
   }
   const cursor = { cursor_time: found.time, cursor_revision: revision, cursor_position: -1 };
-  return { columns: { ...cursor, ...nonePending, ...tryAtOnce, lease_id: null, lease_end: "-infinity" } };
+  return { columns: { ...cursor, ...nonePending, ...tryAtOnce, lease_id: null, lease_end: "epoch" } };
 }

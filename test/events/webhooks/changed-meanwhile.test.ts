@@ -39,7 +39,7 @@ test("what follows in the same revision is tried again, also when nothing else i
   const { DELIVERED, FAILED } = WebhookDelivery_State;
   await expect.poll(() => statesOf(webhook)).toEqual([FAILED, DELIVERED]);
   receiver.answer = accept;
-  await sql.query("update webhooks set next_attempt_time = '-infinity' where id = $1", [webhook.id]);
+  await sql.query("update webhooks set next_attempt_time = 'epoch' where id = $1", [webhook.id]);
   await wake();
   const [first, second, third] = groups.map(({ path }) => path);
   await expect.poll(() => pathsOf(receiver.received)).toEqual([first, second, second, third]);

@@ -304,7 +304,7 @@ test("nothing of another org is delivered, and nothing while the org is suspende
   await expect.poll(() => receiver.received.length).toBe(2);
   receiver.answer = accept;
   await company.api.orgs.suspendOrg({ path: company.org.path });
-  await place.sql.query("update webhooks set next_attempt_time = '-infinity'");
+  await place.sql.query("update webhooks set next_attempt_time = 'epoch'");
   await other.api.groups.createGroup({ parentPath: other.org.path, group: { name: uniqueName("group") } });
   await sleep(1_000);
   expect(receiver.received).toHaveLength(2);

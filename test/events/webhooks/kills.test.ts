@@ -64,7 +64,7 @@ test("a server that is killed while it delivers loses nothing, and its lease kee
     // One that looks for what there is to deliver finds that it is taken.
     await createGroup();
     expect(receiver.received).toHaveLength(before + 1);
-    await sql.query("update webhooks set lease_end = '-infinity' where id = $1", [id]);
+    await sql.query("update webhooks set lease_end = 'epoch' where id = $1", [id]);
     await createGroup();
     await expect.poll(() => new Set(pathsOf(receiver.received)).size).toBe(created.length);
   }

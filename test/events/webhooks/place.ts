@@ -40,7 +40,7 @@ export async function openWebhookPlace(): Promise<WebhookPlace> {
 
   // The server looks again when it has written something, or after some seconds.
   const passWait = async ({ id }: Webhook): Promise<void> => {
-    await sql.query("update webhooks set next_attempt_time = '-infinity' where id = $1", [id]);
+    await sql.query("update webhooks set next_attempt_time = 'epoch' where id = $1", [id]);
     await owner.members.updateMember({ path: owner.path, member: { description: uniqueName("wakes") } });
   };
 
