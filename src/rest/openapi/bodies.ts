@@ -1,7 +1,6 @@
 import type { DescField, DescMessage, DescMethod, JsonValue } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import { findUpdateMaskField } from "../binding/infer-update-mask.ts";
-import { findPageFields } from "../calls/list-pages.ts";
 import type { HttpRule } from "../routing/http-rules.ts";
 import { exampleIn } from "./example-in.ts";
 import { type ExamplePurpose, exampleMessage } from "./example-message.ts";
@@ -58,13 +57,8 @@ export function describeAnswer(method: DescMethod, rule: HttpRule, { schemas, co
   const schema = isWhole ? schemas.ofMessage(output, "whole") : schemas.ofField(field, "whole");
   const whole = exampleMessage(output, "answer", commentOf);
   const example: JsonValue | undefined = isWhole ? whole : whole[field.name];
-  if (method.methodKind !== "server_streaming") {
-    const items = findPageFields(method, rule)?.items.message;
-    return {
-      [json]: { schema, ...(example !== undefined && { example }) },
-      ...(items !== undefined && { [lines]: { schema: schemas.ofMessage(items, "whole") } }),
-    };
-  }
+  if (method.methodKind !== "server_streaming")
+    return { [json]: { schema, ...(example !== undefined && { example }) } };
   return {
     [json]: { schema: { type: "array", items: schema }, ...(example !== undefined && { example: [example] }) },
     [lines]: { schema },

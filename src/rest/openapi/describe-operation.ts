@@ -1,4 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
+import { findPageFields } from "../calls/list-pages.ts";
 import type { HttpRule } from "../routing/http-rules.ts";
 import type { PathTemplate } from "../routing/path-template.ts";
 import { readConventions } from "../routing/method-conventions.ts";
@@ -57,7 +58,7 @@ export function describeOperation(
     ...(conventions.creates && { Location: location }),
   };
   const success: Response = {
-    description: conventions.creates ? "It is created." : "Done.",
+    description: conventions.creates ? "It is created." : describeSuccess(method, rule),
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(Object.keys(content).length > 0 && { content }),
   };
@@ -110,6 +111,12 @@ const entityTag: Header = {
     "The entity tag of this answer: the `etag` of the resource, `~` and a digest of the body, which also shows what other resources are called.",
   schema: { type: "string" },
 };
+
+/** Lists as lines are no content of their own: generators would make the answer either of both types. */
+function describeSuccess(method: DescMethod, rule: HttpRule): string {
+  if (findPageFields(method, rule) === undefined) return "Done.";
+  return "Done. With `Accept: application/x-ndjson`, the answer is all pages, an item on each line.";
+}
 
 const location: Header = {
   description: "The path of what was created.",
