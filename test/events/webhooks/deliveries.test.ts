@@ -152,6 +152,22 @@ test("what a receiver has refused for three days is given up, what follows is no
   await expect.poll(() => statesOf(webhook)).toEqual([DELIVERED, DELIVERED]);
 });
 
+test("lists of deliveries that are asked for at once are each those of their webhook", async () => {
+  const receiver = await startReceiver();
+  const webhooks = [await place.createWebhook(receiver), await place.createWebhook(receiver)];
+  await place.createGroups(1);
+  await expect.poll(() => receiver.received.length).toBe(2);
+  for (const webhook of webhooks) await expect.poll(() => statesOf(webhook)).toEqual([DELIVERED]);
+  // By names and by ids, so often that the server looks up several together.
+  const paths = Array.from({ length: 8 }, () =>
+    webhooks.flatMap(({ path, id }) => [path, path.replace(/[^/]+$/, `@${id}`)]),
+  );
+  const lists = await Promise.all(
+    paths.flat().map((parentPath) => place.owner.webhooks.listWebhookDeliveries({ parentPath })),
+  );
+  expect(lists.map(({ deliveries }) => deliveries.length)).toEqual(paths.flat().map(() => 1));
+});
+
 test("a replay from a revision that is not in the log of the org is refused", async () => {
   const other = await openCompany("gRPC", place.server);
   const webhook = await place.createWebhook(await startReceiver());
