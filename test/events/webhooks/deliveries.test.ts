@@ -166,6 +166,16 @@ test("lists of deliveries that are asked for at once are each those of their web
     paths.flat().map((parentPath) => place.owner.webhooks.listWebhookDeliveries({ parentPath })),
   );
   expect(lists.map(({ deliveries }) => deliveries.length)).toEqual(paths.flat().map(() => 1));
+  // Who holds it by the customer reads in the orgs of that alone.
+  const { company } = place;
+  const auditor = await company.join(uniqueName("auditor"));
+  await company.bind(company.org.customerPath, "viewer", auditor);
+  const [wanted] = webhooks;
+  const parentPath = required(wanted).path.replace(/[^/]+$/, `@${required(wanted).id}`);
+  for (const path of [parentPath, parentPath.replace(company.org.name, "-")]) {
+    const { deliveries } = await auditor.webhooks.listWebhookDeliveries({ parentPath: path });
+    expect(deliveries).toHaveLength(1);
+  }
 });
 
 test("a replay from a revision that is not in the log of the org is refused", async () => {
