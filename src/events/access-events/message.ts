@@ -5,9 +5,8 @@ import {
   AccessEvent_CallerType as CallerType,
   AccessEvent_Kind,
 } from "../../../gen/iam/v1alpha/access_event_pb.ts";
-import { byId, formatPath, pathName } from "../../paths/format-path.ts";
-import { patterns } from "../../paths/patterns.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
+import { memberPathOf } from "../changes/member-path.ts";
 import type { AccessEventRow } from "./store.ts";
 
 /** Whether the caller of an event is of another org. */
@@ -41,12 +40,4 @@ export function toAccessEvent(row: AccessEventRow, shown: boolean): AccessEvent 
     reason: row.reason,
     reasonDetail: row.reason_detail,
   });
-}
-
-function memberPathOf(row: AccessEventRow, id: string | null, name: string | null, deleteTime: Date | null): string {
-  if (id === null) return "";
-  const { org_id: orgId, actor_org_id: actorOrgId } = row;
-  if (actorOrgId !== orgId || name === null) return formatPath(patterns.Member, byId(actorOrgId ?? orgId), byId(id));
-  const org = pathName({ id: orgId, name: row.org_name, delete_time: row.org_delete_time });
-  return formatPath(patterns.Member, org, pathName({ id, name, delete_time: deleteTime }));
 }

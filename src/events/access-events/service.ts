@@ -21,6 +21,7 @@ import type { ProviderDependencies } from "../../resources/provider-dependencies
 import { listPage } from "../../standard-methods/read/list-page.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { readInTime } from "../../standard-methods/read/read-in-time.ts";
+import { holdsOf } from "../changes/find-owner.ts";
 import { createReadable } from "../changes/readable-entries.ts";
 import { type PathField, findMemberId, never, replacePaths } from "../changes/resolve-paths.ts";
 import { accessEventFields, callerPath } from "./fields.ts";
@@ -55,9 +56,7 @@ export function createAccessEventsService(dependencies: ProviderDependencies): S
     const path = targetOf(context, patterns.Org);
     const org = await orgs.lookup(path, visibleOf(context));
     if (org === undefined) throw notFound("org", formatReferences(patterns.Org, path));
-    const { decideQuietly } = await authoriserOf(callerOf(context), slicesOf(context));
-    const holds: Holds = async (permission, on) =>
-      (await decideQuietly({ permission, listVisibility: "never" }, on)) !== undefined;
+    const holds = holdsOf(await authoriserOf(callerOf(context), slicesOf(context)));
     const call = { orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal };
     const { rows, nextPageToken } = await listQueue.run(call, () => readPage(request, context, org.id, holds));
     const { origin } = createReadable(registry, holds);

@@ -10,10 +10,11 @@ import {
 import { proofOf } from "../../changes/entry-proof.ts";
 import { type CommittedField, committedFields } from "../../changes/entry-record.ts";
 import { parseMicroseconds } from "../../changes/revision-time.ts";
-import { byId, formatPath, pathName } from "../../paths/format-path.ts";
+import { formatPath } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import { type LoggedMessage, changedFields } from "./logged-messages.ts";
+import { memberPathOf, orgName } from "./member-path.ts";
 import type { ChangeRow } from "./store.ts";
 
 /** What is shown of an entry. */
@@ -127,18 +128,6 @@ function pathAfter(path: string, before: object | null, after: object): string {
 function toProof(row: ChangeRow, withheld: readonly CommittedField[]) {
   const proof = proofOf(row, (field) => !withheld.includes(field));
   return proof && create(ChangeProofSchema, { ...proof, texts: { ...proof.texts }, keys: { ...proof.keys } });
-}
-
-/** A deleted org is named by its id, and one that no longer exists. */
-function orgName({ org_id: id, org_name: name, org_delete_time: deleteTime }: ChangeRow): string {
-  return name === null ? byId(id) : pathName({ id, name, delete_time: deleteTime });
-}
-
-function memberPathOf(row: ChangeRow, id: string | null, name: string | null, deleteTime: Date | null): string {
-  const { org_id: orgId, actor_org_id: actorOrgId } = row;
-  if (id === null) return "";
-  if (actorOrgId !== orgId || name === null) return formatPath(patterns.Member, byId(actorOrgId ?? orgId), byId(id));
-  return formatPath(patterns.Member, orgName(row), pathName({ id, name, delete_time: deleteTime }));
 }
 
 export function microsecondTimestamp(time: string): Timestamp {

@@ -7,6 +7,7 @@ import type { PathPattern } from "../../paths/patterns.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import { permissionToGet } from "../../standard-methods/definition/method-permissions.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import type { Shown } from "./message.ts";
 import type { ChangeRow } from "./store.ts";
 
 /** A permission, and on what it is needed; all of several are. */
@@ -15,9 +16,12 @@ interface Need {
   readonly path: AnyPath;
 }
 
+/** What a request asks for of each entry. */
+export type View = Pick<Shown, "states" | "proof">;
+
 export interface Readable {
-  /** Whether the caller may get the resource of an entry. */
-  readonly resource: (row: ChangeRow) => Promise<boolean>;
+  /** Returns what is shown of an entry to the caller. */
+  readonly shown: (row: ChangeRow, view: View) => Promise<Shown>;
   /** Whether the caller may see from where its actor called. */
   readonly origin: (row: Pick<ChangeRow, "org_id" | "actor_org_id" | "actor_id">) => Promise<boolean>;
 }
@@ -38,12 +42,16 @@ export function createReadable({ definitions }: Pick<ResourceRegistry, "definiti
     for (const need of needs) if (!(await holdsOnce(need))) return false;
     return true;
   };
+  const origin: Readable["origin"] = ({ org_id: orgId, actor_org_id: actorOrgId, actor_id: actorId }) => {
+    if (!actorId || !actorOrgId || actorOrgId === orgId) return Promise.resolve(true);
+    return holdsOnce({ permission: "iam.members.get", path: memberAt(actorOrgId, actorId) });
+  };
   return {
-    resource: (row) => holdsAll(needsOf(byType.get(row.resource_type), row)),
-    origin(row) {
-      const { org_id: orgId, actor_org_id: actorOrgId, actor_id: actorId } = row;
-      if (!actorId || !actorOrgId || actorOrgId === orgId) return Promise.resolve(true);
-      return holdsOnce({ permission: "iam.members.get", path: memberAt(actorOrgId, actorId) });
+    origin,
+    async shown(row, { states, proof }) {
+      const asksForResource = states || proof;
+      const resource = asksForResource && (await holdsAll(needsOf(byType.get(row.resource_type), row)));
+      return { resource, origin: await origin(row), states, proof };
     },
   };
 }

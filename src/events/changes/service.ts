@@ -72,14 +72,7 @@ export function createChangesService(dependencies: ChangesDependencies): Service
     const end = proof && owner.kind === "org" ? await readLogEnd(database, owner.id) : undefined;
     const { rows, nextPageToken } = await listQueue.run(call, () => readPage(request, context, found, holds));
     const readable = createReadable(registry, holds);
-    const shown = await Promise.all(
-      rows.map(async (row) => ({
-        resource: (states || proof) && (await readable.resource(row)),
-        origin: await readable.origin(row),
-        states,
-        proof,
-      })),
-    );
+    const shown = await Promise.all(rows.map((row) => readable.shown(row, { states, proof })));
     const changes: Change[] = [];
     for (const [index, row] of rows.entries()) {
       // Each takes some tenths of a millisecond, with its messages and its proof.

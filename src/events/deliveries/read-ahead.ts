@@ -86,10 +86,7 @@ export function createLogOfWebhook({ database, registry, authorHolds }: Dependen
       const holds = await holdsOf(webhook);
       if (holds === undefined) return undefined;
       const readable = createReadable(registry, holds);
-      return async (row) => {
-        const [resource, origin] = [await readable.resource(row), await readable.origin(row)];
-        return toChange(row, { resource, origin, states: true, proof: false }, loggedMessage);
-      };
+      return async (row) => toChange(row, await readable.shown(row, { states: true, proof: false }), loggedMessage);
     },
   };
 }

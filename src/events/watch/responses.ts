@@ -2,13 +2,10 @@
 import { create } from "@bufbuild/protobuf";
 import { type WatchChangesResponse, WatchChangesResponseSchema } from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { LoggedMessage } from "../changes/logged-messages.ts";
-import { type Shown, toChange } from "../changes/message.ts";
-import type { Readable } from "../changes/readable-entries.ts";
+import { toChange } from "../changes/message.ts";
+import type { Readable, View } from "../changes/readable-entries.ts";
 import type { Turns } from "../../scheduling/turns.ts";
 import type { LoggedRevision } from "./store.ts";
-
-/** What a request asks for of each change. */
-export type View = Pick<Shown, "states" | "proof">;
 
 /** Makes the messages of a revision. */
 export type RevisionResponses = (view: View, readable: Readable) => Promise<readonly WatchChangesResponse[]>;
@@ -24,17 +21,12 @@ export function createResponses(
   turns: Turns,
 ): RevisionResponses {
   const made = new Map<string, WatchChangesResponse>();
-  return async ({ states, proof }, readable) => {
+  return async (view, readable) => {
     const responses: WatchChangesResponse[] = [];
     for (const [index, row] of entries.entries()) {
       const turn = turns();
       if (turn !== undefined) await turn;
-      const shown = {
-        resource: (states || proof) && (await readable.resource(row)),
-        origin: await readable.origin(row),
-        states,
-        proof,
-      };
+      const shown = await readable.shown(row, view);
       const key = [index, ...Object.values(shown)].join(" ");
       const response =
         made.get(key) ??

@@ -1,7 +1,7 @@
 import type { WatchChangesResponse } from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { ChangeRow } from "../changes/store.ts";
-import type { View } from "./responses.ts";
+import type { View } from "../changes/readable-entries.ts";
 import { streamEnded } from "./stream-ended.ts";
 import type { FollowedHeads } from "./store.ts";
 import { type StreamQueue, createStreamQueue } from "./stream-queue.ts";
