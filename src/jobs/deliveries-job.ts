@@ -2,6 +2,7 @@
 // finds webhooks and starts what has a slot, so that receivers that are slow hold up no others.
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
+import type { LoggedMessage } from "../events/changes/logged-messages.ts";
 import { type AttemptDependencies } from "../events/deliveries/attempt.ts";
 import { type DeliveryCounts, createDeliveryCounts } from "../events/deliveries/counts.ts";
 import { createDeliver } from "../events/deliveries/deliver.ts";
@@ -17,6 +18,7 @@ interface DeliveriesJobOptions {
   readonly dependencies: Pick<ResourceDependencies, "registry" | "authorHolds"> &
     Pick<AttemptDependencies, "sealer"> & {
       readonly database: Database;
+      readonly loggedMessage: LoggedMessage;
       readonly sendToWebhook: AttemptDependencies["send"];
     };
   readonly intervalMs: number;

@@ -1,5 +1,4 @@
 // Writes sign-ins and refused calls. What several servers have seen of one line, or what comes later in the same minute, is added to it.
-import { createHash } from "node:crypto";
 import { type Insertable, type Kysely, sql } from "kysely";
 import { readClock, secondsAfter } from "../../database/clock.ts";
 import type { AccessEvents } from "../../database/log-tables.ts";
@@ -35,11 +34,10 @@ export async function writeEvents(
     const { event, firstMs, lastMs, count } = pending;
     const timeOf = (ms: number): string => secondsAfter(now.time, (ms - now.ms) / 1000).toISOString();
     const [first, last] = [timeOf(firstMs), timeOf(lastMs)];
-    const line = findLine(org.id, { ...event, resourcePath }, pending.key, first);
-    const id = idOf(line.key);
+    const { id, event: shown } = findLine(org.id, { ...event, resourcePath }, pending.key, first);
     const found = rows.get(`${org.id} ${id}`);
     rows.set(`${org.id} ${id}`, {
-      ...(found ?? { ...columnsOf(line.event), customer_id: org.customer_id, org_id: org.id, id, time: first }),
+      ...(found ?? { ...columnsOf(shown), customer_id: org.customer_id, org_id: org.id, id, time: first }),
       last_time: last,
       count: (found?.count ?? 0) + count,
     });
@@ -99,19 +97,6 @@ function columnsOf(event: Omit<PendingEvent["event"], "org">) {
     remote_address: event.remoteAddress,
     request_id: event.requestId,
   };
-}
-
-/** Returns a UUID of version 8 (RFC 9562), made of a text. */
-function idOf(text: string): string {
-  const hex = createHash("sha256").update(text).digest("hex");
-  const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) % 4);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join("-");
 }
 
 const columnTypes: Readonly<Record<keyof AccessEvents, string>> = {

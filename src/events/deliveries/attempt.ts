@@ -1,5 +1,4 @@
 // One request of a webhook: it is sent as the member for which the webhook delivers may see it now, and what came of it is recorded.
-import type { Change } from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { Database } from "../../database/database.ts";
 import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import type { Sealer } from "../../identity/sealer.ts";
@@ -9,7 +8,7 @@ import { liveSecrets } from "../webhooks/secret.ts";
 import type { DeliveryCounts } from "./counts.ts";
 import type { DisableWebhook } from "./disable.ts";
 import { type LogOfWebhook, positionOf } from "./read-ahead.ts";
-import { contentOf, headersOf, messageId, toLine } from "./request.ts";
+import { type Written, contentOf, headersOf, messageId, write } from "./request.ts";
 import { type Result, post, sendLimits } from "./send.ts";
 import { type RecordedDelivery, beginTry, endTry } from "./store.ts";
 import { type Progress, type Stop, type Turn, batch, leaseMs, nextTryAfter, patienceMs } from "./turn.ts";
@@ -143,15 +142,15 @@ async function show(
   log: LogOfWebhook,
   { webhook }: Turn,
   [first, ...others]: Group,
-): Promise<{ readonly changes: readonly [Change, ...Change[]]; readonly last: ChangeRow } | undefined> {
+): Promise<{ readonly changes: readonly [Written, ...Written[]]; readonly last: ChangeRow } | undefined> {
   const reader = await log.readerFor(webhook);
   if (reader === undefined) return undefined;
-  const changes: [Change, ...Change[]] = [await reader(first)];
+  const changes: [Written, ...Written[]] = [write(await reader(first))];
   let last = first;
-  let bytes = others.length === 0 ? 0 : toLine(changes[0]).length;
+  let bytes = changes[0].line.length;
   for (const row of others) {
-    const change = await reader(row);
-    bytes += toLine(change).length;
+    const change = write(await reader(row));
+    bytes += change.line.length;
     if (bytes > batch.bytes) break;
     changes.push(change);
     last = row;

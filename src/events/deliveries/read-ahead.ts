@@ -7,7 +7,7 @@ import { patterns } from "../../paths/patterns.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { changeFields } from "../changes/fields.ts";
-import { createLoggedMessage } from "../changes/logged-messages.ts";
+import type { LoggedMessage } from "../changes/logged-messages.ts";
 import { toChange } from "../changes/message.ts";
 import { createReadable } from "../changes/readable-entries.ts";
 import { findPinned, resolvePaths } from "../changes/resolve-paths.ts";
@@ -15,7 +15,9 @@ import { type ChangeRow, selectChanges } from "../changes/store.ts";
 import { permissionToDeliver } from "../webhooks/rules.ts";
 import { type Claimed, type Position, findWindowEnd } from "./store.ts";
 
-type Dependencies = Pick<ResourceDependencies, "database" | "registry" | "authorHolds">;
+interface Dependencies extends Pick<ResourceDependencies, "database" | "registry" | "authorHolds"> {
+  readonly loggedMessage: LoggedMessage;
+}
 
 /** The next entries of a log that a filter matches. */
 interface Ahead {
@@ -36,9 +38,7 @@ export interface LogOfWebhook {
   readonly readerFor: (webhook: Claimed) => Promise<((row: ChangeRow) => Promise<Change>) | undefined>;
 }
 
-export function createLogOfWebhook({ database, registry, authorHolds }: Dependencies): LogOfWebhook {
-  const loggedMessage = createLoggedMessage(registry);
-
+export function createLogOfWebhook({ database, registry, authorHolds, loggedMessage }: Dependencies): LogOfWebhook {
   const holdsOf = async ({ member_org_id, member_id, org_id }: Claimed): Promise<Holds | undefined> => {
     const org = await database.reads.selectFrom("orgs").select("id").where("id", "=", member_org_id).executeTakeFirst();
     if (org === undefined) return undefined;

@@ -14,6 +14,12 @@ export interface Content {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A Change, and how it is written in JSON. */
+export interface Written {
+  readonly change: Change;
+  readonly line: string;
+}
+
 type Place = Pick<Change, "revision" | "position">;
 
 /** Returns the id of a Change, which no other one of any org has. It has no dot, which separates it from the rest of what is signed. */
@@ -25,64 +31,67 @@ export function messageId(changes: readonly [Place, ...Place[]]): string {
   return first === last ? idOf(first) : `${idOf(first)}_${idOf(last)}`;
 }
 
-export const toLine = (change: Change): string => toJsonString(ChangeSchema, change, { useProtoFieldName: true });
+export const write = (change: Change): Written => ({
+  change,
+  line: toJsonString(ChangeSchema, change, { useProtoFieldName: true }),
+});
 
 /** @param orgId of the log, which is the source of CloudEvents. */
-export function contentOf(format: Webhooks["format"], orgId: string, changes: readonly [Change, ...Change[]]): Content {
-  const id = messageId(changes);
-  const [change] = changes;
+export function contentOf(
+  format: Webhooks["format"],
+  orgId: string,
+  [first, ...others]: readonly [Written, ...Written[]],
+): Content {
+  const { change, line } = first;
+  const id = messageId([change, ...others.map((each) => each.change)]);
+  const event = { id, orgId, type: typeOf(change), time: timeOf(change) };
   switch (format) {
-    case "STANDARD": {
-      const timestamp = timeOf(change);
-      const body = `{"type":${JSON.stringify(typeOf(change))},"timestamp":"${timestamp}","data":${toLine(change)}}`;
-      return { id, body, headers: json };
-    }
+    case "STANDARD":
+      return { id, body: standardBody(event, line), headers: json };
     case "CLOUDEVENTS":
-      return {
-        id,
-        body: toLine(change),
-        headers: {
-          ...json,
-          "ce-specversion": "1.0",
-          "ce-id": id,
-          "ce-source": `/orgs/@${orgId}/changes`,
-          "ce-type": `dev.tenantry.${typeOf(change)}`,
-          "ce-time": timeOf(change),
-          "ce-subject": encodeHeader(change.resourcePath),
-        },
-      };
+      return { id, body: line, headers: { ...cloudEvent(event), "ce-subject": encodeHeader(change.resourcePath) } };
     case "NDJSON_BATCH":
-      return {
-        id,
-        body: changes.map((each) => `${toLine(each)}\n`).join(""),
-        headers: { "content-type": "application/x-ndjson" },
-      };
+      return { id, body: [first, ...others].map((each) => `${each.line}\n`).join(""), headers: lines };
   }
 }
 
 /** Returns what `:test` sends. */
 export function testContent(format: Webhooks["format"], orgId: string, id: string, time: Date): Content {
-  const timestamp = time.toISOString();
-  const type = "webhook.test";
-  const ofEvent = {
-    "ce-specversion": "1.0",
-    "ce-id": id,
-    "ce-source": `/orgs/@${orgId}/changes`,
-    "ce-type": `dev.tenantry.${type}`,
-    "ce-time": timestamp,
-  };
-  const text = JSON.stringify({ type, timestamp, data: {} });
+  const event = { id, orgId, type: "webhook.test", time: time.toISOString() };
+  const text = standardBody(event, "{}");
   switch (format) {
     case "STANDARD":
       return { id, body: text, headers: json };
     case "CLOUDEVENTS":
-      return { id, body: "{}", headers: { ...json, ...ofEvent } };
+      return { id, body: "{}", headers: cloudEvent(event) };
     case "NDJSON_BATCH":
-      return { id, body: `${text}\n`, headers: { "content-type": "application/x-ndjson" } };
+      return { id, body: `${text}\n`, headers: lines };
   }
 }
 
 const json = { "content-type": "application/json" };
+const lines = { "content-type": "application/x-ndjson" };
+
+/** What each format says of an event. */
+interface Event {
+  readonly id: string;
+  readonly orgId: string;
+  readonly type: string;
+  readonly time: string;
+}
+
+/** @param data in JSON. */
+const standardBody = ({ type, time }: Event, data: string): string =>
+  `{"type":${JSON.stringify(type)},"timestamp":"${time}","data":${data}}`;
+
+const cloudEvent = ({ id, orgId, type, time }: Event) => ({
+  ...json,
+  "ce-specversion": "1.0",
+  "ce-id": id,
+  "ce-source": `/orgs/@${orgId}/changes`,
+  "ce-type": `dev.tenantry.${type}`,
+  "ce-time": time,
+});
 
 /** Returns all headers of a request. @param secrets the keys with which it is signed, each for itself. */
 export function headersOf(

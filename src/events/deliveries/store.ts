@@ -7,7 +7,7 @@ import type { Schema } from "../../database/schema.ts";
 import type { WebhookDeliveries, Webhooks } from "../../database/webhook-tables.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { compared } from "../changes/store.ts";
-import { keptDays, keptDeliveries } from "../webhooks/deliveries.ts";
+import { keptDays, keptDeliveries } from "../webhooks/list-deliveries.ts";
 import { afterAll } from "../webhooks/rules.ts";
 
 /** A webhook, by its keys. */

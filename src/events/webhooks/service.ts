@@ -4,7 +4,7 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import { webhookDefinition } from "./definition.ts";
-import { createListDeliveries } from "./deliveries.ts";
+import { createListDeliveries } from "./list-deliveries.ts";
 import { rotateSecret } from "./rotate-secret.ts";
 import { type WebhookDependencies, createWebhookRules } from "./rules.ts";
 import { type ServedWebhooks, createChangeWebhook, pause, replay, resume } from "./set-state.ts";

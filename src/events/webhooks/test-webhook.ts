@@ -10,7 +10,7 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { headersOf, testContent } from "../deliveries/request.ts";
 import { post } from "../deliveries/send.ts";
-import { toDelivery } from "./deliveries.ts";
+import { toDelivery } from "./list-deliveries.ts";
 import { liveSecrets } from "./secret.ts";
 import type { ServedWebhooks } from "./set-state.ts";
 

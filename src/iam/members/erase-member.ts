@@ -45,8 +45,9 @@ export function createEraseMember(dependencies: ResourceDependencies) {
           const erased = { orgId: org.id, memberId: await requirePurged(transaction, path) };
           if (request.validateOnly) return toAnswer(await countOfMember(db, erased));
           const count = await eraseMember(db, erased, maxEntries);
+          if (count === maxEntries) return toAnswer(count);
           await forgetAnswers(transaction, erased.memberId);
-          if (count < maxEntries && before + count > 0) recordErasure(transaction, erased.memberId);
+          if (before + count > 0) recordErasure(transaction, erased.memberId);
           return toAnswer(count);
         }),
       );
