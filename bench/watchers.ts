@@ -32,30 +32,35 @@ await withService(async ({ url, key, pid }) => {
   await write("first");
   const before = kilobytes();
   const abort = new AbortController();
-  const arrived = { messages: 0, wake: (): void => {} };
+  /** Streams that are open, and changes that have arrived. Checkpoints come whenever a stream has been quiet. */
+  const arrived = { streams: 0, changes: 0, wake: (): void => {} };
+  const failure = Promise.withResolvers<never>();
   const read = async (client: ReturnType<typeof createClient<typeof ChangesService>>): Promise<void> => {
-    for await (const { resumeRevision } of client.watchChanges({ parentPath }, { signal: abort.signal })) {
-      if (resumeRevision === "") throw new Error("a message says nothing of its revision");
-      arrived.messages++;
+    let isOpen = false;
+    for await (const { event } of client.watchChanges({ parentPath }, { signal: abort.signal })) {
+      if (event.case === "change") arrived.changes++;
+      else if (!isOpen) arrived.streams++;
+      isOpen = true;
       arrived.wake();
     }
   };
-  const all = async (wanted: number): Promise<void> => {
-    while (arrived.messages < wanted) await new Promise<void>((resolve) => (arrived.wake = resolve));
+  const until = async (isReached: () => boolean): Promise<void> => {
+    while (!isReached())
+      await Promise.race([new Promise<void>((resolve) => (arrived.wake = resolve)), failure.promise]);
   };
   let client = createClient(ChangesService, transportOf());
   for (let index = 0; index < count; index++) {
     // A connection has 256 streams at most.
     if (index % 200 === 0) client = createClient(ChangesService, transportOf());
-    void read(client).catch(() => undefined);
+    read(client).catch((error: unknown) => abort.signal.aborted || failure.reject(error));
   }
-  await all(count);
+  await until(() => arrived.streams === count);
   console.log(`${count} streams: ${((kilobytes() - before) / count).toFixed(0)} kB each`);
   const times: number[] = [];
   for (let index = 0; index < changes; index++) {
     const startedAt = performance.now();
     await write(`group-${index}`);
-    await all(count * (index + 2));
+    await until(() => arrived.changes === count * (index + 1));
     times.push(performance.now() - startedAt);
   }
   times.sort((one, other) => one - other);

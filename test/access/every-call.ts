@@ -4,6 +4,7 @@ import {
   type DescField,
   type DescMessage,
   type DescMethodUnary,
+  type DescService,
   type MessageInitShape,
   getOption,
 } from "@bufbuild/protobuf";
@@ -14,6 +15,7 @@ import { FieldBehavior, field_behavior } from "../../gen/google/api/field_behavi
 import { resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { patternsOf } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
+import { createMethodTable } from "../../src/rpc/method-table.ts";
 
 export type Request = Record<string, unknown>;
 
@@ -26,6 +28,19 @@ export interface EveryCall {
   /** Empty for the platform. */
   readonly path: string;
   readonly request: Request;
+}
+
+interface EveryMethod {
+  readonly name: string;
+  readonly method: DescMethodUnary;
+  readonly rules: MethodRules;
+}
+
+/** Returns the methods that answer with one message. `every-method.test.ts` says which do not. */
+export function unaryMethods(services: readonly DescService[]): EveryMethod[] {
+  return [...createMethodTable(services)].flatMap(([method, rules]) =>
+    method.methodKind === "unary" ? [{ name: rules.name, method: method as DescMethodUnary, rules }] : [],
+  );
 }
 
 /** @throws Error for a method with a path or a field that this file does not know yet. */

@@ -15,16 +15,29 @@ import { openReads } from "../support/service-catalog.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport, createUsualGrpcTransport, protocols } from "../support/transports.ts";
-import { type EveryCall, type Paths, type Request, callMethod, callsOf, eachOf, hasRoute } from "./every-call.ts";
+import {
+  type EveryCall,
+  type Paths,
+  type Request,
+  callMethod,
+  callsOf,
+  eachOf,
+  hasRoute,
+  unaryMethods,
+} from "./every-call.ts";
 import { createEveryPlace } from "./every-place.ts";
 
 const table = createMethodTable([...services, ...standardServices]);
-const methods = [...table]
-  .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }))
-  // Their requests contain the credential.
-  .filter(({ rules }) => !rules.unauthenticated)
-  // test/events/watch-changes.test.ts has the streams.
-  .filter(({ rules }) => !rules.name.endsWith("/WatchChanges"));
+// The requests of the others contain the credential.
+const methods = unaryMethods([...services, ...standardServices]).filter(({ rules }) => !rules.unauthenticated);
+
+/** The methods that the tables of access leave out, by the files that say who may call them. */
+const streams = { "test/events/watch-changes.test.ts": "iam.v1alpha.ChangesService/WatchChanges" };
+
+test("each stream is in a file that says who may open it", () => {
+  const found = [...table].flatMap(([{ methodKind }, { name }]) => (methodKind === "unary" ? [] : [name]));
+  expect(found).toEqual(Object.values(streams));
+});
 
 /** Methods of a standard that is defined only for HTTP. */
 const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);

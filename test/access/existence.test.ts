@@ -14,7 +14,7 @@ import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
 import { describeService } from "../rpc/describe-service.ts";
-import { type EveryCall, type Request, callMethod, callsOf, eachOf, hasRoute } from "./every-call.ts";
+import { type EveryCall, type Request, callMethod, callsOf, eachOf, hasRoute, unaryMethods } from "./every-call.ts";
 import { type Probe, type Variant, probesOf } from "./existence-probes.ts";
 import { type FurnishedOrg, furnishOrg, removeInfrastructure } from "./furnish-org.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
@@ -22,13 +22,10 @@ import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { openReads } from "../support/service-catalog.ts";
 import { rounds } from "../support/rounds.ts";
 
-const table = createMethodTable([...services, ...standardServices]);
-const methods = [...table]
-  .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }))
-  // They tell every caller what there is, or are about the caller or a token, which the request contains.
-  .filter(({ name, method }) => !openReads.has(name) && method.parent !== TokensService && method.parent !== MeService)
-  // test/events/watch-changes.test.ts has the streams.
-  .filter(({ name }) => !name.endsWith("/WatchChanges"));
+// The others tell every caller what there is, or are about the caller or a token, which the request contains.
+const methods = unaryMethods([...services, ...standardServices]).filter(
+  ({ name, method }) => !openReads.has(name) && method.parent !== TokensService && method.parent !== MeService,
+);
 
 /** Those of a standard that is spoken over HTTP only. */
 const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);

@@ -4,7 +4,6 @@ import { type DescMethodUnary, toJsonString } from "@bufbuild/protobuf";
 import { type Transport, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ResourceTypesService } from "../../gen/resources/v1alpha/resource_type_pb.ts";
-import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
@@ -12,14 +11,11 @@ import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { type Caller, type Company, openCompany } from "./callers.ts";
-import { type Request, callMethod, eachOf } from "./every-call.ts";
+import { type Request, callMethod, eachOf, unaryMethods } from "./every-call.ts";
 import { type FurnishedOrg, furnishOrg } from "./furnish-org.ts";
 import { type WildcardCall, readsThroughWildcards, wildcardCallsOf } from "./wildcard-calls.ts";
 
-const methods = [...createMethodTable([...services])]
-  .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }))
-  // test/events/watch-ends.test.ts has the streams.
-  .filter(({ name, rules }) => readsThroughWildcards(rules) && !name.endsWith("/WatchChanges"));
+const methods = unaryMethods(services).filter(({ rules }) => readsThroughWildcards(rules));
 
 /** Have no parent that `-` could stand for. */
 const withoutParent = [
