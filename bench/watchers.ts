@@ -10,8 +10,12 @@ import { withService } from "../scripts/with-service.ts";
 
 const count = Number(process.argv[2] ?? 500);
 const changes = 20;
+/** A connection has 256 at most. */
+const streamsPerConnection = 200;
 
 process.env["TENANTRY_STREAMS_PER_CALLER"] = String(count);
+// Streams are requests in flight, and there is a write besides.
+process.env["TENANTRY_REQUESTS_PER_ADDRESS"] = String(count + 10);
 
 await withService(async ({ url, key, pid }) => {
   const transportOf = () =>
@@ -50,8 +54,10 @@ await withService(async ({ url, key, pid }) => {
   };
   let client = createClient(ChangesService, transportOf());
   for (let index = 0; index < count; index++) {
-    // A connection has 256 streams at most.
-    if (index % 200 === 0) client = createClient(ChangesService, transportOf());
+    if (index % streamsPerConnection === 0) {
+      await until(() => arrived.streams === index);
+      client = createClient(ChangesService, transportOf());
+    }
     read(client).catch((error: unknown) => abort.signal.aborted || failure.reject(error));
   }
   await until(() => arrived.streams === count);
