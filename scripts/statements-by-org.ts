@@ -2,24 +2,13 @@
 // scripts/statements/not-led.ts does not list.
 //   RECORD_STATEMENTS=on-18 npm test
 //   node scripts/statements-by-org.ts on-18
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { tablesNotLed } from "./statements/led-by-org.ts";
 import { type NotLed, notLed } from "./statements/not-led.ts";
 import { readRecords } from "./statements/read-records.ts";
+import { tablesOfOrgs } from "./statements/tables-of-orgs.ts";
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("the argument is the folder of a run");
-
-const schema = readFileSync(join(import.meta.dirname, "../src/database/schema.sql"), "utf8");
-/** The catalog of services is in the org `system`, and of no org. */
-const ofNoOrg = new Set(["services", "resource_types", "quantity_kinds", "quality_kinds"]);
-const ofOrgs = new Set(
-  [...schema.matchAll(/^create table (\w+) \(([^;]*);/gm)]
-    .filter(([, , columns = ""]) => /^ {2}org_id /m.test(columns))
-    .map(([, table = ""]) => table)
-    .filter((table) => !ofNoOrg.has(table)),
-);
 
 const sent = new Map(
   readRecords(folder).flatMap(({ statements }) =>
@@ -27,7 +16,7 @@ const sent = new Map(
   ),
 );
 const found = [...sent.values()].flatMap((statement) =>
-  tablesNotLed(statement.text, ofOrgs).map((table) => ({ ...statement, table })),
+  tablesNotLed(statement.text, tablesOfOrgs).map((table) => ({ ...statement, table })),
 );
 const covers = ({ start = "", end = "", tables }: NotLed, { identity, table }: (typeof found)[number]): boolean =>
   identity.startsWith(start) && identity.endsWith(end) && (tables?.includes(table) ?? true);
