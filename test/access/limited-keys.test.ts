@@ -161,10 +161,10 @@ test("a decision costs one statement with a limited key, and none with another",
   await cast.grant(org, alice.path, keysAdmin);
   const limited = await makeKey(mallory, alice.path);
   const unlimited = await makeKey(alice, alice.path);
-  const countOf = async ({ api }: Keyed, call: () => Promise<unknown>): Promise<number> => {
+  const countOf = async ({ api }: Keyed, call: () => Promise<unknown>, expected: number): Promise<number> => {
     const counts: number[] = [];
-    // The fewest, because other work of the server has statements, too.
-    for (let round = 0; round < 6; round++) {
+    // The fewest, because other work of the server has statements, too: on a busy machine it takes some rounds until there is none.
+    for (let round = 0; round < 6 || (round < 60 && Math.min(...counts) > expected); round++) {
       // The first call after a change reads the change.
       await api.apiKeys.getApiKey({ path: unlimited.key.path });
       const query = vi.spyOn(pg.Client.prototype, "query");
@@ -175,15 +175,21 @@ test("a decision costs one statement with a limited key, and none with another",
     }
     return Math.min(...counts);
   };
-  const countsOf = async (keyed: Keyed) => ({
-    get: await countOf(keyed, () => keyed.api.apiKeys.getApiKey({ path: unlimited.key.path })),
-    update: await countOf(keyed, () =>
-      keyed.api.apiKeys.updateApiKey({ path: limited.key.path, apiKey: { displayName: uniqueName("k") } }),
+  const countsOf = async (keyed: Keyed, expected: { get: number; update: number }) => ({
+    get: await countOf(keyed, () => keyed.api.apiKeys.getApiKey({ path: unlimited.key.path }), expected.get),
+    update: await countOf(
+      keyed,
+      () => keyed.api.apiKeys.updateApiKey({ path: limited.key.path, apiKey: { displayName: uniqueName("k") } }),
+      expected.update,
     ),
   });
   // The key with the head of the org, and the row; a write decides again under its lock. Its deadline is sent with its beginning.
-  expect(await countsOf(unlimited)).toEqual({ get: 2, update: 8 });
-  expect(await countsOf(limited)).toEqual({ get: 3, update: 10 });
+  for (const [keyed, expected] of [
+    [unlimited, { get: 2, update: 8 }],
+    [limited, { get: 3, update: 10 }],
+  ] as const) {
+    expect(await countsOf(keyed, expected)).toEqual(expected);
+  }
 });
 
 test("neither questions, lists, searches nor previews count more", async () => {
