@@ -18,7 +18,7 @@ FIELDS = ("after", "before", "origin", "resource_path")
 ORIGIN = ("credential_id", "on_behalf_of", "reason", "remote_address", "request_id", "user_agent")
 # What a change has in JSON; what has another name is proved by nothing.
 FIELDS_OF_CHANGES = {
-    *("org_path", "revision", "position", "time", "type", "method", "resource_type", "resource_id", "resource_path"),
+    *("org_path", "customer_path", "revision", "position", "time", "type", "method", "resource_type", "resource_id", "resource_path"),
     *("actor_path", "impersonator_path", "source", "end_time", "before", "after", "changed_fields"),
     *("withheld_fields", "erased_fields", "proof", *ORIGIN),
 }
@@ -56,17 +56,29 @@ def type_of(record):
     return "DELETED" if record["after"] is None else "UPDATED"
 
 
+def log_of(said):
+    """Returns the id of the org or the customer whose log it is: of a record, or of what a head says."""
+    return said.get("org_id") or said["customer_id"]
+
+
+def log_path(said):
+    """Returns the name and the value of the field that says whose log it is."""
+    if said.get("org_id"):
+        return {"org_path": f"/orgs/@{said['org_id']}"}
+    return {"customer_path": f"/customers/@{said['customer_id']}"}
+
+
 def member_path(record, name):
     if record[name] is None:
         return ""
-    return f"/orgs/@{record['actor_org_id'] or record['org_id']}/members/@{record[name]}"
+    return f"/orgs/@{record['actor_org_id'] or log_of(record)}/members/@{record[name]}"
 
 
 def proved_fields(record, texts):
     """Returns what a change has to show."""
     origin = json.loads(texts.get("origin", "{}"))
     return {
-        "org_path": f"/orgs/@{record['org_id']}",
+        **{"org_path": "", "customer_path": "", **log_path(record)},
         "type": type_of(record),
         "actor_path": member_path(record, "actor_id"),
         "impersonator_path": member_path(record, "impersonator_id"),
@@ -115,9 +127,9 @@ def head_problem(line, said):
         return None
     if not same_time(head.get("time", said["time"]), said["time"]):
         return "the line shows another time than it says"
-    proved = {"org_path": f"/orgs/@{said['org_id']}", "revision": said["revision"], "hash": said["hash"]}
+    proved = {**log_path(said), "revision": said["revision"], "hash": said["hash"]}
     for name in sorted(set(head) - {"jws", "time"}):
-        if head[name] != proved.get(name):
+        if head[name] != proved.get(name, ""):
             return f"the line shows another {name} than it says"
     return None
 
@@ -153,29 +165,29 @@ class Check:
             self.fault(f"{where}: a signed head cannot be used: {problem}")
             return
         self.noted.append(said)
-        if self.made.get(said["org_id"]) == said["hash"]:
+        if self.made.get(log_of(said)) == said["hash"]:
             self.proved.add(said["hash"])
 
     def previous_of(self, record):
-        org = record["org_id"]
+        log = log_of(record)
         if record["position"] == 0:
             if record["chain_start"] == record["revision"]:
                 return "0" * 64
-            if org not in self.heads:
-                heads = (h for h in self.noted if h["org_id"] == org and is_next(h["revision"], record["revision"]))
+            if log not in self.heads:
+                heads = (h for h in self.noted if log_of(h) == log and is_next(h["revision"], record["revision"]))
                 return next((head["hash"] for head in heads), None)
-        return self.heads.get(org)
+        return self.heads.get(log)
 
     def restart_problem(self, record):
         """Tells where another chain begins; returns what is wrong with that."""
         # The first 16 digits of a revision are its number.
-        org, revision = record["org_id"], record["revision"]
-        last, self.lasts[org] = self.lasts.get(org), revision
+        log, revision = log_of(record), record["revision"]
+        last, self.lasts[log] = self.lasts.get(log), revision
         if last is None or record["chain_start"] != revision or record["position"] != 0:
             return None
         if revision[:18] <= last[:18]:
             return "a chain begins with it, though its revision is not later than the one before"
-        print(f"{org}: another chain begins with {revision}; changes after {last} may be missing")
+        print(f"{log}: another chain begins with {revision}; changes after {last} may be missing")
         return None
 
     def add(self, change, where):
@@ -183,21 +195,21 @@ class Check:
         # A field without anything is not in JSON.
         proof = {"texts": {}, "keys": {}, **change["proof"]}
         record = json.loads(proof["record"])
-        org, previous = record["org_id"], self.previous_of(record)
-        is_first = org not in self.heads
+        log, previous = log_of(record), self.previous_of(record)
+        is_first = log not in self.heads
         restart_problem = self.restart_problem(record)
         problem = problem_of(proof, record, previous) or restart_problem
-        self.heads[org] = proof["hash"]
-        self.made.pop(org, None)
+        self.heads[log] = proof["hash"]
+        self.made.pop(log, None)
         self.count += 1
         name = f"{where}: {record['revision']} {record['position']}"
         if problem is not None:
             self.fault(f"{name}: {problem}")
             return
         if previous is None:
-            print(f"{org}: the file begins with {record['revision']} {record['position']}, which is taken as it is")
+            print(f"{log}: the file begins with {record['revision']} {record['position']}, which is taken as it is")
         else:
-            self.made[org] = proof["hash"]
+            self.made[log] = proof["hash"]
             # The hash of an entry that was taken as it is may be copied, whatever follows it.
             proved = (previous, proof["hash"]) if is_first else (proof["hash"],)
             self.proved |= {head["hash"] for head in self.noted if head["hash"] in proved}
@@ -207,11 +219,11 @@ class Check:
     def end(self):
         for head in self.noted:
             if head["hash"] not in self.proved:
-                self.fault(f"{head['org_id']}: the head of {head['revision']} is that of no change: some were cut off or replaced")
+                self.fault(f"{log_of(head)}: the head of {head['revision']} is that of no change: some were cut off or replaced")
             else:
-                print(f"{head['org_id']} is signed up to {head['revision']} of {head['time']} by {head['iss']}")
-        for org, head in self.heads.items():
-            print(f"{org} {head}")
+                print(f"{log_of(head)} is signed up to {head['revision']} of {head['time']} by {head['iss']}")
+        for log, head in self.heads.items():
+            print(f"{log} {head}")
         if self.unproved > 0:
             print(f"{self.unproved} changes without a proof, of which nothing shows that they were written")
         print(f"{self.count} entries, {self.faults} faults")

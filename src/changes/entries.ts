@@ -1,7 +1,7 @@
 // The entries of the change log. All of a transaction are inserted in one statement, whose text is the same for any number of them.
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Entry } from "../database/commits.ts";
-import type { OrgKey } from "../database/org-key.ts";
+import { type OrgKey, isLogOfCustomer } from "../database/org-key.ts";
 import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
@@ -121,17 +121,19 @@ export function appendEntries(
   readHead: string,
 ): void {
   const head = [revision, time, ...valuesOfChain(chain), org.customer_id, org.id, readHead] as const;
+  const holder = holderOf(org);
   const ofMany = entries.length < many ? undefined : insertOfMany(entries, ofHead);
   if (ofMany !== undefined) {
-    db.sendWithNext(sql`with ${headOf(head)} ${ofMany}`.compile(db));
+    db.sendWithNext(sql`with ${headOf(holder, head)} ${ofMany}`.compile(db));
     return;
   }
-  const few = appendFew[entries.length - 1];
-  const values = few === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
-  db.sendWithNext((few ?? appendMany)(db, [...head, ...values]));
+  const { few, any } = appends[holder];
+  const ofFew = few[entries.length - 1];
+  const values = ofFew === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
+  db.sendWithNext((ofFew ?? any)(db, [...head, ...values]));
 }
 
-/** Inserts entries for an org that was just created with their revision. */
+/** Inserts entries for an org or a customer that was just created with their revision. */
 export async function insertEntries(
   db: WriteTransaction,
   entries: readonly Entry[],
@@ -143,8 +145,9 @@ export async function insertEntries(
   const [start, hash] = valuesOfChain(head.chain);
   db.sendWithNext(
     sql`
-      update orgs set chain_revision = ${head.revision}, chain_start = ${start}, chain_hash = ${hash}
-      where customer_id = ${head.org.customer_id} and id = ${head.org.id}`.compile(db),
+      update ${sql.raw(holderOf(head.org))}
+      set chain_revision = ${head.revision}, chain_start = ${start}, chain_hash = ${hash}
+      where ${isHolder(holderOf(head.org), head.org.customer_id, head.org.id)}`.compile(db),
   );
 }
 
@@ -152,46 +155,67 @@ function valuesOfChain(chain: ChainEnd | undefined): readonly [start: string | n
   return chain === undefined ? [null, null] : [chain.start, bytes(chain.hash)];
 }
 
-/** The org of the head that was set; null if it was not, which no entry may have, so that the statement fails. */
+/** The org or customer of the head that was set; null if it was not, which no entry may have, so that the statement fails. */
 const ofHead = sql`(select id from head)`;
+
+/** The table with the heads of logs. */
+type LogHolder = "orgs" | "customers";
+
+const holderOf = (key: OrgKey): LogHolder => (isLogOfCustomer(key) ? "customers" : "orgs");
+
+function isHolder(holder: LogHolder, customerId: unknown, id: unknown): RawBuilder<SqlBool> {
+  return holder === "orgs"
+    ? sql<SqlBool>`customer_id = ${customerId} and id = ${id}`
+    : sql<SqlBool>`id = ${customerId} and id = ${id}`;
+}
 
 /** The number of values of `headOf`. */
 const headValues = 7;
 
-/** Appends any number of entries. */
-const appendMany = createAppend(2, ([shared, own]) => selectOf(shared, own, ofHead));
+/** The statements that append entries. */
+const appends = { orgs: createAppends("orgs"), customers: createAppends("customers") };
 
-/** Appends one entry, or two: most writes have no more. Their values take PostgreSQL less time than JSON, of which it makes rows first. */
-const appendFew = [1, 2].map((count) =>
-  createAppend(count * columns.length, (values) => {
-    const rows = Array.from({ length: count }, (_, row) =>
-      columns.map((column, index) => {
-        if (column === "org_id") return ofHead;
-        return sql`${values[row * columns.length + index]}::${sql.raw(columnTypes[column])}`;
-      }),
-    );
-    return sql`values ${sql.join(rows.map((row) => sql`(${sql.join(row)})`))}`;
-  }),
-);
+function createAppends(holder: LogHolder) {
+  return {
+    /**
+     * Appends one entry, or two: most writes have no more. Their values take PostgreSQL less time than JSON, of which it makes rows
+     * first.
+     */
+    few: [1, 2].map((count) => createAppend(holder, count * columns.length, (values) => valuesOfRows(values, count))),
+    /** Appends any number of entries. */
+    any: createAppend(holder, 2, ([shared, own]) => selectOf(shared, own, ofHead)),
+  };
+}
+
+function valuesOfRows(values: readonly unknown[], count: number): RawBuilder<unknown> {
+  const rows = Array.from({ length: count }, (_, row) =>
+    columns.map((column, index) => {
+      if (column === "org_id") return ofHead;
+      return sql`${values[row * columns.length + index]}::${sql.raw(columnTypes[column])}`;
+    }),
+  );
+  return sql`values ${sql.join(rows.map((row) => sql`(${sql.join(row)})`))}`;
+}
 
 /** @param rowsOf returns the rows to insert. */
 function createAppend(
+  holder: LogHolder,
   count: number,
   rowsOf: (values: readonly unknown[]) => RawBuilder<unknown>,
 ): StatementTemplate<unknown> {
   return createStatementTemplate(headValues + count, (db, values) =>
     sql`
-      with ${headOf(values)}
+      with ${headOf(holder, values)}
       ${insertOf(rowsOf(values.slice(headValues)))}`.compile(db),
   );
 }
 
-function headOf(values: readonly unknown[]): RawBuilder<unknown> {
+function headOf(holder: LogHolder, values: readonly unknown[]): RawBuilder<unknown> {
   const [revision, time, chainStart, chainHash, customerId, orgId, readHead] = values;
   return sql`head as (
-    update orgs set revision = ${revision}, revision_time = ${time},
+    update ${sql.raw(holder)} set revision = ${revision}, revision_time = ${time},
       chain_revision = ${revision}, chain_start = ${chainStart}, chain_hash = ${chainHash}
-    where customer_id = ${customerId} and id = ${orgId} and revision = ${readHead} returning id
+    where ${isHolder(holder, customerId, orgId)} and revision = ${readHead} returning id
   )`;
 }
 

@@ -3,6 +3,7 @@
 import { hash } from "node:crypto";
 import { SocketAddress, isIPv6 } from "node:net";
 import type { Entry } from "../database/commits.ts";
+import { isLogOfCustomer } from "../database/org-key.ts";
 import { canonicalJson } from "./canonical-json.ts";
 
 /** The fields of an entry to which its record has commitments. */
@@ -59,6 +60,7 @@ export type Recorded = Pick<
   | "actor_org_id"
   | "chain_start"
   | "container_id"
+  | "customer_id"
   | "delegate_id"
   | "delegation_id"
   | "format"
@@ -78,8 +80,9 @@ export type Recorded = Pick<
   readonly end_time?: Date | null;
 };
 
-/** Returns the record of an entry, whose keys are in their order. @param commitments those to its fields. */
+/** Returns the record of an entry, whose keys are in their order. The customer is in those of its own log. @param commitments those to its fields. */
 export function recordOf(entry: Recorded, { after, before, origin, resource_path }: OfFields<string>): string {
+  const isOfCustomer = isLogOfCustomer({ id: entry.org_id, customer_id: entry.customer_id });
   return JSON.stringify({
     actor_id: entry.actor_id ?? null,
     actor_org_id: entry.actor_org_id ?? null,
@@ -87,13 +90,14 @@ export function recordOf(entry: Recorded, { after, before, origin, resource_path
     before,
     chain_start: entry.chain_start ?? null,
     container_id: entry.container_id ?? null,
+    ...(isOfCustomer && { customer_id: entry.customer_id }),
     delegate_id: entry.delegate_id ?? null,
     delegation_id: entry.delegation_id ?? null,
     end_time: entry.end_time ?? null,
     format: entry.format,
     impersonator_id: entry.impersonator_id ?? null,
     method: entry.method,
-    org_id: entry.org_id,
+    org_id: isOfCustomer ? null : entry.org_id,
     origin,
     position: entry.position,
     resource_id: entry.resource_id,

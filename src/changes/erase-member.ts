@@ -61,7 +61,7 @@ export async function isInLog(db: WriteTransaction, { orgId, memberId }: Erased)
 export async function countOfMember(db: WriteTransaction, erased: Erased): Promise<number> {
   const actors = await actorsOf(db, erased);
   let count = 0;
-  for (const orgId of [erased.orgId, ...(await findOrgs(db, erased, actors))]) {
+  for (const orgId of [erased.orgId, ...(await findLogs(db, erased, actors))]) {
     const { rows } = await sql<{ count: number }>`
       select count(*)::int as count from changes where org_id = ${orgId} and ${isTheirs(orgId, erased, actors)}`.execute(
       db,
@@ -72,7 +72,7 @@ export async function countOfMember(db: WriteTransaction, erased: Erased): Promi
 }
 
 /**
- * Erases a member from up to `limit` entries of the logs of all orgs: from its own calls, where they came from and what they said; from
+ * Erases a member from up to `limit` entries of the logs of all orgs and customers: from its own calls, where they came from and what they said; from
  * entries about it and what is below it, the paths and names. To be called under the lock of its org, when it is purged.
  *
  * @returns how many entries were changed; fewer than `limit` if none is left.
@@ -80,7 +80,7 @@ export async function countOfMember(db: WriteTransaction, erased: Erased): Promi
 export async function eraseMember(db: WriteTransaction, erased: Erased, limit: number): Promise<number> {
   const actors = await actorsOf(db, erased);
   let count = await eraseInOrg(db, erased.orgId, erased, actors, limit);
-  for (const orgId of count < limit ? await findOrgs(db, erased, actors) : []) {
+  for (const orgId of count < limit ? await findLogs(db, erased, actors) : []) {
     if (count < limit) count += await eraseInOrg(db, orgId, erased, actors, limit - count);
   }
   return count;
@@ -112,11 +112,13 @@ async function actorsOf(db: WriteTransaction, { orgId, memberId }: Erased): Prom
   return [memberId, ...rows.map(({ id }) => id)];
 }
 
-/** Finds the other orgs in whose logs it has acted. */
-async function findOrgs(db: WriteTransaction, erased: Erased, actors: readonly string[]): Promise<string[]> {
+/** Finds the other orgs, and the customers, in whose logs it has acted. */
+async function findLogs(db: WriteTransaction, erased: Erased, actors: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from orgs where id <> ${erased.orgId} and exists (
-      select from changes where changes.org_id = orgs.id and ${hasActed(erased, actors)})`.execute(db);
+      select from changes where changes.org_id = orgs.id and ${hasActed(erased, actors)})
+    union all select id from customers where exists (
+      select from changes where changes.org_id = customers.id and ${hasActed(erased, actors)})`.execute(db);
   return rows.map(({ id }) => id);
 }
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import { matchesReference, orgLevel } from "../database/match-reference.ts";
+import { customerLevel, matchesReference, orgLevel } from "../database/match-reference.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
@@ -38,6 +38,12 @@ function lockThoseOf(named: readonly RawBuilder<SqlBool>[]): RawBuilder<unknown>
     select id from customers
     where id in (select customer_id from found) and (select count(*) from system) >= 0
     order by id for no key update`;
+}
+
+/** Locks the customer that a path names, if there is one, together with the next statement. */
+export function lockNamedCustomer(db: WriteTransaction, customer: Reference): void {
+  const isNamed = matchesReference(customerLevel, customer);
+  db.sendWithNext(sql`select id from customers where ${isNamed} for no key update`.compile(db));
 }
 
 /** Locks a customer, together with the next statement. PostgreSQL keeps the plan of this one, and not of one with an array of ids. */

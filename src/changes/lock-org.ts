@@ -56,9 +56,10 @@ export async function lockOrg(
   return requireLocked(reference, (await db.executeQuery(lockStatement(db, reference, limits))).rows);
 }
 
-/** Locks an org together with the next statement. `requireLocked` takes what comes of it. */
-export function lockOrgWithNext(db: WriteTransaction, reference: Reference): Later<readonly FoundRow[]> {
-  return db.sendWithNext(lockStatement(db, reference));
+/** Locks an org together with the next statement. Throws later as `lockOrg`. */
+export function lockOrgWithNext(db: WriteTransaction, reference: Reference): Later<LockedOrgRow> {
+  const found = db.sendWithNext(lockStatement(db, reference));
+  return () => requireLocked(reference, found());
 }
 
 function lockStatement(
@@ -71,13 +72,14 @@ function lockStatement(
   return statement(db, [reference.by === "any" ? null : reference.value, ...values]);
 }
 
-/**
- * Returns the org that was locked.
- *
- * @throws ServiceError RESOURCE_NOT_FOUND
- */
-export function requireLocked(reference: Reference, [found]: readonly FoundRow[]): LockedOrgRow {
+/** @throws ServiceError RESOURCE_NOT_FOUND */
+function requireLocked(reference: Reference, [found]: readonly FoundRow[]): LockedOrgRow {
   if (found === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
+  return toLocked(found);
+}
+
+/** Returns what was locked with the times that a write in it needs. */
+export function toLocked(found: FoundRow): LockedOrgRow {
   const { last_time: lastTime, ...org } = found;
   const clock = microsecondsOf(org.clock);
   const nextTime = Math.max(clock, microsecondsOf(lastTime) + 1);

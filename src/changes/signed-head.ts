@@ -9,9 +9,11 @@ import {
   decodeProtectedHeader,
 } from "jose";
 
-/** The end of the log of an org. */
+/** The end of the log of an org, or of a customer. */
 export interface LogEnd {
-  readonly orgId: string;
+  /** The id of the org or of the customer. */
+  readonly logId: string;
+  readonly isOfCustomer: boolean;
   readonly revision: string;
   /** Of the revision, with microseconds: `2029-12-31T23:59:59.000001Z`. */
   readonly time: string;
@@ -42,9 +44,10 @@ interface SigningKey {
 
 /** @param issuer the URL of the service. */
 export function createSignHead(signingKey: () => SigningKey, issuer: () => string): SignHead {
-  return async ({ orgId, revision, time, timeline, chainStart, hash }, now) => {
+  return async ({ logId, isOfCustomer, revision, time, timeline, chainStart, hash }, now) => {
     const { id, algorithm, key } = signingKey();
-    const claims = { org_id: orgId, revision, time, timeline, chain_start: chainStart, hash };
+    const log = isOfCustomer ? { customer_id: logId } : { org_id: logId };
+    const claims = { ...log, revision, time, timeline, chain_start: chainStart, hash };
     return new SignJWT({ iss: issuer(), iat: Math.floor(now / 1000), ...claims })
       .setProtectedHeader({ alg: algorithm, typ: type, kid: id })
       .sign(key);
@@ -84,8 +87,10 @@ function toEnd(payload: Uint8Array): SignedEnd {
     if (typeof value !== "string") throw new Error(`it has no ${name}`);
     return value;
   };
+  const isOfCustomer = claims["org_id"] === undefined && claims["customer_id"] !== undefined;
   return {
-    orgId: text("org_id"),
+    logId: text(isOfCustomer ? "customer_id" : "org_id"),
+    isOfCustomer,
     revision: text("revision"),
     time: text("time"),
     timeline: typeof claims["timeline"] === "number" ? claims["timeline"] : null,

@@ -5,7 +5,9 @@ import { isRevision, numberOf } from "./revision.ts";
 
 /** What the checks read of a record. */
 interface ReadRecord {
-  readonly org_id: string;
+  /** Null in the log of a customer. */
+  readonly org_id: string | null;
+  readonly customer_id?: string;
   readonly revision: string;
   readonly position: number;
   readonly chain_start: string;
@@ -14,7 +16,8 @@ interface ReadRecord {
 
 /** An entry that is not as it was written, or does not follow the one before it. */
 export interface ChainFault {
-  readonly orgId: string;
+  /** The id of the org or the customer whose log it is. */
+  readonly logId: string;
   readonly revision: string;
   readonly position: number;
   readonly problem: string;
@@ -24,12 +27,12 @@ export interface ChainFault {
 interface Noted {
   readonly hash: string;
   /** Of a signed head. */
-  readonly orgId?: string;
+  readonly logId?: string;
   readonly revision?: string;
 }
 
 export interface ChainCheck {
-  /** Checks the next entry. The entries of an org come in their order; those of several orgs can be mixed. */
+  /** Checks the next entry. The entries of a log come in their order; those of several logs can be mixed. */
   readonly add: (proof: Proof) => ChainFault | undefined;
   /** Notes a hash, before its entry comes, or directly after it. */
   readonly note: (noted: Noted) => void;
@@ -38,24 +41,24 @@ export interface ChainCheck {
    * first entry was made.
    */
   readonly isProved: (hash: string) => boolean;
-  /** The hash of the last entry of each org, by its id. */
+  /** The hash of the last entry of each log, by the id of its org or customer. */
   readonly heads: ReadonlyMap<string, string>;
-  /** The first entries of orgs that were taken as they are: nothing shows that they were written, and what was before them. */
+  /** The first entries of logs that were taken as they are: nothing shows that they were written, and what was before them. */
   readonly unproved: readonly Omit<ChainFault, "problem">[];
   /** The entries before which the database was promoted or restored, so that others may be lost. */
   readonly breaks: readonly Omit<ChainFault, "problem">[];
-  /** The entries with which another chain of an org begins, after others of it: nothing ties it to these. */
+  /** The entries with which another chain of a log begins, after others of it: nothing ties it to these. */
   readonly restarts: readonly Restart[];
 }
 
 interface Restart {
-  readonly orgId: string;
+  readonly logId: string;
   readonly revision: string;
   /** The revision of the last entry before it. */
   readonly last: string;
 }
 
-/** The first entry of an org is taken as it is, unless it begins a chain, or the head of the revision before was noted. */
+/** The first entry of a log is taken as it is, unless it begins a chain, or the head of the revision before was noted. */
 export function checkChains(): ChainCheck {
   const noted: Noted[] = [];
   const wanted = new Set<string>();
@@ -71,13 +74,14 @@ export function checkChains(): ChainCheck {
 
   const previousOf = (record: ReadRecord): string | undefined => {
     if (beginsChain(record)) return noHash;
-    const { org_id: orgId, revision, position } = record;
-    if (heads.has(orgId) || position !== 0) return heads.get(orgId);
-    return noted.find((each) => each.orgId === orgId && isNext(each.revision, revision))?.hash;
+    const { revision, position } = record;
+    const logId = logOf(record);
+    if (heads.has(logId) || position !== 0) return heads.get(logId);
+    return noted.find((each) => each.logId === logId && isNext(each.revision, revision))?.hash;
   };
 
   const restartOf = (record: ReadRecord) => {
-    const last = lastRevisions.get(record.org_id);
+    const last = lastRevisions.get(logOf(record));
     if (last === undefined || !beginsChain(record)) return undefined;
     return { last, isLater: isLaterNumber(record.revision, last) };
   };
@@ -91,33 +95,37 @@ export function checkChains(): ChainCheck {
     note(one) {
       noted.push(one);
       wanted.add(one.hash);
-      if (one.orgId !== undefined && made.get(one.orgId) === one.hash) proved.add(one.hash);
+      if (one.logId !== undefined && made.get(one.logId) === one.hash) proved.add(one.hash);
     },
     add(proof) {
       const record = JSON.parse(proof.record) as ReadRecord;
-      const { org_id: orgId, revision, position, timeline } = record;
-      const last = timelines.get(orgId);
-      if (timeline !== null) timelines.set(orgId, timeline);
-      if (timeline !== null && last !== undefined && last !== timeline) breaks.push({ orgId, revision, position });
-      const [previous, isFirst] = [previousOf(record), !heads.has(orgId)];
+      const { revision, position, timeline } = record;
+      const logId = logOf(record);
+      const last = timelines.get(logId);
+      if (timeline !== null) timelines.set(logId, timeline);
+      if (timeline !== null && last !== undefined && last !== timeline) breaks.push({ logId, revision, position });
+      const [previous, isFirst] = [previousOf(record), !heads.has(logId)];
       const restart = restartOf(record);
       const problem = findProblem(proof, previous) ?? (restart?.isLater === false ? notLater : undefined);
-      if (restart?.isLater === true) restarts.push({ orgId, revision, last: restart.last });
-      heads.set(orgId, proof.hash);
-      lastRevisions.set(orgId, revision);
-      made.delete(orgId);
-      if (problem !== undefined) return { orgId, revision, position, problem };
+      if (restart?.isLater === true) restarts.push({ logId, revision, last: restart.last });
+      heads.set(logId, proof.hash);
+      lastRevisions.set(logId, revision);
+      made.delete(logId);
+      if (problem !== undefined) return { logId, revision, position, problem };
       if (previous === undefined) {
-        unproved.push({ orgId, revision, position });
+        unproved.push({ logId, revision, position });
         return undefined;
       }
-      made.set(orgId, proof.hash);
+      made.set(logId, proof.hash);
       // The hash of an entry that was taken as it is may be copied, whatever follows it.
       for (const hash of isFirst ? [previous, proof.hash] : [proof.hash]) if (wanted.has(hash)) proved.add(hash);
       return undefined;
     },
   };
 }
+
+/** Returns the id of the org or the customer whose log has the record. */
+const logOf = ({ org_id: orgId, customer_id: customerId = "" }: ReadRecord): string => orgId ?? customerId;
 
 function beginsChain({ revision, position, chain_start: start }: ReadRecord): boolean {
   return start === revision && position === 0;

@@ -13,7 +13,7 @@ import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
 import { type OrgTransaction, createOrgTransaction } from "./write-in-org.ts";
-import { type WriteLocks, lockCustomersFirst } from "./write-locks.ts";
+import { type OrgLocks, type WriteLocks, lockCustomersFirst } from "./write-locks.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** The state of a group after some of its writes. */
@@ -37,7 +37,7 @@ interface KeptRead {
 
 export interface WriteGroup {
   readonly db: WriteTransaction;
-  readonly locks: WriteLocks;
+  readonly locks: OrgLocks;
   readonly org: LockedOrgRow;
   /** When the lock was taken, by `performance.now()`. */
   readonly lockedAt: number;
@@ -57,7 +57,7 @@ export interface WriteGroup {
  */
 export async function beginGroup(
   db: WriteTransaction,
-  locks: WriteLocks,
+  locks: OrgLocks,
   remainingMs = Number.POSITIVE_INFINITY,
 ): Promise<WriteGroup> {
   const limits = shortenedLimits(transactionLimits, remainingMs);
@@ -83,7 +83,7 @@ export async function beginGroup(
  */
 export async function beginInGroup(group: WriteGroup, locks: WriteLocks, author: Author): Promise<OrgTransaction> {
   const { db, lockedAt, written } = group;
-  if (locks.customer === true && group.locks.customer !== true)
+  if ("logOfCustomer" in locks || (locks.customer === true && group.locks.customer !== true))
     throw new Error("a write needs a lock that its group lacks");
   const elapsedMs = performance.now() - lockedAt;
   const lockTime = new Date(group.org.lockTime.getTime() + elapsedMs);

@@ -10,15 +10,16 @@ import { chainEndOf, sealInTurns } from "./chain.ts";
 import type { Change } from "./change.ts";
 import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
 import { type NewId, createIdSource } from "./id-source.ts";
-import { type LockedOrgRow, requireActiveOrg, requireLocked } from "./lock-org.ts";
+import { type LockedOrgRow, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds } from "./revision-time.ts";
 import { type WriteLocks, lockWithNext } from "./write-locks.ts";
 import { type End, type WriteTransaction, transact } from "../database/write-transaction.ts";
 
-/** A transaction that holds an org's lock. */
+/** A transaction that holds the lock of an org, or of a customer whose log it writes to. */
 export interface OrgTransaction {
   readonly db: WriteTransaction;
+  /** The org, or the customer in the place of one (`isLogOfCustomer`). */
   readonly org: LockedOrgRow;
   readonly author: Author;
   /** The author's org, as it was read under the lock; undefined for the service itself. */
@@ -95,9 +96,9 @@ export async function beginWrite(db: WriteTransaction, locks: WriteLocks, author
   const locking = lockWithNext(db, locks);
   const found = author.confirm.readWithNext?.(db);
   await db.sendHeld();
-  const org = requireLocked(locks.org, locking());
+  const org = locking();
   const authorHead = await author.confirm(db, org, undefined, found?.());
-  if (locks.state !== "any") requireActiveOrg(org);
+  if (!("logOfCustomer" in locks) && locks.state !== "any") requireActiveOrg(org);
   const [revision, time] = [nextRevision(org.revision), formatMicroseconds(org.nextTime)];
   return createOrgTransaction({ db, org, author, authorHead, revision, time, readOnce: (_key, read) => read() });
 }
@@ -133,7 +134,7 @@ export async function writeInOrg<Result>(
   return result;
 }
 
-/** Begins the change log of an org that was just created. */
+/** Begins the change log of an org or a customer that was just created. */
 export async function beginLog(
   db: WriteTransaction,
   first: TimedRevision,

@@ -1,31 +1,53 @@
 import type { Later, WriteTransaction } from "../database/write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
-import { lockCustomersOf } from "./lock-customers.ts";
-import { type FoundRow, lockOrgWithNext } from "./lock-org.ts";
+import { lockCustomerLogWithNext } from "./lock-customer-log.ts";
+import { lockCustomersOf, lockNamedCustomer } from "./lock-customers.ts";
+import { type LockedOrgRow, lockOrgWithNext } from "./lock-org.ts";
 
 /** What a write locks before it reads anything that it depends on. Every transaction locks the org `system`, customers and orgs in this order. */
-export interface WriteLocks {
+export type WriteLocks = OrgLocks | CustomerLocks;
+
+/** Of a write to the log of an org. */
+export interface OrgLocks {
   /** The org to whose change log the write appends. */
   readonly org: Reference;
   /** Whether the customer of the org is locked, too: the write changes what is counted for all orgs of the customer. */
   readonly customer?: boolean;
+  /** The customer that is locked after the org, if that is `system`: the write changes it. */
+  readonly changes?: Reference;
   /** The state in which the org must be: `any` for writes that change the org itself, or must go on in every state. Default: `active`. */
   readonly state?: "active" | "any";
 }
 
+/** Of a write to the log of a customer. */
+export interface CustomerLocks {
+  readonly logOfCustomer: Reference;
+}
+
 /**
- * Takes locks together with the next statement. `requireLocked` takes what comes of it.
+ * Takes locks together with the next statement. Throws later as `lockOrg`.
  *
  * @throws Error when the customer would be locked after an org: another transaction may have that customer and wait for that org.
  */
-export function lockWithNext(db: WriteTransaction, { org, customer = false }: WriteLocks): Later<readonly FoundRow[]> {
+export function lockWithNext(db: WriteTransaction, locks: WriteLocks): Later<LockedOrgRow> {
+  if ("logOfCustomer" in locks) {
+    requireNoOrgLocked(db);
+    return lockCustomerLogWithNext(db, locks.logOfCustomer);
+  }
+  const { org, customer = false, changes } = locks;
   if (customer) lockCustomersFirst(db, [org]);
   db.hasLockedOrg = true;
-  return lockOrgWithNext(db, org);
+  const locking = lockOrgWithNext(db, org);
+  if (changes !== undefined) lockNamedCustomer(db, changes);
+  return locking;
 }
 
 /** Locks the customers of several orgs, before the first of these is locked. Throws as `lockWithNext`. */
 export function lockCustomersFirst(db: WriteTransaction, orgs: readonly Reference[]): void {
-  if (db.hasLockedOrg) throw new Error("a transaction that has locked an org locks no customer: customers come first");
+  requireNoOrgLocked(db);
   lockCustomersOf(db, orgs);
+}
+
+function requireNoOrgLocked({ hasLockedOrg }: WriteTransaction): void {
+  if (hasLockedOrg) throw new Error("a transaction that has locked an org locks no customer: customers come first");
 }

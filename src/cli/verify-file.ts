@@ -19,7 +19,7 @@ interface Verified {
 
 /**
  * Checks a file of changes, line by line: their chain, what they show against what is proved, and the signed heads among them. Prints each
- * fault, the last hash of each org, and how many changes and faults there are.
+ * fault, the last hash of each log, and how many changes and faults there are.
  *
  * @throws ImportError when a file cannot be read.
  * @throws Error when a line is no change in JSON.
@@ -74,22 +74,22 @@ export async function verifyFile(
   faults += heads.report(print);
   if (unproved > 0) print(`${count(unproved, "change")} without a proof, of which nothing shows that it was written`);
   missing.report(print);
-  for (const { orgId, revision, position } of chains.unproved) {
+  for (const { logId, revision, position } of chains.unproved) {
     print(
-      `${printable(orgId)}: the file begins with ${printable(revision)} ${printable(String(position))}, which is taken as it is; nothing shows what was before it`,
+      `${printable(logId)}: the file begins with ${printable(revision)} ${printable(String(position))}, which is taken as it is; nothing shows what was before it`,
     );
   }
-  for (const { orgId, revision } of chains.breaks) {
+  for (const { logId, revision } of chains.breaks) {
     print(
-      `${printable(orgId)}: the database was promoted or restored before ${printable(revision)}; changes may be lost there`,
+      `${printable(logId)}: the database was promoted or restored before ${printable(revision)}; changes may be lost there`,
     );
   }
-  for (const { orgId, revision, last } of chains.restarts) {
+  for (const { logId, revision, last } of chains.restarts) {
     print(
-      `${printable(orgId)}: another chain begins with ${printable(revision)}; nothing shows whether changes between it and ${printable(last)} are missing`,
+      `${printable(logId)}: another chain begins with ${printable(revision)}; nothing shows whether changes between it and ${printable(last)} are missing`,
     );
   }
-  for (const [orgId, hash] of chains.heads) print(`${printable(orgId)} ends with ${printable(hash)}`);
+  for (const [logId, hash] of chains.heads) print(`${printable(logId)} ends with ${printable(hash)}`);
   print(`${count(entries, "change")}, ${count(faults, "fault")}`);
   return { entries, faults };
 }

@@ -94,9 +94,9 @@ export function checkHeads(chains: ChainCheck, keys: JSONWebKeySet | undefined):
         taken.filter(({ hash }) => chains.isProved(hash)),
         taken.filter(({ hash }) => !chains.isProved(hash)),
       ];
-      for (const { orgId, revision, time } of wrong) {
+      for (const { logId, revision, time } of wrong) {
         print(
-          `${printable(orgId)}: the head of ${printable(revision)} of ${printable(time)} is that of no change that follows another in the file: some were cut off or replaced, or it is the first`,
+          `${printable(logId)}: the head of ${printable(revision)} of ${printable(time)} is that of no change that follows another in the file: some were cut off or replaced, or it is the first`,
         );
       }
       if (keys === undefined) {
@@ -104,9 +104,9 @@ export function checkHeads(chains: ChainCheck, keys: JSONWebKeySet | undefined):
           print(`${count(taken.length, "head")} whose signatures were not checked: that needs --keys`);
         return wrong.length;
       }
-      for (const { orgId, revision, time, issuer } of new Map(right.map((head) => [head.orgId, head])).values()) {
+      for (const { logId, revision, time, issuer } of new Map(right.map((head) => [head.logId, head])).values()) {
         print(
-          `${printable(orgId)} is signed up to ${printable(revision)} of ${printable(time)} by ${printable(issuer)}`,
+          `${printable(logId)} is signed up to ${printable(revision)} of ${printable(time)} by ${printable(issuer)}`,
         );
       }
       if (taken.length === 0) print("no signed head: changes that were cut off at the end do not show");

@@ -31,8 +31,7 @@ export function composeJobs(
   logger: Logger,
 ): Jobs {
   const { database, registry, installation, retentionDays, signHead } = dependencies;
-  const { systemOrgId } = installation;
-  const ofPurge = { database, registry, systemOrgId, retentionDays, intervalMs: purgeIntervalMs, logger };
+  const ofPurge = { database, registry, installation, retentionDays, intervalMs: purgeIntervalMs, logger };
   const deliveries = createDeliveriesJob({ dependencies, intervalMs: deliveriesIntervalMs, logger });
   const jobs = [
     { name: "catalog-review", ...startCatalogReview({ database, logger }) },

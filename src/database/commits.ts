@@ -8,8 +8,9 @@ export type Entry = Omit<Insertable<Changes>, "before" | "after" | "erased"> & {
   readonly after: object | null;
 };
 
-/** What this server has committed in an org. */
+/** What this server has committed in an org, or in the log of a customer. */
 export interface Committed {
+  /** The id of the org; of the customer, if it is the log of that. */
   readonly orgId: string;
   /** The revision of the org when it was locked; undefined if the org is new. */
   readonly before: string | undefined;

@@ -9,6 +9,7 @@ export interface ErasedFields {
 
 export interface Changes {
   customer_id: string;
+  /** In the log of a customer itself, the id of the customer. */
   org_id: string;
   revision: string;
   /** The position of the change in its transaction. */

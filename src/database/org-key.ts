@@ -4,6 +4,15 @@ import type { Orgs, Schema } from "./schema.ts";
 /** An org with its customer, which leads the keys of all its rows and never changes. A row of `orgs` is one. */
 export type OrgKey = Pick<Selectable<Orgs>, "customer_id" | "id">;
 
+/**
+ * Whether a log is that of a customer itself, and not of an org: its entries have the id of the customer in the place of that of an org.
+ *
+ * @param key of the log.
+ */
+export function isLogOfCustomer({ customer_id: customerId, id }: OrgKey): boolean {
+  return id === customerId;
+}
+
 type Table = keyof Schema;
 
 /** They are in no org, or on the platform and stored in the org `system`. */

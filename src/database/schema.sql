@@ -179,6 +179,11 @@ create table customers (
   update_time timestamp(3) with time zone not null default now(),
   delete_time timestamp(3) with time zone,
   purge_time timestamp(3) with time zone,
+  revision uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  revision_time timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  chain_revision uuid,
+  chain_start uuid,
+  chain_hash bytea,
   constraint customers_pkey PRIMARY KEY (id),
   constraint customers_check CHECK (((delete_time IS NULL) = (purge_time IS NULL)))
 );
@@ -312,6 +317,7 @@ create table installation (
   operator_id uuid not null,
   page_token_key bytea not null,
   issuer text,
+  customer_logs boolean not null default false,
   constraint installation_pkey PRIMARY KEY (singleton),
   constraint installation_singleton_check CHECK (singleton),
   constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id)

@@ -9,7 +9,14 @@ import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kys
 
 // The tables, as Kysely and pg read them, and as the declarations of the package name them. `schema.sql` is the schema in SQL.
 
-export interface Customers extends NamedColumns, DeletableColumns {}
+export interface Customers extends NamedColumns, DeletableColumns {
+  /** The head of the log of the customer, as of an org: the number 0 before there is an entry. */
+  revision: Generated<string>;
+  revision_time: ColumnType<Date, string | undefined, string>;
+  chain_revision: string | null;
+  chain_start: string | null;
+  chain_hash: ColumnType<Buffer | null, string | null, string | null>;
+}
 
 export interface Orgs extends NamedColumns, DeletableColumns {
   customer_id: string;
@@ -343,6 +350,8 @@ export interface Installation {
   page_token_key: Buffer;
   /** Of the server that has started last; null before one of this version has. */
   issuer: string | null;
+  /** Whether the changes of customers are in logs of their own, and not in that of the org `system`. */
+  customer_logs: Generated<boolean>;
 }
 
 export interface Schema extends TokenTables, IdentityTables, WebhookTables {

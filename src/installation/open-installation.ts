@@ -4,7 +4,6 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import { serviceAuthor } from "../changes/author.ts";
-import { createIdSource } from "../changes/id-source.ts";
 import { firstRevision } from "../changes/revision.ts";
 import { type OrgTransaction, beginLog, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
@@ -12,7 +11,6 @@ import type { Schema } from "../database/schema.ts";
 import { createApiKey } from "../identity/api-key.ts";
 import type { Installation } from "../identity/installation.ts";
 import { memberDefinition } from "../iam/members/definition.ts";
-import { customerDefinition } from "../iam/customers/definition.ts";
 import { insertCustomer, insertOrg } from "../iam/orgs/create-org.ts";
 import { orgDefinition } from "../iam/orgs/definition.ts";
 import type {
@@ -54,30 +52,36 @@ export function renewOperatorKey(database: Database, installation: Installation,
 async function readInstallation(db: WriteTransaction): Promise<Installation | undefined> {
   const row = await db.selectFrom("installation").selectAll().executeTakeFirst();
   if (row === undefined) return undefined;
-  return { systemOrgId: row.system_org_id, operatorId: row.operator_id, pageTokenKey: row.page_token_key };
+  return {
+    systemOrgId: row.system_org_id,
+    operatorId: row.operator_id,
+    pageTokenKey: row.page_token_key,
+    customerLogs: row.customer_logs,
+  };
 }
 
 async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   const system = named("system", "System", "Contains the operator of this installation.");
-  const revision = firstRevision();
-  const time = await readClock(db);
-  const customer = await insertCustomer({ db, org: undefined, revision, time, newId: createIdSource(time) }, system);
+  const customer = await insertCustomer(db, system, author);
+  const [revision, time] = [firstRevision(), await readClock(db)];
   const org = await insertOrg(db, customer, system, { revision, time });
-  await beginLog(db, { org, revision, time }, author, [
-    changeOf(customerDefinition, null, customer),
-    changeOf(orgDefinition, null, org),
-  ]);
+  await beginLog(db, { org, revision, time }, author, [changeOf(orgDefinition, null, org)]);
   const operator = named("operator", "Operator", "Holds every permission.");
   const operatorId = await writeInOrg(db, { org: { by: "id", value: org.id } }, author, async (transaction) => {
     const columns = { type: "APPLICATION", state: "ACTIVE" } as const;
     const row = await insertOne(transaction, memberDefinition, operator, columns, joinedOrgColumns(transaction));
     return row.id;
   });
-  const installation = { systemOrgId: org.id, operatorId, pageTokenKey: randomBytes(32) };
+  const installation = { systemOrgId: org.id, operatorId, pageTokenKey: randomBytes(32), customerLogs: true };
   await saveOperatorKey(await addOperatorKey(db, installation, "first"));
   await db
     .insertInto("installation")
-    .values({ system_org_id: org.id, operator_id: operatorId, page_token_key: installation.pageTokenKey })
+    .values({
+      system_org_id: org.id,
+      operator_id: operatorId,
+      page_token_key: installation.pageTokenKey,
+      customer_logs: true,
+    })
     .execute();
   return installation;
 }

@@ -7,6 +7,7 @@ import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
 import type { PreviewAccess } from "../access/previews/preview.ts";
 import type { Author } from "../changes/author.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import type { WriteLocks } from "../changes/write-locks.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import type { ServiceError } from "../errors/service-error.ts";
@@ -36,12 +37,14 @@ import type { WriteTransaction } from "../database/write-transaction.ts";
  * - `parent`: the first reference of the path, which every resource of the call is in;
  * - `itself`: the resource is an org. The state of an org blocks writes to its contents, but not to the org itself;
  * - `fixed`: always the same org, for a resource that is in no org;
+ * - `customer`: the resource is a customer, whose changes are in a log of its own, or in that of the org `system`;
  * - `each`: derived from the resource; `message` is set when the resource is created.
  */
 export type WriteScope<Message> =
   | { readonly kind: "parent" }
   | { readonly kind: "itself" }
   | { readonly kind: "fixed"; readonly org: Reference }
+  | { readonly kind: "customer"; locksOf(customer: Reference): WriteLocks }
   | {
       readonly kind: "each";
       find(db: WriteTransaction, path: readonly Reference[], message: Message | undefined): Promise<Reference>;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { beginGroup, beginInGroup } from "../../src/changes/write-group.ts";
 import { beginWrite, inTransaction } from "../../src/changes/write-in-org.ts";
-import { type WriteLocks, lockCustomersFirst } from "../../src/changes/write-locks.ts";
+import { type OrgLocks, lockCustomersFirst } from "../../src/changes/write-locks.ts";
 import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addOrg, sampleAuthor } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
   [org, other] = [await addOrg(database(), "locks-a"), await addOrg(database(), "locks-b")];
 });
 
-const locksOf = (row = org): WriteLocks => ({ org: { by: "id", value: String(row?.id) } });
+const locksOf = (row = org): OrgLocks => ({ org: { by: "id", value: String(row?.id) } });
 
 /** Whether another transaction can lock the customer of the org. */
 async function isCustomerFree(): Promise<boolean> {
@@ -59,6 +59,8 @@ test("a transaction that has locked an org locks no customer", async () => {
     });
   const message = "customers come first";
   const next = { ...locksOf(other), customer: true };
+  const logOfCustomer = { by: "id", value: String(other?.customer_id) } as const;
+  await expect(lockAfter((db) => beginWrite(db, { logOfCustomer }, sampleAuthor))).rejects.toThrow(message);
   await expect(lockAfter((db) => beginWrite(db, next, sampleAuthor))).rejects.toThrow(message);
   await expect(lockAfter((db) => lockCustomersFirst(db, [next.org]))).rejects.toThrow(message);
   await expect(lockAfter((db) => beginWrite(db, locksOf(other), sampleAuthor))).resolves.toBeUndefined();
@@ -66,7 +68,7 @@ test("a transaction that has locked an org locks no customer", async () => {
 
 test("a group runs no write that needs a lock which it lacks", async () => {
   const needy = { ...locksOf(), customer: true };
-  const run = (locks: WriteLocks) =>
+  const run = (locks: OrgLocks) =>
     inTransaction(database(), async (db) => beginInGroup(await beginGroup(db, locks), needy, sampleAuthor));
   await expect(run(locksOf())).rejects.toThrow("a lock that its group lacks");
   expect((await run(needy)).org.id).toBe(org?.id);

@@ -142,7 +142,12 @@ test("changes nothing if no name was reused", async () => {
     { id: 1, name: "one" },
     { id: 2, name: "two", day: 10 },
   ]);
-  const read = async () => (await sql`select * from orgs, customers order by 1`.execute(database.writes)).rows;
+  const read = async () =>
+    (
+      await sql`select to_jsonb(orgs) as org, to_jsonb(customers) as customer from orgs, customers order by orgs.id`.execute(
+        database.writes,
+      )
+    ).rows;
   const before = await read();
   await migrateByVersions(database);
   expect(await read()).toMatchObject(before);

@@ -3,7 +3,6 @@ import { apiKeyDefinition } from "../../src/iam/api-keys/definition.ts";
 import type { ApiKeyRow } from "../../src/iam/api-keys/store.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { serviceAuthor } from "../../src/changes/author.ts";
-import { createIdSource } from "../../src/changes/id-source.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
@@ -31,12 +30,8 @@ export const named = (name: string) => ({ name, displayName: "", description: ""
 /** Inserts an org, and a customer of the same name. */
 export function addOrg(database: Database, name: string): Promise<OrgRow> {
   return inTransaction(database, async (db) => {
-    const first = { revision: firstRevision(), time: await readClock(db) };
-    const customer = await insertCustomer(
-      { db, org: undefined, ...first, newId: createIdSource(first.time) },
-      named(name),
-    );
-    return insertOrg(db, customer, named(name), first);
+    const customer = await insertCustomer(db, named(name), sampleAuthor);
+    return insertOrg(db, customer, named(name), { revision: firstRevision(), time: await readClock(db) });
   });
 }
 

@@ -87,6 +87,7 @@ async function leaveTraces(): Promise<{ path: string; id: string; otherPath: str
     { headers },
   );
   await theirs.changes.listChanges({ parentPath }, { headers });
+  await theirs.customers.updateCustomer({ path: customerPath, customer: { labels: { by: "owner" } } }, { headers });
   return { path, id: member.id, otherPath: other.path };
 }
 

@@ -85,9 +85,9 @@ describe.each(overFirst(protocols))("over %s, the end of a log", (protocol) => {
     });
     expect(after.time).toEqual(last?.time);
     expect(after.revision > before.revision).toBe(true);
-    const { orgId, revision, hash, timeline } = await readHead(after.jws, keys);
-    expect({ orgId, revision, hash, timeline }).toEqual({
-      orgId: company.org.id,
+    const { logId, revision, hash, timeline } = await readHead(after.jws, keys);
+    expect({ logId, revision, hash, timeline }).toEqual({
+      logId: company.org.id,
       revision: after.revision,
       hash: after.hash,
       timeline: 1,
@@ -251,6 +251,7 @@ describe("a check of an export", () => {
     const change = lines[index] ?? {};
     const altered: Record<string, unknown> = {
       org_path: "/orgs/acme",
+      customer_path: "/customers/acme",
       revision: "00000000-0000-0732-9f3c-5b21c7e40d18",
       position: 7,
       time: "2020-01-01T00:00:00Z",

@@ -66,6 +66,7 @@ describe("the first start", () => {
     const changes = await database.reads
       .selectFrom("changes")
       .selectAll()
+      .orderBy("time")
       .orderBy("revision")
       .orderBy("position")
       .execute();

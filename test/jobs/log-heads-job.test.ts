@@ -12,7 +12,7 @@ function start(options: { readonly maxOrgs?: number } = {}) {
   const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const signHead = async (end: LogEnd): Promise<string> => {
     signed.push(end);
-    return `head of ${end.orgId} ${end.revision}`;
+    return `head of ${end.logId} ${end.revision}`;
   };
   const job = createLogHeadsJob({ database: { commits }, signHead, logger, intervalMs: 3_600_000, ...options });
   onTestFinished(() => job.close());

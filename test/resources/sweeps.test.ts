@@ -344,7 +344,8 @@ async function purge(): Promise<void> {
   const database = openDatabase({ connection: { connectionString: databaseUrl }, ...options });
   const { id: systemOrgId } = await cloud.api.orgs.getOrg({ path: "/orgs/system" });
   const logger = pino({ level: "silent" });
-  const job = createPurgeJob({ database, registry, systemOrgId, retentionDays: 30, intervalMs: 3_600_000, logger });
+  const installation = { systemOrgId, customerLogs: true };
+  const job = createPurgeJob({ database, registry, installation, retentionDays: 30, intervalMs: 3_600_000, logger });
   await job.runOnce();
   await job.close();
   await database.close();

@@ -31,7 +31,10 @@ export async function listOrgTables(db: Kysely<Schema>): Promise<string[]> {
   return rows.map(({ table }) => table);
 }
 
-/** Selects the rows of a table whose customer is not that of their org. Loose ones of orgs that are gone count, too. */
+/**
+ * Selects the rows of a table whose customer is not that of their org. Loose ones of orgs that are gone count, too. The log of a customer has
+ * the customer in the place of an org.
+ */
 function wrongRows(table: string): RawBuilder<unknown> {
   const customer = sql.ref(table === "role_bindings" ? "kept.org_customer_id" : "kept.customer_id");
   const ofNoOrg: Readonly<Record<string, RawBuilder<unknown>>> = {
@@ -39,8 +42,9 @@ function wrongRows(table: string): RawBuilder<unknown> {
     resource_labels: sql`case kept.resource_type when 'Customer' then kept.resource_id
       else (select labelled.customer_id from orgs as labelled where labelled.id = kept.resource_id) end`,
   };
+  const ofOrg = table === "changes" ? sql`coalesce(orgs.customer_id, kept.org_id)` : sql`orgs.customer_id`;
   return sql`
     select from ${sql.table(table)} as kept left join orgs on orgs.id = kept.org_id
     where ${customer} is distinct from
-      case when kept.org_id is null or kept.org_id = ${nowhere}::uuid then ${ofNoOrg[table] ?? sql`null`} else orgs.customer_id end`;
+      case when kept.org_id is null or kept.org_id = ${nowhere}::uuid then ${ofNoOrg[table] ?? sql`null`} else ${ofOrg} end`;
 }

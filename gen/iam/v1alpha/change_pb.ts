@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/change.proto.
  */
 export const file_iam_v1alpha_change: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMi3wgKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDImYKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARILCgdVUERBVEVEEAISCwoHREVMRVRFRBADEgsKB0VYUElSRUQQBBIICgRSRUFEEAUSCgoGRVJBU0VEEAYiNwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEggKBENBTEwQARILCgdTRVJWSUNFEAIiPQoEVmlldxIUChBWSUVXX1VOU1BFQ0lGSUVEEAASCQoFQkFTSUMQARIICgRGVUxMEAISCgoGUFJPVkVEEAMigAIKC0NoYW5nZVByb29mEhMKBnJlY29yZBgBIAEoCUID4EEDEhEKBGhhc2gYAiABKAlCA+BBAxI3CgV0ZXh0cxgDIAMoCzIjLmlhbS52MWFscGhhLkNoYW5nZVByb29mLlRleHRzRW50cnlCA+BBAxI1CgRrZXlzGAQgAygLMiIuaWFtLnYxYWxwaGEuQ2hhbmdlUHJvb2YuS2V5c0VudHJ5QgPgQQMaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCUtleXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqgBCgtDaGFuZ2VzSGVhZBIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEi0KBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEaGFzaBgEIAEoCUID4EEDEhAKA2p3cxgFIAEoCUID4EEDIu4BChJMaXN0Q2hhbmdlc1JlcXVlc3QSNwoLcGFyZW50X3BhdGgYASABKAlCIuBBAfpBHBIaaWFtLnRlbmFudHJ5LmRldi9DaGFuZ2VMb2cSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQESMwoEdmlldxgGIAEoDjIYLmlhbS52MWFscGhhLkNoYW5nZS5WaWV3QgvgQQG6SAWCAQIQASJ8ChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEiQKB2NoYW5nZXMYASADKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEiYKBGhlYWQYBCABKAsyGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJKChVHZXRDaGFuZ2VzSGVhZFJlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcimgEKE1dhdGNoQ2hhbmdlc1JlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSGwoOYWZ0ZXJfcmV2aXNpb24YAiABKAlCA+BBARIzCgR2aWV3GAMgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlZpZXdCC+BBAbpIBYIBAhABItMBChRXYXRjaENoYW5nZXNSZXNwb25zZRIlCgZjaGFuZ2UYASABKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2VIABJCCgpjaGVja3BvaW50GAIgASgLMiwuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVzcG9uc2UuQ2hlY2twb2ludEgAEhcKD3Jlc3VtZV9yZXZpc2lvbhgDIAEoCRouCgpDaGVja3BvaW50EhAKCHJldmlzaW9uGAEgASgJEg4KBnN5bmNlZBgCIAEoCEIHCgVldmVudDLtBAoOQ2hhbmdlc1NlcnZpY2US9AEKC0xpc3RDaGFuZ2VzEh8uaWFtLnYxYWxwaGEuTGlzdENoYW5nZXNSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuTGlzdENoYW5nZXNSZXNwb25zZSKhAZACAaK7GB8KEGlhbS5jaGFuZ2VzLmxpc3QSC3BhcmVudF9wYXRogtPkkwJ1WjASLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NoYW5nZXNaFhIUL2lhbS92MWFscGhhL2NoYW5nZXMSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzEqwBCg5HZXRDaGFuZ2VzSGVhZBIiLmlhbS52MWFscGhhLkdldENoYW5nZXNIZWFkUmVxdWVzdBoYLmlhbS52MWFscGhhLkNoYW5nZXNIZWFkIlyQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NoYW5nZXM6aGVhZBK0AQoMV2F0Y2hDaGFuZ2VzEiAuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVxdWVzdBohLmlhbS52MWFscGhhLldhdGNoQ2hhbmdlc1Jlc3BvbnNlIl2QAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCMRIvL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NoYW5nZXM6d2F0Y2gwAUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMimQkKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDEjgKDWN1c3RvbWVyX3BhdGgYGiABKAlCIeBBA/pBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lciJmCgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABILCgdDUkVBVEVEEAESCwoHVVBEQVRFRBACEgsKB0RFTEVURUQQAxILCgdFWFBJUkVEEAQSCAoEUkVBRBAFEgoKBkVSQVNFRBAGIjcKBlNvdXJjZRIWChJTT1VSQ0VfVU5TUEVDSUZJRUQQABIICgRDQUxMEAESCwoHU0VSVklDRRACIj0KBFZpZXcSFAoQVklFV19VTlNQRUNJRklFRBAAEgkKBUJBU0lDEAESCAoERlVMTBACEgoKBlBST1ZFRBADIoACCgtDaGFuZ2VQcm9vZhITCgZyZWNvcmQYASABKAlCA+BBAxIRCgRoYXNoGAIgASgJQgPgQQMSNwoFdGV4dHMYAyADKAsyIy5pYW0udjFhbHBoYS5DaGFuZ2VQcm9vZi5UZXh0c0VudHJ5QgPgQQMSNQoEa2V5cxgEIAMoCzIiLmlhbS52MWFscGhhLkNoYW5nZVByb29mLktleXNFbnRyeUID4EEDGiwKClRleHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARorCglLZXlzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLiAQoLQ2hhbmdlc0hlYWQSLgoIb3JnX3BhdGgYASABKAlCHOBBA/pBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSFQoIcmV2aXNpb24YAiABKAlCA+BBAxItCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhEKBGhhc2gYBCABKAlCA+BBAxIQCgNqd3MYBSABKAlCA+BBAxI4Cg1jdXN0b21lcl9wYXRoGAYgASgJQiHgQQP6QRsKGWlhbS50ZW5hbnRyeS5kZXYvQ3VzdG9tZXIi7gEKEkxpc3RDaGFuZ2VzUmVxdWVzdBI3CgtwYXJlbnRfcGF0aBgBIAEoCUIi4EEB+kEcEhppYW0udGVuYW50cnkuZGV2L0NoYW5nZUxvZxIdCglwYWdlX3NpemUYAiABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgDIAEoCUIL4EEBukgFcgMogAgSEwoGZmlsdGVyGAQgASgJQgPgQQESFQoIb3JkZXJfYnkYBSABKAlCA+BBARIzCgR2aWV3GAYgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlZpZXdCC+BBAbpIBYIBAhABInwKE0xpc3RDaGFuZ2VzUmVzcG9uc2USJAoHY2hhbmdlcxgBIAMoCzITLmlhbS52MWFscGhhLkNoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSJgoEaGVhZBgEIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZXNIZWFkIlAKFUdldENoYW5nZXNIZWFkUmVxdWVzdBI3CgtwYXJlbnRfcGF0aBgBIAEoCUIi4EEC+kEcEhppYW0udGVuYW50cnkuZGV2L0NoYW5nZUxvZyKaAQoTV2F0Y2hDaGFuZ2VzUmVxdWVzdBIxCgtwYXJlbnRfcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIbCg5hZnRlcl9yZXZpc2lvbhgCIAEoCUID4EEBEjMKBHZpZXcYAyABKA4yGC5pYW0udjFhbHBoYS5DaGFuZ2UuVmlld0IL4EEBukgFggECEAEi0wEKFFdhdGNoQ2hhbmdlc1Jlc3BvbnNlEiUKBmNoYW5nZRgBIAEoCzITLmlhbS52MWFscGhhLkNoYW5nZUgAEkIKCmNoZWNrcG9pbnQYAiABKAsyLC5pYW0udjFhbHBoYS5XYXRjaENoYW5nZXNSZXNwb25zZS5DaGVja3BvaW50SAASFwoPcmVzdW1lX3JldmlzaW9uGAMgASgJGi4KCkNoZWNrcG9pbnQSEAoIcmV2aXNpb24YASABKAkSDgoGc3luY2VkGAIgASgIQgcKBWV2ZW50MsMFCg5DaGFuZ2VzU2VydmljZRL0AQoLTGlzdENoYW5nZXMSHy5pYW0udjFhbHBoYS5MaXN0Q2hhbmdlc1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0Q2hhbmdlc1Jlc3BvbnNlIqEBkAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAnVaMBIuL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1jdXN0b21lcnMvKn0vY2hhbmdlc1oWEhQvaWFtL3YxYWxwaGEvY2hhbmdlcxIpL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NoYW5nZXMSggIKDkdldENoYW5nZXNIZWFkEiIuaWFtLnYxYWxwaGEuR2V0Q2hhbmdlc0hlYWRSZXF1ZXN0GhguaWFtLnYxYWxwaGEuQ2hhbmdlc0hlYWQisQGQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMChAFaNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1jdXN0b21lcnMvKn0vY2hhbmdlczpoZWFkWhsSGS9pYW0vdjFhbHBoYS9jaGFuZ2VzOmhlYWQSLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzOmhlYWQStAEKDFdhdGNoQ2hhbmdlcxIgLmlhbS52MWFscGhhLldhdGNoQ2hhbmdlc1JlcXVlc3QaIS5pYW0udjFhbHBoYS5XYXRjaENoYW5nZXNSZXNwb25zZSJdkAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAjESLy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzOndhdGNoMAFCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
 
 /**
  * The log of what was changed in an Org. The log of a Customer is those of its Orgs together, with the changes of the
@@ -49,16 +49,16 @@ export const ChangeLogSchema: GenMessage<ChangeLog> = /*@__PURE__*/
  */
 export type Change = Message<"iam.v1alpha.Change"> & {
   /**
-   * The Org in whose log the change is, for example `/orgs/acme`. Changes of Customers and of the service catalog are in
-   * the log of the Org `system`.
+   * The Org in whose log the change is, for example `/orgs/acme`; empty in the log of a Customer. Changes of the service
+   * catalog are in the log of the Org `system`.
    *
    * @generated from field: string org_path = 1;
    */
   orgPath: string;
 
   /**
-   * The revision of the Org that the change is part of, for example `00000000-0000-0732-9f3c-5b21c7e40d18`. Revisions of an
-   * Org are in the order of its changes. It is opaque otherwise.
+   * The revision of the Org, or of the Customer, that the change is part of, for example
+   * `00000000-0000-0732-9f3c-5b21c7e40d18`. Revisions of a log are in the order of its changes. It is opaque otherwise.
    *
    * @generated from field: string revision = 2;
    */
@@ -231,6 +231,14 @@ export type Change = Message<"iam.v1alpha.Change"> & {
    * @generated from field: repeated string erased_fields = 25;
    */
   erasedFields: string[];
+
+  /**
+   * The Customer in whose log the change is, for example `/customers/acme`; empty in the log of an Org. A Customer's own log
+   * has its creation, its updates, its quota, that Orgs of it were purged, and who has read it.
+   *
+   * @generated from field: string customer_path = 26;
+   */
+  customerPath: string;
 };
 
 /**
@@ -399,7 +407,7 @@ export const Change_ViewSchema: GenEnum<Change_View> = /*@__PURE__*/
   enumDesc(file_iam_v1alpha_change, 1, 2);
 
 /**
- * The place of a change in the chain of its Org: nothing before it can be changed, removed or reordered without another
+ * The place of a change in the chain of its log: nothing before it can be changed, removed or reordered without another
  * `hash`. `tenantry verify FILE` checks a file with one Change in JSON on each line.
  *
  * @generated from message iam.v1alpha.ChangeProof
@@ -443,20 +451,20 @@ export const ChangeProofSchema: GenMessage<ChangeProof> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_change, 2);
 
 /**
- * The end of the log of an Org, signed. Whoever has it can show later that the log up to there is still what it was.
+ * The end of the log of an Org or a Customer, signed. Whoever has it can show later that the log up to there is still what it was.
  *
  * @generated from message iam.v1alpha.ChangesHead
  */
 export type ChangesHead = Message<"iam.v1alpha.ChangesHead"> & {
   /**
-   * The Org, by its id, for example `/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * The Org, by its id, for example `/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`; empty for the log of a Customer.
    *
    * @generated from field: string org_path = 1;
    */
   orgPath: string;
 
   /**
-   * The last revision of the Org, for example `00000000-0000-0732-9f3c-5b21c7e40d18`.
+   * The last revision of the log, for example `00000000-0000-0732-9f3c-5b21c7e40d18`.
    *
    * @generated from field: string revision = 2;
    */
@@ -483,6 +491,13 @@ export type ChangesHead = Message<"iam.v1alpha.ChangesHead"> & {
    * @generated from field: string jws = 5;
    */
   jws: string;
+
+  /**
+   * The Customer, by its id, for example `/customers/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`; empty for the log of an Org.
+   *
+   * @generated from field: string customer_path = 6;
+   */
+  customerPath: string;
 };
 
 /**
@@ -589,13 +604,13 @@ export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__P
   messageDesc(file_iam_v1alpha_change, 5);
 
 /**
- * Names the Org whose log to sign.
+ * Names the log to sign.
  *
  * @generated from message iam.v1alpha.GetChangesHeadRequest
  */
 export type GetChangesHeadRequest = Message<"iam.v1alpha.GetChangesHeadRequest"> & {
   /**
-   * The Org, for example `orgs/acme`.
+   * The Org or Customer, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -738,8 +753,9 @@ export const ChangesService: GenService<{
     output: typeof ListChangesResponseSchema;
   },
   /**
-   * Returns the end of the log of an Org, signed. Fails with FAILED_PRECONDITION while the last change is one of an earlier
-   * version, which has no proof; the next change has one.
+   * Returns the end of the log of an Org, or of a Customer itself, signed. Fails with INVALID_ARGUMENT for the platform, which
+   * has no log of its own, and with FAILED_PRECONDITION while the last change is one of an earlier version, which has no
+   * proof; the next change has one.
    *
    * @generated from rpc iam.v1alpha.ChangesService.GetChangesHead
    */

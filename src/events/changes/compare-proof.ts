@@ -10,7 +10,13 @@ import { nameless, originless, toChange } from "./message.ts";
 import type { ChangeRow } from "./store.ts";
 
 /** What a record is, once it is read. */
-type ReadRecord = Omit<Recorded, "end_time"> & OfFields<string> & { readonly end_time: string | null };
+type ReadRecord = Omit<Recorded, "end_time" | "org_id" | "customer_id"> &
+  OfFields<string> & {
+    readonly end_time: string | null;
+    readonly org_id: string | null;
+    /** In the log of a customer, which has no org. */
+    readonly customer_id?: string;
+  };
 
 /** Those that are not of the entry. */
 const ownFields: ReadonlySet<string> = new Set(["proof", "withheld_fields", "erased_fields"]);
@@ -57,9 +63,11 @@ function missing({ withheldFields, erasedFields }: Change, record: ReadRecord, {
 /** Returns the entry, as far as it is proved. */
 function rowOf(record: ReadRecord, { texts }: Proof): ChangeRow {
   const read = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
-  const { end_time: endTime, time } = record;
+  const { end_time: endTime, time, customer_id: customerId = "" } = record;
   return {
     ...record,
+    org_id: record.org_id ?? customerId,
+    customer_id: customerId,
     ...nameless,
     ...originless,
     ...(read(texts.origin) as Partial<typeof originless>),

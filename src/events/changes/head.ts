@@ -26,21 +26,26 @@ interface HeadRow {
 }
 
 /**
- * Reads the end of the log of an org; undefined if there is no such org, or if its last entry is of an earlier version and in no chain. The
- * entry itself may be past the retention.
+ * Reads the end of the log of an org, or of a customer itself; undefined if there is no such log, or if its last entry is of an earlier
+ * version and in no chain. The entry itself may be past the retention.
  */
-export async function readLogEnd({ reads }: Pick<Database, "reads">, orgId: string): Promise<FoundEnd | undefined> {
+export async function readLogEnd(
+  { reads }: Pick<Database, "reads">,
+  { kind, id }: { readonly kind: "org" | "customer"; readonly id: string },
+): Promise<FoundEnd | undefined> {
+  const holders = kind === "org" ? sql`orgs` : sql`customers`;
   const { rows } = await sql<HeadRow>`
     select revision, ${timeText(sql`revision_time`)} as time, chain_revision, chain_start, chain_hash, ${clockMs} as now,
       (select timeline from changes
-        where changes.org_id = orgs.id and changes.revision = orgs.revision and changes.time = orgs.revision_time
+        where changes.org_id = holders.id and changes.revision = holders.revision and changes.time = holders.revision_time
         order by position desc limit 1) as timeline
-    from orgs where id = ${orgId}`.execute(reads);
+    from ${holders} as holders where id = ${id}`.execute(reads);
   const [row] = rows;
   const chain = row && chainEndOf(row);
   if (row === undefined || chain === undefined) return undefined;
   const { revision, time, timeline, now } = row;
-  return { end: { orgId, revision, time, timeline, chainStart: chain.start, hash: chain.hash }, now };
+  const isOfCustomer = kind === "customer";
+  return { end: { logId: id, isOfCustomer, revision, time, timeline, chainStart: chain.start, hash: chain.hash }, now };
 }
 
 /** Signs the end of a log. @throws ServiceError SERVICE_UNAVAILABLE when there is no key to sign with. */
@@ -49,7 +54,9 @@ export async function toHead({ end, now }: FoundEnd, signHead: SignHead): Promis
 }
 
 /** Returns what is shown of a head that was signed. */
-export function toShownHead({ orgId, revision, time, hash }: LogEnd, jws: string): ChangesHead {
-  const orgPath = formatPath(patterns.Org, byId(orgId));
-  return create(ChangesHeadSchema, { orgPath, revision, time: microsecondTimestamp(time), hash, jws });
+export function toShownHead({ logId, isOfCustomer, revision, time, hash }: LogEnd, jws: string): ChangesHead {
+  const log = isOfCustomer
+    ? { customerPath: formatPath(patterns.Customer, byId(logId)) }
+    : { orgPath: formatPath(patterns.Org, byId(logId)) };
+  return create(ChangesHeadSchema, { ...log, revision, time: microsecondTimestamp(time), hash, jws });
 }

@@ -5,7 +5,7 @@ import type { ChangeRow } from "./store.ts";
 /** In whose log a line is, and of which org its actor is. */
 type Line = Pick<ChangeRow, "org_id" | "org_name" | "org_delete_time" | "actor_org_id">;
 
-/** Returns the org of a log as paths name it. A deleted org is named by its id, and one that no longer exists. */
+/** Returns the org or customer of a log as paths name it. A deleted one is named by its id, and one that no longer exists. */
 export function orgName({
   org_id: id,
   org_name: name,

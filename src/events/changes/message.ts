@@ -10,6 +10,7 @@ import {
 import { proofOf } from "../../changes/entry-proof.ts";
 import { type CommittedField, committedFields } from "../../changes/entry-record.ts";
 import { parseMicroseconds } from "../../changes/revision-time.ts";
+import { isLogOfCustomer } from "../../database/org-key.ts";
 import { formatPath } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
@@ -32,7 +33,7 @@ export function toChange(entry: ChangeRow, shown: Shown, loggedMessage: LoggedMe
   const missing = missingOf(entry, shown);
   const row = shown.proof ? asProved(entry, missing) : entry;
   return create(ChangeSchema, {
-    orgPath: formatPath(patterns.Org, orgName(row)),
+    ...logPathOf(row),
     revision: row.revision,
     position: row.position,
     time: microsecondTimestamp(row.time_text),
@@ -63,6 +64,12 @@ export function toChange(entry: ChangeRow, shown: Shown, loggedMessage: LoggedMe
     withheldFields: [...missing.withheld],
     erasedFields: [...missing.erased],
   });
+}
+
+function logPathOf(row: ChangeRow): Pick<Change, "orgPath"> | Pick<Change, "customerPath"> {
+  const isOfCustomer = isLogOfCustomer({ id: row.org_id, customer_id: row.customer_id });
+  if (isOfCustomer) return { customerPath: formatPath(patterns.Customer, orgName(row)) };
+  return { orgPath: formatPath(patterns.Org, orgName(row)) };
 }
 
 /** The fields of an entry of which a caller is not shown all. */

@@ -4,7 +4,10 @@ import { type SqlBool, sql } from "kysely";
 import { authorOf, callerOf } from "../../access/evaluation/call.ts";
 import type { Change } from "../../changes/change.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import type { WriteLocks } from "../../changes/write-locks.ts";
 import { secondsAfter } from "../../database/clock.ts";
+import { locksOfCustomer } from "../../iam/customers/locks.ts";
+import type { Installation } from "../../identity/installation.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import type { LogOwner } from "./log-owner.ts";
 
@@ -18,7 +21,7 @@ const maxKnown = 10_000;
 
 export function createRecordRead({
   database,
-  installation: { systemOrgId },
+  installation,
   writeQueue,
 }: Pick<ResourceDependencies, "database" | "installation" | "writeQueue">): RecordRead {
   /** When lines were written, also by other servers, by caller and log. */
@@ -28,20 +31,18 @@ export function createRecordRead({
     const author = authorOf(context);
     const impersonatorId = author.narrowing?.impersonatorId ?? null;
     const { credentialId } = author.origin;
-    const id = owner.kind === "platform" ? systemOrgId : owner.id;
+    const id = owner.kind === "platform" ? installation.systemOrgId : owner.id;
     const key = [memberId, impersonatorId, credentialId, owner.kind, id].join(" ");
     if ((known.get(key) ?? -Infinity) > performance.now() - hourMs) return;
-    // The logs of customers and of the platform are not of one org: their lines are in that of the org `system`.
-    const orgId = owner.kind === "org" ? owner.id : systemOrgId;
     const change: Change = { type: "ChangeLog", id, path, containerId: id, before: null, after: {} };
     const call = { signal: () => context.signal, remainingMs: () => context.timeoutMs() };
     const startedAt = performance.now();
-    const ageMs = await writeQueue.run({ orgId: callerOrgId, target: orgId, signal: call.signal }, () =>
+    const ageMs = await writeQueue.run({ orgId: callerOrgId, target: id, signal: call.signal }, () =>
       inTransaction(
         database,
         (db) =>
-          writeInOrg(db, { org: { by: "id", value: orgId }, state: "any" }, author, async (transaction) => {
-            const { lockTime } = transaction.org;
+          writeInOrg(db, locksOf(installation, owner), author, async (transaction) => {
+            const { lockTime, id: logId } = transaction.org;
             const isSame = sql<SqlBool>`
               resource_type = 'ChangeLog' and resource_id = ${id} and actor_id = ${memberId}
               and impersonator_id is not distinct from ${impersonatorId}::uuid
@@ -49,7 +50,7 @@ export function createRecordRead({
             const last = await db
               .selectFrom("changes")
               .select("time")
-              .where("org_id", "=", orgId)
+              .where("org_id", "=", logId)
               .where(isSame)
               .limit(1)
               .executeTakeFirst();
@@ -62,4 +63,11 @@ export function createRecordRead({
     if (known.size >= maxKnown) known.clear();
     known.set(key, startedAt - ageMs);
   };
+}
+
+/** Returns what the line locks. The log of the platform is not of one org: its lines are in that of the org `system`. */
+function locksOf(installation: Installation, owner: LogOwner): WriteLocks {
+  if (owner.kind === "customer") return locksOfCustomer(installation, { by: "id", value: owner.id });
+  const value = owner.kind === "org" ? owner.id : installation.systemOrgId;
+  return { org: { by: "id", value }, state: "any" };
 }

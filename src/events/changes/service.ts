@@ -15,6 +15,7 @@ import type { Holds } from "../../access/evaluation/author-holds.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
 import { readFilter } from "../../filters/read-filter.ts";
 import { toSql } from "../../filters/to-sql.ts";
+import { invalidField } from "../../errors/service-error.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
 import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { listPage } from "../../standard-methods/read/list-page.ts";
@@ -69,7 +70,7 @@ export function createChangesService(dependencies: ChangesDependencies): Service
     const [states, proof] = [request.view !== Change_View.BASIC, request.view === Change_View.PROVED];
     // Before the page, so that a page which reaches the end has the change of this revision.
     const { owner } = found;
-    const end = proof && owner.kind === "org" ? await readLogEnd(database, owner.id) : undefined;
+    const end = proof && owner.kind === "org" ? await readLogEnd(database, owner) : undefined;
     const { rows, nextPageToken } = await listQueue.run(call, () => readPage(request, context, found, holds));
     const readable = createReadable(registry, holds);
     const shown = await Promise.all(rows.map((row) => readable.shown(row, { states, proof })));
@@ -99,7 +100,8 @@ function createGetChangesHead(
   return async (_request: GetChangesHeadRequest, context: HandlerContext): Promise<ChangesHead> => {
     const decide = await authoriserOf(callerOf(context), slicesOf(context));
     const { owner, path } = await findOwner(context, decide);
-    const end = owner.kind === "org" ? await readLogEnd(database, owner.id) : undefined;
+    if (owner.kind === "platform") throw invalidField("parent_path", "must name an org or a customer", "log_of_one");
+    const end = await readLogEnd(database, owner);
     if (end === undefined) {
       throw stateForbids(`the last change in ${path} is one of an earlier version and has no proof`, path, "UNPROVED");
     }

@@ -30,7 +30,7 @@ export interface LogPage {
 export interface ChangeRow extends StoredEntry {
   readonly time: Date;
   readonly type: "CREATED" | "UPDATED" | "DELETED" | "EXPIRED" | "READ" | "ERASED";
-  /** Of the org of the log. */
+  /** Of the org or the customer of the log. */
   readonly org_name: string | null;
   readonly org_delete_time: Date | null;
   /** Null for a member of another org. */
@@ -50,7 +50,7 @@ const maxStateBytes = 2_097_152;
 
 /** The columns of an entry that messages and proofs need. */
 const columns = (
-  "org_id revision position time format actor_org_id actor_id impersonator_id credential_id on_behalf_of method request_id " +
+  "org_id customer_id revision position time format actor_org_id actor_id impersonator_id credential_id on_behalf_of method request_id " +
   "remote_address user_agent reason resource_type resource_id resource_path end_time before after chain_start hash salt erased " +
   "delegate_id delegation_id source source_id timeline container_id"
 ).split(" ");
@@ -82,7 +82,8 @@ function withNames(
       impersonators.name as impersonator_name, impersonators.delete_time as impersonator_delete_time
     from (select page.*, ${states === "page" ? isLeftOut(order, maxBytes) : sql`false`} as is_left_out from (${entriesOfPage}) as page) as page
     left join lateral (
-      select name, delete_time from orgs where orgs.id = page.org_id limit 1
+      select name, delete_time from orgs where orgs.id = page.org_id
+      union all select name, delete_time from customers where customers.id = page.org_id and page.customer_id = page.org_id limit 1
     ) as log_orgs on true
     left join lateral (
       select name, delete_time from members
@@ -160,26 +161,29 @@ function selectPage(page: LogPage): RawBuilder<unknown> {
         page,
         suspended
           ? sql<SqlBool>`true`
-          : sql<SqlBool>`exists (select from orgs where orgs.id = changes.org_id and orgs.state = 'ACTIVE')`,
+          : sql<SqlBool>`(changes.org_id = changes.customer_id
+              or exists (select from orgs where orgs.id = changes.org_id and orgs.state = 'ACTIVE'))`,
       );
   }
 }
 
 /**
- * Returns the first entries of the orgs of a customer. They are in one index in the order of their times; those of one actor, or of one org, are
- * in that of each org.
+ * Returns the first entries of a customer and its orgs. They are in one index in the order of their times; those of one actor, or of one org,
+ * are in that of each log.
  */
 function entriesOfOrgs(page: LogPage, customerId: string): RawBuilder<unknown> {
   const { suspended, pinned } = page;
   if (pinned.orgId === undefined && !pinned.actor) {
     // Not as a join, for which all entries could be sorted.
     const state = sql`(select state from orgs where orgs.id = changes.org_id)`;
-    return entries(page, sql<SqlBool>`changes.customer_id = ${customerId} and (${suspended} or ${state} = 'ACTIVE')`);
+    const isShown = sql`(${suspended} or changes.org_id = changes.customer_id or ${state} = 'ACTIVE')`;
+    return entries(page, sql<SqlBool>`changes.customer_id = ${customerId} and ${isShown}`);
   }
   const isPinned = pinned.orgId === undefined ? sql`true` : sql`id = ${pinned.orgId}`;
   return sql`
     with logs as materialized (
       select id from orgs where customer_id = ${customerId} and ${isPinned} and (${suspended} or state = 'ACTIVE')
+      union all select id from customers where id = ${customerId} and ${isPinned}
     )
     select found.* from logs cross join lateral (${entries(page, sql<SqlBool>`changes.org_id = logs.id`)}) as found
     order by ${orderOf("found", page)} limit ${page.limit}`;

@@ -16,7 +16,8 @@ export const customerDefinition = defineResource<"customers", CustomerRow, typeo
     key: ["id"],
     id: "id",
     columns: customerColumns,
-    unread: [],
+    // As those of orgs.
+    unread: ["revision", "revision_time", "chain_revision", "chain_start", "chain_hash"],
     select: selectCustomers,
     called: customerLevel,
     references: [],
@@ -30,7 +31,7 @@ export const customerDefinition = defineResource<"customers", CustomerRow, typeo
   fields: {},
   lifecycle: { states: [], contents: "locked", deletedNames: "reserved" },
   limit: undefined,
-  responses: { revalidatedBy: ["system"] },
+  responses: { neverRevalidated: "No head that is read with the key of a call tells whether a customer has changed." },
   access: {
     namedIn: "unnamed",
     heldBy: {},

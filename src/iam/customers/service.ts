@@ -4,13 +4,13 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { changeOrgsOf } from "./customer-orgs.ts";
 import { customerDefinition } from "./definition.ts";
+import { locksOfCustomer } from "./locks.ts";
 
 export function createCustomersService(dependencies: ResourceDependencies): ServiceImpl<typeof CustomersService> {
   const { installation, registry, retentionDays, authorHolds } = dependencies;
   const customerOrgs = { systemOrgId: installation.systemOrgId, registry, retentionDays, authorHolds };
   return createStandardService(CustomersService, dependencies, customerDefinition, {
-    // Customers are in no org. Their changes are in the change log of the installation's own org.
-    scope: { kind: "fixed", org: { by: "id", value: installation.systemOrgId } },
+    scope: { kind: "customer", locksOf: (customer) => locksOfCustomer(installation, customer) },
     creation: { kind: "with another" },
     revokes: "nothing",
     beforeTransition: (transaction, row, transition, force) =>

@@ -3,7 +3,7 @@ import type { Author } from "../../changes/author.ts";
 import { createIdSource } from "../../changes/id-source.ts";
 import { firstRevision } from "../../changes/revision.ts";
 import type { TimedRevision } from "../../changes/entries.ts";
-import { beginLog, writeInOrg } from "../../changes/write-in-org.ts";
+import { beginLog, beginWrite, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, lockCustomer, lockCustomers } from "../customers/store.ts";
@@ -16,17 +16,17 @@ import { limitExceeded } from "../../standard-methods/definition/limits.ts";
 import type { NamedFields } from "../../standard-methods/named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
-import { type InsertTarget, insertRows } from "../../standard-methods/rows/insert-rows.ts";
+import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { changeOf, recordChange } from "../../standard-methods/write/append-change.ts";
 import { orgDefinition } from "./definition.ts";
 import { policyColumns } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
+import type { Installation } from "../../identity/installation.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { readClock } from "../../database/clock.ts";
 
 export interface OrgCreation {
-  /** The id of the org whose change log has the changes of customers. */
-  readonly systemOrgId: string;
+  readonly installation: Pick<Installation, "systemOrgId" | "customerLogs">;
   readonly limit: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export async function createOrgs(
   creation: OrgCreation,
   atItem: AtItem,
 ): Promise<OrgRow[]> {
-  if (orgs.length > 1) await lockForOrgs(db, orgs, author, creation.systemOrgId, atItem);
+  if (orgs.length > 1) await lockForOrgs(db, orgs, author, creation, atItem);
   const rows: OrgRow[] = [];
   for (const [index, org] of orgs.entries()) {
     rows.push(await atItem(index, () => createOrg(db, org, author, creation)));
@@ -47,17 +47,17 @@ export async function createOrgs(
 }
 
 /**
- * Locks the installation's own org and then all customers in which several orgs are created, before any of their names is
- * taken: a transaction that waits for one of the names may hold one of these locks.
+ * Locks all customers in which several orgs are created, before any of their names is taken: a transaction that waits for one of the
+ * names may hold one of these locks. Before them the org `system`, if that has the log of customers.
  */
 async function lockForOrgs(
   db: WriteTransaction,
   orgs: readonly Org[],
   author: Author,
-  systemOrgId: string,
+  { installation: { customerLogs, systemOrgId } }: OrgCreation,
   atItem: AtItem,
 ): Promise<void> {
-  await writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, () => Promise.resolve());
+  if (!customerLogs) await beginWrite(db, { org: { by: "id", value: systemOrgId } }, author);
   const ids = new Map<string, string | undefined>();
   for (const [index, { customerPath: path }] of orgs.entries()) {
     if (path === "" || ids.has(path)) continue;
@@ -71,11 +71,11 @@ async function createOrg(
   db: WriteTransaction,
   org: Org,
   author: Author,
-  { systemOrgId, limit }: OrgCreation,
+  { installation, limit }: OrgCreation,
 ): Promise<OrgRow> {
   const customer =
     org.customerPath === ""
-      ? await createCustomer(db, org, author, systemOrgId)
+      ? await createCustomer(db, org, author, installation)
       : await lockLiveCustomer(db, org.customerPath);
   if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
     throw limitExceeded(orgDefinition, customerPath(customer), limit);
@@ -102,16 +102,32 @@ export async function insertOrg(
   return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };
 }
 
-export async function insertCustomer(target: InsertTarget, fields: NamedFields): Promise<CustomerRow> {
-  const { rows } = await insertRows(target, customerDefinition, [{ fields, columns: {} }]);
-  return required(rows[0]);
+/** Inserts a customer with a log of its own, which begins with that. */
+export async function insertCustomer(db: WriteTransaction, fields: NamedFields, author: Author): Promise<CustomerRow> {
+  const first = { revision: firstRevision(), time: await readClock(db) };
+  const { revision, time } = first;
+  const target = { db, org: undefined, revision, time, newId: createIdSource(time) };
+  const columns = { revision, revision_time: time };
+  const { rows } = await insertRows(target, customerDefinition, [{ fields, columns }]);
+  const row = required(rows[0]);
+  const log = { id: row.id, customer_id: row.id };
+  await beginLog(db, { ...first, org: log }, author, [changeOf(customerDefinition, null, row)]);
+  return row;
 }
 
-function createCustomer(db: WriteTransaction, org: Org, author: Author, systemOrgId: string): Promise<CustomerRow> {
+function createCustomer(
+  db: WriteTransaction,
+  org: Org,
+  author: Author,
+  { customerLogs, systemOrgId }: OrgCreation["installation"],
+): Promise<CustomerRow> {
   const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
+  if (customerLogs) return insertCustomer(db, fields, author);
   return writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, async (transaction) => {
     const { revision, time, newId } = transaction;
-    const row = await insertCustomer({ db, org: undefined, revision, time, newId }, fields);
+    const target = { db, org: undefined, revision, time, newId };
+    const { rows } = await insertRows(target, customerDefinition, [{ fields, columns: {} }]);
+    const row = required(rows[0]);
     recordChange(transaction, customerDefinition, null, row);
     return row;
   });

@@ -38,8 +38,9 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
     max: 1_000_000,
     help: "How many orgs a customer may have.",
   },
-  // The path of its customer contains the name of it, which changes in the org `system`.
-  responses: { revalidatedBy: ["org of the path", "system"] },
+  responses: {
+    neverRevalidated: "The path of its customer contains the name of it, which changes without a revision of the org.",
+  },
   access: {
     namedIn: "unnamed",
     heldBy: {

@@ -19,7 +19,7 @@ import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
   const { installation, limits, escalation } = dependencies;
-  const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
+  const creation = { installation, limit: limits.Org };
 
   const beforeTransition = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
     if (row.id === installation.systemOrgId) throw systemOrgProtected();

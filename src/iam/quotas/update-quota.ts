@@ -9,7 +9,7 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { applyUpdate } from "../../standard-methods/write/apply-update.ts";
 import { closeWrite } from "../../standard-methods/write/open-write.ts";
 import type { WriteCall } from "../../standard-methods/write/write-call.ts";
-import { lockCustomer } from "../customers/store.ts";
+import { locksOfCustomer } from "../customers/locks.ts";
 import { type NewLimit, requireMayRaise } from "./may-raise.ts";
 import type { Level, LevelRow } from "../../quotas/levels.ts";
 import { hasLimitsOf, limitsOf, toQuota } from "./message.ts";
@@ -52,11 +52,8 @@ export async function updateQuota(
   return after;
 }
 
-/**
- * Takes the lock under which the quota of a level changes: that of the org, or of the customer. The changes of customers are in
- * the change log of the installation's own org.
- */
-async function lockLevel(
+/** Takes the lock under which the quota of a level changes: that of the org, or of the customer. */
+function lockLevel(
   { installation }: ResourceDependencies,
   { db, request }: WriteCall,
   { kind }: Level,
@@ -64,13 +61,8 @@ async function lockLevel(
 ): Promise<OrgTransaction> {
   const top = required(path[0]);
   switch (kind) {
-    case "customer": {
-      const transaction = await beginWrite(db, { org: { by: "id", value: installation.systemOrgId } }, request.author);
-      await lockCustomer(db, top);
-      // The caller may have lost the permission while the write waited for the customer.
-      await request.author.confirm(db, undefined);
-      return transaction;
-    }
+    case "customer":
+      return beginWrite(db, locksOfCustomer(installation, top), request.author);
     case "org":
       // The state of an org does not block writes to the org itself.
       return beginWrite(db, { org: top, state: "any" }, request.author);

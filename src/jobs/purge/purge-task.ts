@@ -1,5 +1,6 @@
 import { serviceAuthor } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
+import type { Installation } from "../../identity/installation.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
 /** What is purged: `invitations`, `memberships`, `roleBindings`, `expiredApiKeys`, `sessions`, or the plural of a resource, such as `projects`. */
@@ -39,8 +40,7 @@ export interface PurgeTask {
 export interface PurgeTaskDependencies {
   readonly database: Database;
   readonly registry: ResourceRegistry;
-  /** The org whose change log has the changes of customers and the removal of orgs. */
-  readonly systemOrgId: string;
+  readonly installation: Pick<Installation, "customerLogs" | "systemOrgId">;
   /** How long a member with an expired invitation can be undeleted, in days. */
   readonly retentionDays: number;
   /** The maximum number of rows that one transaction removes. */

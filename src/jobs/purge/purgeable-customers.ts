@@ -5,7 +5,10 @@ import { findPurgeableCustomers } from "./find-purgeable.ts";
 import { type PurgeTask, type PurgeTaskDependencies, type Removed, purgeAuthor, searchSize } from "./purge-task.ts";
 import { lockPurgeableCustomer, removeCustomer } from "./store.ts";
 
-/** Creates the task that removes customers past their purge time, once they have no orgs. */
+/**
+ * Creates the task that removes customers past their purge time, once they have no orgs. That one was removed is in the log of the org
+ * `system`; what its own log has stays in the log of the platform for as long as entries are kept.
+ */
 export function createPurgeableCustomersTask(dependencies: PurgeTaskDependencies): PurgeTask {
   const { database, rowsPerStep } = dependencies;
   return {
@@ -18,7 +21,7 @@ export function createPurgeableCustomersTask(dependencies: PurgeTaskDependencies
 }
 
 function removePurgeableCustomer(
-  { database, systemOrgId }: PurgeTaskDependencies,
+  { database, installation: { systemOrgId } }: PurgeTaskDependencies,
   id: string,
 ): Promise<Removed | undefined> {
   return inTransaction(database, (db) =>

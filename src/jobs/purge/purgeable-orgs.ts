@@ -1,9 +1,10 @@
-// Removes an org in batches, including its change log, and then its row, whose removal is recorded in the change log of the org
-// `system`. While the batches are removed, only the org's own lock is held. The lock of `system`, which other writes need, is
-// held only for the last step.
+// Removes an org in batches, including its change log, and then its row, whose removal is recorded in the log of its
+// customer. While the batches are removed, only the org's own lock is held. The lock of that log, which other writes need, is held only
+// for the last step.
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { OrgKey } from "../../database/org-key.ts";
 import { lockCustomersFirst } from "../../changes/write-locks.ts";
+import { locksOfCustomer } from "../../iam/customers/locks.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
@@ -28,7 +29,7 @@ export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): Pu
     const { id } = org;
     const rows = found.get(id) ?? (await findRowsOfOrg(database.reads, tables, org, searchSize(rowsPerStep)));
     found.delete(id);
-    if (rows.length === 0) return removePurgeableOrg(dependencies, id);
+    if (rows.length === 0) return removePurgeableOrg(dependencies, org);
     const removed = await emptyOrg(dependencies, id, rows.slice(0, rowsPerStep));
     if (removed !== undefined && rows.length > rowsPerStep) found.set(id, rows.slice(rowsPerStep));
     return removed;
@@ -57,11 +58,11 @@ function emptyOrg(
 }
 
 async function removePurgeableOrg(
-  { database, registry, systemOrgId }: PurgeTaskDependencies,
-  id: string,
+  { database, registry, installation }: PurgeTaskDependencies,
+  { customer_id: customerId, id }: OrgKey,
 ): Promise<Removed | undefined> {
   return inTransaction(database, (db) =>
-    writeInOrg(db, { org: { by: "id", value: systemOrgId } }, purgeAuthor, async (transaction) => {
+    writeInOrg(db, locksOfCustomer(installation, { by: "id", value: customerId }), purgeAuthor, async (transaction) => {
       const org = await lockPurgeableOrg(db, registry, id);
       if (org === undefined) return undefined;
       // Another purge of the org may have appended to its change log since it was emptied.

@@ -1,5 +1,5 @@
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
-import { type WriteLocks, lockCustomersFirst } from "../../changes/write-locks.ts";
+import { type OrgLocks, lockCustomersFirst } from "../../changes/write-locks.ts";
 import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing, purgeAuthor } from "./purge-task.ts";
 import { lockOrgThatStays } from "./store.ts";
 
@@ -19,7 +19,7 @@ export function unitsInOrgs<Row extends { readonly org_id: string }>(
 ): PurgeUnit[] {
   const removeInOrg = (orgId: string, some: readonly Row[]): Promise<Removed> =>
     inTransaction(database, async (db) => {
-      const locks: WriteLocks = { org: { by: "id", value: orgId }, state: "any" };
+      const locks: OrgLocks = { org: { by: "id", value: orgId }, state: "any" };
       if (customer) lockCustomersFirst(db, [locks.org]);
       if (!(await lockOrgThatStays(db, orgId))) return nothing;
       return writeInOrg(db, locks, purgeAuthor, (transaction) => remove(transaction, some));

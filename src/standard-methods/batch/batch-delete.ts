@@ -58,6 +58,7 @@ export async function deleteAll<Table extends ResourceTable, Row extends Resourc
     case "fixed":
       return deleteTogether(served, call, parent, paths);
     case "itself":
+    case "customer":
     case "each":
       return deleteOneByOne(served, call, paths);
   }

@@ -1,6 +1,7 @@
 import { type OrgTransaction, beginWrite, endWrite } from "../../changes/write-in-org.ts";
 import { beginInGroup, endInGroup } from "../../changes/write-group.ts";
 import type { WriteLocks } from "../../changes/write-locks.ts";
+import { isLogOfCustomer } from "../../database/org-key.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { required } from "../../errors/required.ts";
@@ -21,6 +22,8 @@ export async function locksOf<Message>(
       return { org: required(path[0]), state: "any" };
     case "fixed":
       return { org: scope.org };
+    case "customer":
+      return scope.locksOf(required(path[0]));
     case "each":
       return { org: await scope.find(db, path, message) };
   }
@@ -36,7 +39,7 @@ export async function locksOfTransition<Message>(
   path: readonly Reference[],
 ): Promise<WriteLocks> {
   const locks = await locksOf(scope, db, path);
-  return scope.kind === "itself" ? { ...locks, customer: true } : locks;
+  return scope.kind === "itself" && "org" in locks ? { ...locks, customer: true } : locks;
 }
 
 /** Opens a write: takes its locks, unless its group has them, and confirms its author under them. */
@@ -46,7 +49,9 @@ export function openWrite({ db, group, request: { author } }: WriteCall, locks: 
 
 /** Closes a write: appends what it has recorded to the change log of its org. */
 export async function closeWrite({ group, written }: WriteCall, transaction: OrgTransaction): Promise<void> {
-  for (const change of transaction.changes) written.push({ org: transaction.org, change });
+  const { org, changes } = transaction;
+  // Nobody holds access by what the log of a customer tells.
+  if (!isLogOfCustomer(org)) for (const change of changes) written.push({ org, change });
   if (group === undefined) await endWrite(transaction);
   else endInGroup(group, transaction);
 }

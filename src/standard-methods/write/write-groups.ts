@@ -2,7 +2,7 @@
 // queue of writes. The one whose turn comes leads a group: when it has the lock, it runs the writes that wait then, in the order of
 // their arrival, until there are none, or the group is large or old. The turn of a write that is already in a group passes.
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
-import type { WriteLocks } from "../../changes/write-locks.ts";
+import type { OrgLocks } from "../../changes/write-locks.ts";
 import {
   type Outcome,
   type WriteGroup,
@@ -26,7 +26,7 @@ interface GroupedCall extends CallTime {
 }
 
 /** What the writes of a group lock. Those that need a customer have groups of their own: others would wait for it with them. */
-export type GroupLocks = WriteLocks & { readonly org: OneReference };
+export type GroupLocks = OrgLocks & { readonly org: OneReference };
 
 /** Returns the target by which the writes of an org queue. Writes that name the org, and writes that have its id, queue apart. */
 export function queueTargetOf({ by, value }: OneReference): string {

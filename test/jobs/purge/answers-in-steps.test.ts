@@ -33,7 +33,7 @@ beforeAll(async () => {
   job = createPurgeJob({
     database,
     registry,
-    systemOrgId: String(systemOrgId),
+    installation: { systemOrgId: String(systemOrgId), customerLogs: true },
     retentionDays: 0,
     intervalMs: 3_600_000,
     logger: pino({ level: "silent" }),

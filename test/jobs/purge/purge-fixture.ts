@@ -48,7 +48,7 @@ export async function openPurgeFixture(): Promise<PurgeFixture> {
     return database;
   };
   const database = connect();
-  const { systemOrgId } = await openInstallation(database, () => Promise.resolve());
+  const installation = await openInstallation(database, () => Promise.resolve());
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const query = async (statement: RawBuilder<unknown>): Promise<Record<string, unknown>[]> =>
@@ -57,13 +57,13 @@ export async function openPurgeFixture(): Promise<PurgeFixture> {
   return {
     url,
     database,
-    systemOrg: { id: systemOrgId },
+    systemOrg: { id: installation.systemOrgId },
     connect,
     createJob(options = {}) {
       const job = createPurgeJob({
         database,
         registry,
-        systemOrgId,
+        installation,
         retentionDays,
         intervalMs: hourMs,
         logger,
