@@ -345,6 +345,12 @@ export interface Installation {
   issuer: string | null;
 }
 
+/** The servers that listen for hints. A row whose time is over says nothing. */
+export interface LogListeners {
+  id: string;
+  end_time: Date;
+}
+
 export interface Schema extends TokenTables, IdentityTables, WebhookTables {
   customers: Customers;
   orgs: Orgs;
@@ -372,5 +378,6 @@ export interface Schema extends TokenTables, IdentityTables, WebhookTables {
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
   write_requests: WriteRequests;
+  log_listeners: LogListeners;
   installation: Installation;
 }

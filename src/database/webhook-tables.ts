@@ -32,6 +32,8 @@ export interface Webhooks extends NamedColumns {
   /** When the first request failed after the last one that did not; null if none has. */
   failing_since: ColumnType<Date | null, never, Date | string | null>;
   next_attempt_time: ColumnType<Date, string | undefined, Date | string>;
+  /** A time up to which the log is known to have entries: what is later than the cursor is to be delivered. */
+  noted_time: ColumnType<Date, string | undefined, string>;
   /** Which run of a server delivers, and until when, by the clock of the database. */
   lease_id: string | null;
   lease_end: ColumnType<Date, never, Date | string>;

@@ -30,6 +30,7 @@ export const unreadWebhookColumns = [
   "attempts",
   "failing_since",
   "next_attempt_time",
+  "noted_time",
   "lease_id",
   "lease_end",
 ] as const;
