@@ -918,7 +918,6 @@ create table webhooks (
   update_time timestamp(3) with time zone not null default now(),
   noted_time timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
   hold_retention boolean not null default false,
-  signature text not null default 'HMAC_SHA256'::text,
   public_key bytea,
   previous_public_key bytea,
   constraint webhooks_pkey PRIMARY KEY (org_id, id, customer_id),

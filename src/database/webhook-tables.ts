@@ -19,6 +19,11 @@ export interface Webhooks extends NamedColumns {
   sealed_secret: Buffer;
   sealed_previous_secret: Buffer | null;
   previous_secret_expire_time: Date | null;
+  /** The keys that receivers verify with, if it signs with Ed25519; the secrets are the private ones then. Null if it signs with HMAC. */
+  public_key: Buffer | null;
+  previous_public_key: Buffer | null;
+  /** Whether the log is kept until it has delivered it. */
+  hold_retention: boolean;
   /** The last entry of the log that was delivered or given up, or that the filter does not match. */
   cursor_time: ColumnType<Date, string, string>;
   cursor_revision: string;

@@ -11,7 +11,6 @@ export async function extendWebhooks(db: Kysely<unknown>): Promise<void> {
       `alter table webhooks
         add column noted_time timestamptz not null default 'epoch',
         add column hold_retention boolean not null default false,
-        add column signature text not null default 'HMAC_SHA256',
         add column public_key bytea,
         add column previous_public_key bytea`,
     )
