@@ -3,7 +3,7 @@
 
     WEBHOOK_SECRET=whsec_... python3 receiver.py --port 9000
 
-It takes all three formats, refuses what is not signed with the secret, and forgets which changes it has printed when it ends: a receiver
+It takes all three formats, refuses what is not signed with the secret, or by the public key (`whpk_...`) in its place, and forgets which changes it has printed when it ends: a receiver
 that acts on changes keeps the last `revision` and `position` with what it has done. It needs nothing but Python.
 """
 import argparse
@@ -16,6 +16,8 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import ed25519
+
 TOLERANCE_SECONDS = 300
 
 
@@ -24,11 +26,22 @@ def is_signed(secret, headers, body):
     identifier, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
         return False
-    key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = f"{identifier}.{timestamp}.".encode() + body
-    expected = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    # With a secret that is being rotated, there are two.
-    return any(hmac.compare_digest(expected, each) for each in headers.get("webhook-signature", "").split(" "))
+    # While a secret is rotated, there are two.
+    return any(is_signature(secret, signed, each) for each in headers.get("webhook-signature", "").split(" "))
+
+
+def is_signature(secret, signed, signature):
+    """Whether a signature (`v1,...` or `v1a,...`) is that of what is signed."""
+    version, _, value = signature.partition(",")
+    try:
+        value = base64.b64decode(value, validate=True)
+    except ValueError:
+        return False
+    if secret.startswith("whpk_"):
+        return version == "v1a" and ed25519.verify(base64.b64decode(secret.removeprefix("whpk_")), signed, value)
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    return version == "v1" and hmac.compare_digest(hmac.new(key, signed, hashlib.sha256).digest(), value)
 
 
 def changes_in(headers, body):

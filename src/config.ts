@@ -122,6 +122,10 @@ const settings = {
     default: 400,
     desc: "How long the change log keeps its entries, in days. It is removed by whole months.",
   }),
+  TENANTRY_HELD_LOG_DAYS: integer(0, 36_500, {
+    default: 90,
+    desc: "How much longer the change log is kept for webhooks with hold_retention that have not delivered it, in days.",
+  }),
   ...limitSettings(),
   TENANTRY_ACCESS_MEMORY_MB: integer(16, 1_048_576, {
     default: 512,
@@ -221,6 +225,8 @@ export interface Config extends RateLimits {
   /** The interval at which expired and purged resources are removed. */
   readonly purgeIntervalMs: number;
   readonly changeLogDays: number;
+  /** How many days longer it is kept for webhooks. */
+  readonly heldLogDays: number;
   /** The maximum number of each resource in one parent. */
   readonly limits: Limits;
   readonly accessMemoryBytes: number;
@@ -277,6 +283,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     retentionDays: env.TENANTRY_RETENTION_DAYS,
     purgeIntervalMs: env.TENANTRY_PURGE_INTERVAL_MS,
     changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,
+    heldLogDays: env.TENANTRY_HELD_LOG_DAYS,
     limits: readLimits(env),
     accessMemoryBytes: env.TENANTRY_ACCESS_MEMORY_MB * 1_048_576,
     accessDiskBytes: env.TENANTRY_ACCESS_DISK_MB * 1_048_576,

@@ -75,7 +75,7 @@ export async function startServer(
     started.push(() => closeWithJobs(jobs, running.close));
     const { database } = running;
     const ofInstallation = { running, registry, jobs, keptMs: rememberedMs, logger, whenAnswers };
-    const { installation, isNew, sealer, signingKeys } = await startInstallation(config, ofInstallation);
+    const { installation, isNew, sealer, signingKeys, heldLog } = await startInstallation(config, ofInstallation);
     // The port is known when the listener has started.
     let { port } = config;
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
@@ -86,7 +86,7 @@ export async function startServer(
     const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
-    const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries };
+    const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog };
     const metricsUrl = await metrics?.open(measured);
     if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);

@@ -1,4 +1,6 @@
 import { type CompiledQuery, type Kysely, type Selectable, type Transaction, sql } from "kysely";
+import type { Committed } from "../database/commits.ts";
+import { isAnyListening } from "../database/hints.ts";
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs, Schema } from "../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
@@ -33,14 +35,18 @@ export type LockedOrgRow = OrgColumns &
     readonly nextTime: number;
     /** Of the database; null if it does not say. */
     readonly timeline: number | null;
-  };
+  } & Followed;
+
+/** Who wants to know that the log of an org has gone on. */
+type Followed = Pick<Committed, "is_watched" | "has_webhooks">;
 
 /** What the statement reads. Times are in seconds. */
-export type FoundRow = OrgColumns & {
-  readonly clock: string;
-  readonly last_time: string;
-  readonly timeline: number | null;
-};
+export type FoundRow = OrgColumns &
+  Followed & {
+    readonly clock: string;
+    readonly last_time: string;
+    readonly timeline: number | null;
+  };
 
 /**
  * Locks an org.
@@ -114,10 +120,17 @@ function createLockStatements(
         .select(sql<string>`extract(epoch from clock_timestamp())::text`.as("clock"))
         .select(sql<string>`extract(epoch from revision_time)::text`.as("last_time"))
         .select(sql<number | null>`log_timeline()`.as("timeline"))
+        .select(isAnyListening.as("is_watched"))
+        .select(hasWebhooks.as("has_webhooks"))
         .compile(),
     );
   return { id: by("id"), name: by("name"), any: by("any") };
 }
+
+/** Read with the lock, so that what follows a commit sends nothing for orgs that nobody follows. */
+const hasWebhooks = sql<boolean>`exists (
+  select from webhooks where org_id = locked.id and customer_id = locked.customer_id and state = 'ACTIVE'
+)`;
 
 type SelectOrgs = ReturnType<typeof selectOrgs>;
 

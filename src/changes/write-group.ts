@@ -180,5 +180,7 @@ export function endGroup({ db, org, written }: WriteGroup): void {
   const last = entries.at(-1);
   if (last === undefined) return;
   appendEntries(db, { org, revision, time: last.time, chain }, entries, org.revision);
-  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
+  const { is_watched, has_webhooks } = org;
+  const lockedAt = performance.now();
+  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt, is_watched, has_webhooks });
 }

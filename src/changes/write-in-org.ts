@@ -118,7 +118,9 @@ export async function endWrite({ db, org, author, revision, time, changes }: Org
   const head = { org, revision, time, timeline: org.timeline };
   const { entries, end: chain } = await sealInTurns(chainEndOf(org), entriesOf(head, author, changes));
   appendEntries(db, { ...head, chain }, entries, org.revision);
-  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now() });
+  const { is_watched, has_webhooks } = org;
+  const lockedAt = performance.now();
+  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt, is_watched, has_webhooks });
 }
 
 /** Runs a write in an org: begins it, calls `write` and ends it. */
@@ -143,5 +145,8 @@ export async function beginLog(
 ): Promise<void> {
   const { entries, end: chain } = await sealInTurns(undefined, entriesOf(first, author, changes));
   await insertEntries(db, entries, { ...first, chain });
-  db.noteWritten({ orgId: first.org.id, before: undefined, entries, lockedAt: performance.now() });
+  const lockedAt = performance.now();
+  // Nobody can follow it yet.
+  const followed = { is_watched: false, has_webhooks: false };
+  db.noteWritten({ orgId: first.org.id, before: undefined, entries, lockedAt, ...followed });
 }

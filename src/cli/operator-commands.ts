@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import { readDaysToKeep } from "../database/held-log.ts";
 import { dropPartitions } from "../database/partitions.ts";
 import { createSignInLink } from "../iam/sign-in/sign-in-links.ts";
 import { forgetSecretKey } from "../identity/tokens/signing-key-store.ts";
@@ -50,7 +51,9 @@ export function createOperatorCommands(
         const { applied } = await running.migrate();
         print(applied.length === 0 ? "Nothing to migrate." : `Migrated: ${applied.join(", ")}`);
         // Where servers have a role that may not.
-        const dropped = await dropPartitions(running.database, config.changeLogDays);
+        const { database } = running;
+        const days = await readDaysToKeep(database.reads, { kept: config.changeLogDays, held: config.heldLogDays });
+        const dropped = await dropPartitions(database, days);
         if (dropped.length > 0) print(`Dropped old entries of the change log: ${dropped.join(", ")}`);
       }),
 

@@ -14,7 +14,13 @@ import type { Scheduling } from "./scheduling.ts";
 
 type Settings = Pick<
   Config,
-  "identityProviderNetworks" | "limits" | "requestTimeoutMs" | "retentionDays" | "webhookNetworks"
+  | "changeLogDays"
+  | "heldLogDays"
+  | "identityProviderNetworks"
+  | "limits"
+  | "requestTimeoutMs"
+  | "retentionDays"
+  | "webhookNetworks"
 >;
 
 interface Parts {
@@ -55,6 +61,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     countRefresh: (member) => countRequest(member, false),
     identityProviderNetworks,
     webhookNetworks,
+    logDays: { kept: settings.changeLogDays, held: settings.heldLogDays },
     sendToWebhook: createSendToWebhook(webhookNetworks),
     limits,
     requestTimeoutMs,

@@ -24,6 +24,7 @@ interface Parts {
   readonly service: Pick<Service, "handlers" | "scheduling" | "access">;
   readonly jobs: readonly RunningJob[];
   readonly deliveries: DeliveryCounts;
+  readonly heldLog: { readonly webhooks: number };
 }
 
 /** What is counted, and served to those who scrape it, on a listener of its own. */
@@ -61,7 +62,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
   return {
     onEnd: exchanges.onEnd,
 
-    async open({ openExchanges, database, service, jobs, deliveries }) {
+    async open({ openExchanges, database, service, jobs, deliveries, heldLog }) {
       const { handlers, scheduling, access } = service;
       // Loaded only here: a server without metrics starts without the library.
       const { createMetricsWriter } = await import("../metrics/registry.ts");
@@ -84,6 +85,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         groupSizes: handlers.writeGroups.sizes,
         jobs: [...jobs, access.job],
         deliveries,
+        heldLog,
       });
       const listener = createListener({
         handler: createMetricsPage(createMetricsWriter(families)),

@@ -18,6 +18,10 @@ export interface Committed {
   readonly entries: readonly Entry[];
   /** A time before the commit at which the org was locked, by `performance.now()`: nobody else can have written before that. */
   readonly lockedAt: number;
+  /** Whether any server listened for hints when the org was locked. */
+  readonly is_watched: boolean;
+  /** Whether the org had a webhook that delivers when it was locked. */
+  readonly has_webhooks: boolean;
 }
 
 export interface Commits {

@@ -1,7 +1,10 @@
 // Servers tell each other which orgs they have written, after the commits and together: to notify in the transactions would make
 // PostgreSQL commit them one after the other. A hint can be lost, and behind a pooler that shares connections none arrives, so whoever
-// listens also looks by itself. Hints have a connection of their own, which is opened by the first one and by the first listener.
+// listens also looks by itself. Hints have a connection of their own, which is opened by the first one and by the first listener. A server
+// that listens has a row in `log_listeners`. Writes read with their lock whether there is any, so nothing is sent that nobody hears.
+import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
+import { sql } from "kysely";
 import pg from "pg";
 
 /** The orgs that other servers have written, by ids; undefined for any. */
@@ -16,6 +19,17 @@ export interface Hints {
 }
 
 const channel = "tenantry_changes";
+
+/** Whether a server listens. What begins to listen meanwhile looks by itself. */
+export const isAnyListening = sql<boolean>`exists (select from log_listeners where end_time > clock_timestamp())`;
+
+/** How often a listener says that it still listens, in milliseconds. Its row holds for three times as long, as in the statement. */
+const renewMs = 30_000;
+const register = `
+  with ended as (delete from log_listeners where end_time < clock_timestamp() - interval '1 hour')
+  insert into log_listeners (id, end_time) values ($1, clock_timestamp() + interval '90 seconds')
+  on conflict (id) do update set end_time = excluded.end_time`;
+const unregister = "delete from log_listeners where id = $1";
 /** The least time between two hints. */
 const intervalMs = 10;
 /** The time after which a connection that has failed is opened again. */
@@ -29,6 +43,8 @@ const maxIds = 200;
  */
 export function createHints(settings: pg.ClientConfig, hears: boolean, onError: (error: Error) => void): Hints {
   const written = new Set<string>();
+  const id = randomUUID();
+  let renewal: NodeJS.Timeout | undefined;
   let listener: OnHint | undefined;
   let isSending = false;
   let isListening = false;
@@ -36,7 +52,8 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
   const listenAgain = (): void => {
     if (listener === undefined || isListening) return;
     isListening = true;
-    void connection.run(`listen ${channel}`).then((isDone) => {
+    void connection.run(`listen ${channel}`);
+    void connection.run(register, [id]).then((isDone) => {
       isListening = isDone;
       // What was written meanwhile, nobody has told.
       if (isDone) listener?.(undefined);
@@ -70,6 +87,17 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
     void sendAll();
   };
 
+  const stopListening = (): void => {
+    listener = undefined;
+    clearInterval(renewal);
+    renewal = undefined;
+    if (isListening) {
+      void connection.run(`unlisten ${channel}`);
+      void connection.run(unregister, [id]);
+    }
+    isListening = false;
+  };
+
   return {
     send(orgId) {
       written.add(orgId);
@@ -80,16 +108,14 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
       if (!hears) return () => {};
       listener = onHint;
       listenAgain();
+      renewal ??= setInterval(() => isListening && void connection.run(register, [id]), renewMs).unref();
       return () => {
-        if (listener !== onHint) return;
-        listener = undefined;
-        if (isListening) void connection.run(`unlisten ${channel}`);
-        isListening = false;
+        if (listener === onHint) stopListening();
       };
     },
 
     async close() {
-      listener = undefined;
+      stopListening();
       await connection.close();
     },
   };

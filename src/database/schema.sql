@@ -323,6 +323,12 @@ create table installation (
   constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id)
 );
 
+create table log_listeners (
+  id uuid not null,
+  end_time timestamp with time zone not null,
+  constraint log_listeners_pkey PRIMARY KEY (id)
+);
+
 create table members (
   org_id uuid not null,
   id uuid not null,
@@ -916,16 +922,23 @@ create table webhooks (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  noted_time timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  hold_retention boolean not null default false,
+  public_key bytea,
+  previous_public_key bytea,
   constraint webhooks_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['GONE'::text, 'ACCESS_LOST'::text]))),
   constraint webhooks_format_check CHECK ((format = ANY (ARRAY['STANDARD'::text, 'CLOUDEVENTS'::text, 'NDJSON_BATCH'::text]))),
   constraint webhooks_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
   constraint webhooks_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
+CREATE INDEX webhooks_active ON webhooks USING btree (org_id, id) WHERE (state = 'ACTIVE'::text);
 CREATE INDEX webhooks_by_create_time ON webhooks USING btree (org_id, create_time, id);
 CREATE INDEX webhooks_by_display_name ON webhooks USING btree (org_id, display_name COLLATE "C", id);
 CREATE INDEX webhooks_by_name ON webhooks USING btree (org_id, name COLLATE "C");
 CREATE INDEX webhooks_by_update_time ON webhooks USING btree (org_id, update_time, id);
+CREATE INDEX webhooks_due ON webhooks USING btree (GREATEST(next_attempt_time, lease_end)) WHERE ((state = 'ACTIVE'::text) AND ((noted_time > cursor_time) OR (cursor_position <> 2147483647)));
+CREATE INDEX webhooks_holding ON webhooks USING btree (cursor_time) WHERE hold_retention;
 CREATE INDEX webhooks_id ON webhooks USING hash (id);
 CREATE UNIQUE INDEX webhooks_name_key ON webhooks USING btree (org_id, name, customer_id);
 

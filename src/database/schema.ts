@@ -354,6 +354,12 @@ export interface Installation {
   customer_logs: Generated<boolean>;
 }
 
+/** The servers that listen for hints. A row whose time is over says nothing. */
+export interface LogListeners {
+  id: string;
+  end_time: Date;
+}
+
 export interface Schema extends TokenTables, IdentityTables, WebhookTables {
   customers: Customers;
   orgs: Orgs;
@@ -381,5 +387,6 @@ export interface Schema extends TokenTables, IdentityTables, WebhookTables {
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
   write_requests: WriteRequests;
+  log_listeners: LogListeners;
   installation: Installation;
 }

@@ -19,6 +19,11 @@ export interface Webhooks extends NamedColumns {
   sealed_secret: Buffer;
   sealed_previous_secret: Buffer | null;
   previous_secret_expire_time: Date | null;
+  /** The keys that receivers verify with, if it signs with Ed25519; the secrets are the private ones then. Null if it signs with HMAC. */
+  public_key: Buffer | null;
+  previous_public_key: Buffer | null;
+  /** Whether the log is kept until it has delivered it. */
+  hold_retention: boolean;
   /** The last entry of the log that was delivered or given up, or that the filter does not match. */
   cursor_time: ColumnType<Date, string, string>;
   cursor_revision: string;
@@ -32,6 +37,8 @@ export interface Webhooks extends NamedColumns {
   /** When the first request failed after the last one that did not; null if none has. */
   failing_since: ColumnType<Date | null, never, Date | string | null>;
   next_attempt_time: ColumnType<Date, string | undefined, Date | string>;
+  /** A time up to which the log is known to have entries: what is later than the cursor is to be delivered. */
+  noted_time: ColumnType<Date, string | undefined, string>;
   /** Which run of a server delivers, and until when, by the clock of the database. */
   lease_id: string | null;
   lease_end: ColumnType<Date, never, Date | string>;

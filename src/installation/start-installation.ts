@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { Installation } from "../identity/installation.ts";
 import { type Sealer, createSealer } from "../identity/sealer.ts";
 import { type SigningKeys, startSigningKeys } from "../identity/tokens/signing-keys.ts";
-import { startChangeLogJob } from "../jobs/change-log-job.ts";
+import { type ChangeLogJob, startChangeLogJob } from "../jobs/change-log-job.ts";
 import { SchemaMismatchError, checkSchema } from "../standard-methods/definition/check-schema.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 import type { RunningJob } from "../timers/runs.ts";
@@ -30,6 +30,7 @@ export interface StartedInstallation {
   readonly isNew: boolean;
   readonly sealer: Sealer;
   readonly signingKeys: SigningKeys;
+  readonly heldLog: ChangeLogJob["held"];
 }
 
 /**
@@ -46,8 +47,9 @@ export async function startInstallation(
   await whenAnswers(running.migrate);
   await whenAnswers(() => checkMigrated(running, registry, logger));
 
-  const { changeLogDays: retentionDays } = config;
-  jobs.push({ name: "change-log", ...startChangeLogJob({ database, retentionDays, logger }) });
+  const logDays = { kept: config.changeLogDays, held: config.heldLogDays };
+  const { held: heldLog, ...changeLog } = startChangeLogJob({ database, logDays, logger });
+  jobs.push({ name: "change-log", ...changeLog });
 
   const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
   let isNew = false;
@@ -79,7 +81,7 @@ export async function startInstallation(
     }),
   );
   jobs.push({ name: "signing-keys", ...signingKeys });
-  return { installation, isNew, sealer, signingKeys };
+  return { installation, isNew, sealer, signingKeys, heldLog };
 }
 
 /**

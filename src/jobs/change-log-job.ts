@@ -2,15 +2,20 @@
 // a few times a day. A role that does not own the log leaves partitions to `tenantry migrate`.
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
+import { type LogDays, findHolding, readDaysToKeep } from "../database/held-log.ts";
 import { createPartitions, dropPartitions, readLogState } from "../database/partitions.ts";
 import { removeOldEvents } from "../events/access-events/write-events.ts";
 import { type Repetition, repeat } from "../timers/repeat.ts";
 
 interface ChangeLogJobOptions {
   readonly database: Database;
-  /** The number of days for which entries are kept. */
-  readonly retentionDays: number;
+  readonly logDays: LogDays;
   readonly logger: Logger;
+}
+
+/** The job, and for how many webhooks the log is kept for longer, as the last run has found. */
+export interface ChangeLogJob extends Repetition<void> {
+  readonly held: { webhooks: number };
 }
 
 const intervalMs = 6 * 3_600_000;
@@ -18,24 +23,38 @@ const intervalMs = 6 * 3_600_000;
 /** With fewer months left, a server says that it needs a migration. */
 const fewMonths = 12;
 
-export function startChangeLogJob({ database, retentionDays, logger }: ChangeLogJobOptions): Repetition<void> {
+export function startChangeLogJob({ database, logDays, logger }: ChangeLogJobOptions): ChangeLogJob {
+  const held = { webhooks: 0 };
   const run = async (): Promise<void> => {
     await removeOldEvents(database.writes);
-    const { isOwner, monthsLeft, expired } = await readLogState(database.reads, retentionDays);
+    const found = await readLogState(database.reads, logDays.kept);
+    const days = found.expired === 0 ? logDays.kept : await readDaysToKeep(database.reads, logDays);
+    const state = days === logDays.kept ? found : await readLogState(database.reads, days);
+    const { isOwner, monthsLeft, expired } = state;
+    const holding = days === logDays.kept ? [] : await findHolding(database.reads, logDays, maxHolding);
+    held.webhooks = holding.length;
+    if (holding.length > 0) logger.warn({ days, logDays, webhooks: holding.slice(0, shownHolding) }, isHeld);
     if (!isOwner) {
       if (monthsLeft >= fewMonths && expired === 0) return;
       return logger.warn({ monthsLeft, expired }, notOwner);
     }
     await createPartitions(database.writes);
-    const dropped = await dropPartitions(database, retentionDays);
+    const dropped = expired === 0 ? [] : await dropPartitions(database, days);
     if (dropped.length > 0) logger.info({ dropped }, "dropped old entries of the change log");
   };
   const onError = (err: unknown): void =>
     logger.error({ err }, "failed to keep the partitions of the change log; trying again");
   const repetition = repeat(run, { intervalMs, onError });
   repetition.runOnce().catch(onError);
-  return repetition;
+  return { ...repetition, held };
 }
+
+/** So many webhooks are counted for which the log is kept, and named in a warning. */
+const maxHolding = 1_000;
+const shownHolding = 10;
+
+const isHeld =
+  "the change log is kept for longer than TENANTRY_CHANGE_LOG_DAYS for webhooks with hold_retention; what they have not delivered within TENANTRY_HELD_LOG_DAYS more is removed";
 
 const notOwner =
   "the role of this server may not create and drop partitions of the change log: run tenantry migrate with the role that owns the tables. Writes fail when no month is left, and expired partitions are past TENANTRY_CHANGE_LOG_DAYS";

@@ -25,6 +25,7 @@ export interface MeasuredParts {
   readonly groupSizes: Histogram;
   readonly jobs: readonly Pick<RunningJob, "name" | "runs">[];
   readonly deliveries: DeliveryCounts;
+  readonly heldLog: { readonly webhooks: number };
 }
 
 export function familiesOf(parts: MeasuredParts): readonly Family[] {
@@ -38,6 +39,11 @@ export function familiesOf(parts: MeasuredParts): readonly Family[] {
     gauge("tenantry_watchers", "Open streams of changes.", () => [[unlabelled, parts.watchers()]]),
     ...familiesOfJobs(parts.jobs),
     ...familiesOfDeliveries(parts.deliveries),
+    gauge(
+      "tenantry_webhooks_holding_log",
+      "Webhooks for which the log is kept beyond its time, at the last look.",
+      () => [[unlabelled, parts.heldLog.webhooks]],
+    ),
   ];
 }
 

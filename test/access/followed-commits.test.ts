@@ -12,6 +12,7 @@ import { addOrg, sampleAuthor } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { sampleRevision } from "../support/revisions.ts";
 import { insertOrg } from "./org-rows.ts";
+import { unfollowed } from "../support/unfollowed.ts";
 
 const database = useSharedDatabase();
 
@@ -45,6 +46,7 @@ describe("the snapshot of an org", () => {
   const has = (name: string): boolean =>
     snapshots.held(orgId)?.findSubject("member", { by: "name", value: name }) !== undefined;
   const commit = (before: string, entries: readonly Entry[], lockedAt = performance.now()): Committed => ({
+    ...unfollowed,
     orgId,
     before,
     entries,

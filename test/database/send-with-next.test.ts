@@ -4,6 +4,7 @@ import { type Database, openDatabase } from "../../src/database/database.ts";
 import type { Schema } from "../../src/database/schema.ts";
 import { type Later, type WriteTransaction, transact } from "../../src/database/write-transaction.ts";
 import { createTestDatabase } from "../support/test-database.ts";
+import { unfollowed } from "../support/unfollowed.ts";
 
 let created: Awaited<ReturnType<typeof createTestDatabase>>;
 beforeAll(async () => {
@@ -83,7 +84,7 @@ describe.each([true, false])(
         (committed) => told.push(committed),
         () => {},
       );
-      const note = { orgId: "", before: undefined, entries: [], lockedAt: 0 };
+      const note = { ...unfollowed, orgId: "", before: undefined, entries: [], lockedAt: 0 };
       const tried = await transact(
         database,
         async (db) => {

@@ -4,6 +4,7 @@ import type { LogEnd } from "../../src/changes/signed-head.ts";
 import { createCommits } from "../../src/database/commits.ts";
 import type { Entry } from "../../src/database/commits.ts";
 import { createLogHeadsJob } from "../../src/jobs/log-heads-job.ts";
+import { unfollowed } from "../support/unfollowed.ts";
 
 function start(options: { readonly maxOrgs?: number } = {}) {
   const lines: Record<string, unknown>[] = [];
@@ -26,7 +27,7 @@ function start(options: { readonly maxOrgs?: number } = {}) {
           hash: String.raw`\x${"b".repeat(64)}`,
         }) as Entry,
     );
-    commits.tell([{ orgId, before: undefined, entries, lockedAt: 0 }]);
+    commits.tell([{ ...unfollowed, orgId, before: undefined, entries, lockedAt: 0 }]);
   };
   return { job, lines, signed, commit };
 }

@@ -43,6 +43,8 @@ import { customerLogIndexes, declareCustomerLogIndex } from "./0064-customer-log
 import { fillContainers } from "./0065-containers.ts";
 import { addIssuer } from "./0080-issuer.ts";
 import { createWebhookDeliveries, createWebhooks } from "./0081-webhooks.ts";
+import { createLogListeners } from "./0089-log-listeners.ts";
+import { extendWebhooks, webhookIndexes } from "./0090-followed-webhooks.ts";
 import { addHeadsOfCustomers, addUseOfCustomerLogs } from "./0093-logs-of-customers.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
@@ -117,6 +119,9 @@ export const migrations: Migrations = {
   "0080-issuer": { up: addIssuer },
   "0081-webhooks": { up: createWebhooks },
   "0082-webhook-deliveries": { up: createWebhookDeliveries },
+  "0089-log-listeners": { up: createLogListeners },
+  "0090-followed-webhooks": { up: extendWebhooks },
+  "0091-due-webhooks": { createIndexes: webhookIndexes },
   "0093-heads-of-customers": { up: addHeadsOfCustomers },
   "0094-use-of-customer-logs": { up: addUseOfCustomerLogs },
 };

@@ -4,7 +4,7 @@ import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import { observe } from "../../measures/histogram.ts";
 import type { ChangeRow } from "../changes/store.ts";
-import { liveSecrets } from "../webhooks/secret.ts";
+import { liveKeys } from "../webhooks/secret.ts";
 import type { DeliveryCounts } from "./counts.ts";
 import type { DisableWebhook } from "./disable.ts";
 import { type LogOfWebhook, positionOf } from "./read-ahead.ts";
@@ -51,7 +51,7 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
     const changedRevision = webhook.changed_revision;
     const failingSince = progress.failingSince ?? delivery.attempt_time;
     const nextAttemptTime = nextTryAfter(failingSince, clock());
-    if (outcome === "failed" && isOver(failingSince, clock())) {
+    if (outcome === "failed" && !webhook.hold_retention && isOver(failingSince, clock())) {
       counts.outcomes.dead++;
       const recorded = { ...delivery, state: "DEAD", next_attempt_time: null } as const;
       // What follows has its own three days.
@@ -79,7 +79,7 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
     if (attempts === undefined) return { nextAttemptTime: clock() };
     const time = clock();
     const content = contentOf(webhook.format, webhook.org_id, changes);
-    const headers = headersOf(content, liveSecrets(sealer, webhook, time), time);
+    const headers = headersOf(content, liveKeys(sealer, webhook, time), time);
     // A server that stood still since would send what another one may have sent meanwhile.
     if (clock().getTime() > leaseEnd.getTime() - sendLimits.timeoutMs) return {};
     const result = await post(send, webhook.url, headers, content.body, signal);

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import type { ChangeRow } from "../changes/store.ts";
 import { type AttemptDependencies, type Group, createAttempt } from "./attempt.ts";
 import { afterAll } from "../webhooks/rules.ts";
+import { postponeInactive } from "./due.ts";
 import { positionOf } from "./read-ahead.ts";
 import { type DuePlace, type Position, claim, endTry, release, trimDeliveries } from "./store.ts";
 import { type Progress, type Stop, type Turn, batch, isStop, leaseMs } from "./turn.ts";
@@ -29,7 +30,7 @@ export function createDeliver(dependencies: AttemptDependencies): Deliver {
     const clock = (): Date => new Date(place.nowMs + performance.now() - readAtMs);
     const lease = { place, id: randomUUID() };
     const webhook = await claim(writes, lease, { now: clock(), end: new Date(clock().getTime() + leaseMs) });
-    if (webhook === undefined) return;
+    if (webhook === undefined) return postponeInactive(writes, lease, clock());
     try {
       const { nextAttemptTime } = await run({ webhook, lease, signal, clock });
       await trimDeliveries(writes, place, clock());

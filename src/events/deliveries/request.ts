@@ -1,10 +1,10 @@
 // What is sent: the body and the headers of a request, in each format, and its signature.
-import { createHmac } from "node:crypto";
 import { toJsonString } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import packageJson from "../../../package.json" with { type: "json" };
 import { type Change, ChangeSchema, Change_Type } from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { Webhooks } from "../../database/webhook-tables.ts";
+import { type SigningKey, signatureWith } from "../webhooks/signing-key.ts";
 
 /** The body of a request, which is the same at each try for a receiver who may see the same. */
 export interface Content {
@@ -93,14 +93,14 @@ const cloudEvent = ({ id, orgId, type, time }: Event) => ({
   "ce-time": time,
 });
 
-/** Returns all headers of a request. @param secrets the keys with which it is signed, each for itself. */
+/** Returns all headers of a request. @param keys with which it is signed, each for itself. */
 export function headersOf(
   { id, body, headers }: Content,
-  secrets: readonly Buffer[],
+  keys: readonly SigningKey[],
   time: Date,
 ): Record<string, string> {
   const timestamp = String(Math.floor(time.getTime() / 1000));
-  const signatures = secrets.map((key) => `v1,${sign(key, `${id}.${timestamp}.${body}`)}`);
+  const signatures = keys.map((key) => signatureWith(key, `${id}.${timestamp}.${body}`));
   return {
     ...headers,
     "content-length": String(Buffer.byteLength(body)),
@@ -110,8 +110,6 @@ export function headersOf(
     "webhook-signature": signatures.join(" "),
   };
 }
-
-const sign = (key: Buffer, text: string): string => createHmac("sha256", key).update(text).digest("base64");
 
 /** Returns the type of an event: `api_key.created`. */
 function typeOf({ resourceType, type }: Change): string {

@@ -1,14 +1,13 @@
 // How far each webhook has delivered, and which server delivers. A server claims a webhook by a lease, and each statement after that names
 // the lease: one that was lost changes nothing. All times are of the clock of the database.
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
-import { clockMs, timeText } from "../../database/clock.ts";
+import { timeText } from "../../database/clock.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { WebhookDeliveries, Webhooks } from "../../database/webhook-tables.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { compared } from "../changes/store.ts";
 import { keptDays, keptDeliveries } from "../webhooks/list-deliveries.ts";
-import { afterAll } from "../webhooks/rules.ts";
 
 /** A webhook, by its keys. */
 export interface Place {
@@ -45,6 +44,9 @@ export interface Claimed extends Place {
   readonly member_id: string;
   readonly sealed_secret: Buffer;
   readonly sealed_previous_secret: Buffer | null;
+  readonly public_key: Buffer | null;
+  readonly previous_public_key: Buffer | null;
+  readonly hold_retention: boolean;
   readonly previous_secret_expire_time: Date | null;
   readonly cursor_time: string;
   readonly cursor_revision: string;
@@ -55,39 +57,9 @@ export interface Claimed extends Place {
   readonly failing_since: Date | null;
 }
 
-/** At most so many webhooks of an org are found at once. */
-export const perOrg = 4;
+export const isActiveOrg = sql<SqlBool>`orgs.state = 'ACTIVE' and orgs.delete_time is null`;
 
-const isActiveOrg = sql<SqlBool>`orgs.state = 'ACTIVE' and orgs.delete_time is null`;
-
-/** Finds webhooks that have something to deliver, the one that waits longest first, and whether any webhook is active. */
-export async function findDue(
-  db: Kysely<Schema>,
-  limit: number,
-): Promise<{ readonly isAnyActive: boolean; readonly places: readonly DuePlace[] }> {
-  const { rows } = await sql<{ is_any: boolean } & (DuePlace | { readonly id: null })>`
-    select any_active.is_any, due.customer_id, due.org_id, due.id, ${clockMs} as "nowMs",
-      (extract(epoch from due.due_time) * 1000)::float8 as "dueMs"
-    from (select exists (select from webhooks where state = 'ACTIVE') as is_any) as any_active
-    left join (
-      select * from (
-        select webhooks.customer_id, webhooks.org_id, webhooks.id,
-          greatest(webhooks.next_attempt_time, webhooks.lease_end) as due_time,
-          row_number() over (
-            partition by webhooks.org_id order by greatest(webhooks.next_attempt_time, webhooks.lease_end)
-          ) as place
-        from webhooks join orgs on orgs.id = webhooks.org_id
-        where webhooks.state = 'ACTIVE' and ${isActiveOrg}
-          and (orgs.revision <> webhooks.cursor_revision or webhooks.cursor_position <> ${sql.lit(afterAll)})
-      ) as behind where place <= ${sql.lit(perOrg)}
-      order by due_time limit ${limit}
-    ) as due on true
-    order by due.due_time`.execute(db);
-  const places = rows.filter((row): row is { is_any: boolean } & DuePlace => row.id !== null);
-  return { isAnyActive: rows[0]?.is_any ?? false, places };
-}
-
-const isAt = ({ customer_id, org_id, id }: Place): RawBuilder<SqlBool> =>
+export const isAt = ({ customer_id, org_id, id }: Place): RawBuilder<SqlBool> =>
   sql<SqlBool>`webhooks.customer_id = ${customer_id} and webhooks.org_id = ${org_id} and webhooks.id = ${id}`;
 
 const isHeld = ({ place, id }: Lease): RawBuilder<SqlBool> =>
@@ -111,7 +83,7 @@ export async function claim(
     update webhooks set lease_id = ${id}, lease_end = ${end}
     where ${isAt(place)} and ${isInActiveOrg(place)} and lease_end <= ${now} and next_attempt_time <= ${now}
     returning customer_id, org_id, id, changed_revision, url, filter, format, member_org_id, member_id, sealed_secret,
-      sealed_previous_secret, previous_secret_expire_time, ${timeText(sql`cursor_time`)} as cursor_time, cursor_revision,
+      sealed_previous_secret, public_key, previous_public_key, hold_retention, previous_secret_expire_time, ${timeText(sql`cursor_time`)} as cursor_time, cursor_revision,
       cursor_position, ${timeText(sql`pending_time`)} as pending_time, pending_revision, pending_position,
       failing_since`.execute(db);
   return rows[0];

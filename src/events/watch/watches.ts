@@ -59,8 +59,8 @@ export function createWatches(options: WatchesOptions): Watches {
     stopLooking = undefined;
   };
 
-  database.commits.subscribe(({ orgId }) => {
-    database.hints.send(orgId);
+  database.commits.subscribe(({ orgId, is_watched: isWatched }) => {
+    if (isWatched) database.hints.send(orgId);
     if (followed.has(orgId)) rounds.want();
   }, onError);
 

@@ -1,5 +1,5 @@
 import { WebhookSchema, WebhooksService } from "../../../gen/iam/v1alpha/webhook_pb.ts";
-import { enumerated, text } from "../../filters/filter-fields.ts";
+import { enumerated, scalar, text } from "../../filters/filter-fields.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { orgById } from "../../paths/format-path.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
@@ -32,6 +32,7 @@ export const webhookDefinition = defineResource<"webhooks", IssuedWebhookRow, ty
   fields: {
     url: text("webhooks.url", { searched: true }),
     format: enumerated("webhooks.format", ["STANDARD", "CLOUDEVENTS", "NDJSON_BATCH"]),
+    hold_retention: scalar("boolean", "webhooks.hold_retention"),
     state: enumerated("webhooks.state", ["ACTIVE", "PAUSED", "DISABLED"]),
   },
   lifecycle: undefined,

@@ -12,6 +12,7 @@ import {
   WebhookDelivery_State,
 } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { callerOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
+import { type LogDays, isHolding } from "../../database/held-log.ts";
 import { isInOrgOf } from "../../database/org-key.ts";
 import type { WebhookDeliveries } from "../../database/webhook-tables.ts";
 import { notFound } from "../../errors/service-error.ts";
@@ -30,7 +31,14 @@ export const keptDeliveries = 1_000;
 
 const dayMs = 86_400_000;
 
-export function createListDeliveries({ reader, dependencies }: ServedWebhooks) {
+/** Returns when the log is removed that a webhook needs; null if it is not kept for the webhook. */
+function holdEndOf(cursorTime: Date, nowMs: number, { kept, held }: LogDays): Date | null {
+  const keptUntil = cursorTime.getTime() + kept * dayMs;
+  return keptUntil > nowMs ? null : new Date(keptUntil + held * dayMs);
+}
+
+/** @param logDays how long the log is kept. */
+export function createListDeliveries({ reader, dependencies }: ServedWebhooks, logDays: LogDays) {
   const { database, pageTokens, listQueue } = dependencies;
   return async (
     request: ListWebhookDeliveriesRequest,
@@ -42,9 +50,10 @@ export function createListDeliveries({ reader, dependencies }: ServedWebhooks) {
     if (webhook === undefined) throw notFound("webhook", formatReferences(patterns.Webhook, path));
     const state = await database.reads
       .selectFrom("webhooks")
-      .select(["customer_id", "cursor_revision"])
-      .where("org_id", "=", webhook.org_id)
-      .where("id", "=", webhook.id)
+      .innerJoin("orgs", "orgs.id", "webhooks.org_id")
+      .select(["webhooks.customer_id", "cursor_revision", "cursor_time", isHolding.as("is_holding")])
+      .where("webhooks.org_id", "=", webhook.org_id)
+      .where("webhooks.id", "=", webhook.id)
       .executeTakeFirst();
     if (state === undefined) throw notFound("webhook", formatReferences(patterns.Webhook, path));
     const org = { customer_id: state.customer_id, id: webhook.org_id };
@@ -69,7 +78,8 @@ export function createListDeliveries({ reader, dependencies }: ServedWebhooks) {
     );
     const deliveries = rows.map(toDelivery);
     const { cursor_revision: deliveredRevision } = state;
-    return create(ListWebhookDeliveriesResponseSchema, { deliveries, nextPageToken, deliveredRevision });
+    const holdEndTime = toTimestamp(state.is_holding ? holdEndOf(state.cursor_time, caller.time, logDays) : null);
+    return create(ListWebhookDeliveriesResponseSchema, { deliveries, nextPageToken, deliveredRevision, holdEndTime });
   };
 }
 

@@ -2,6 +2,7 @@ import {
   type Webhook,
   Webhook_DisabledReason as Reason,
   Webhook_Format as Format,
+  Webhook_Signature as Signature,
   Webhook_State as State,
 } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import type { Webhooks } from "../../database/webhook-tables.ts";
@@ -9,6 +10,7 @@ import { byId, formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
+import { toPublicKey } from "./secret.ts";
 import type { WebhookRow } from "./store.ts";
 
 /** A row. It has the secret only right after the creation, or after a rotation. */
@@ -18,6 +20,10 @@ const formats = ["CLOUDEVENTS", "NDJSON_BATCH"] as const;
 
 export const toFormatColumn = (format: Format): Webhooks["format"] =>
   formats.find((name) => Format[name] === format) ?? "STANDARD";
+
+/** Returns with what a webhook signs that has this public key. */
+export const signatureOf = (publicKey: Buffer | null): Signature =>
+  publicKey === null ? Signature.HMAC_SHA256 : Signature.ED25519;
 
 export function toWebhook(row: IssuedWebhookRow): Webhook {
   return {
@@ -31,6 +37,10 @@ export function toWebhook(row: IssuedWebhookRow): Webhook {
     disabledReason: row.disabled_reason === null ? Reason.DISABLED_REASON_UNSPECIFIED : Reason[row.disabled_reason],
     // Of any org, and may no longer exist.
     memberPath: formatPath(patterns.Member, byId(row.member_org_id), byId(row.member_id)),
+    holdRetention: row.hold_retention,
+    signature: signatureOf(row.public_key),
+    publicKey: toPublicKey(row.public_key),
+    previousPublicKey: toPublicKey(row.previous_public_key),
     secret: row.secret,
     previousSecretExpireTime: toTimestamp(row.previous_secret_expire_time),
   };

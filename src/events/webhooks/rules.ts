@@ -2,6 +2,7 @@ import type { WebhookSchema } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { requireUnlimited } from "../../access/escalation/require-within.ts";
 import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { LogDays } from "../../database/held-log.ts";
 import { isInOrgOf } from "../../database/org-key.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError, invalidField, invalidFields } from "../../errors/service-error.ts";
@@ -16,12 +17,13 @@ import { requireIdsInPaths } from "../changes/resolve-paths.ts";
 import { changeFields } from "../changes/fields.ts";
 import { readFilter } from "../../filters/read-filter.ts";
 import { type IssuedWebhookRow, toFormatColumn } from "./message.ts";
-import { issueSecret } from "./secret.ts";
+import { issueKeys } from "./secret.ts";
 
 export interface WebhookDependencies {
   readonly sealer: Pick<Sealer, "seal" | "open">;
   /** The prefixes of addresses, besides public ones, to which webhooks deliver. */
   readonly webhookNetworks: readonly string[];
+  readonly logDays: LogDays;
 }
 
 export type WebhookRules = ResourceRules<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
@@ -40,11 +42,11 @@ export function createWebhookRules(
 ): WebhookRules {
   const { sealer, webhookNetworks, authorHolds } = dependencies;
 
-  const termsOf = ({ url, filter, format }: Parameters<NonNullable<WebhookRules["change"]>>[2]) => {
+  const termsOf = ({ url, filter, format, holdRetention }: Parameters<NonNullable<WebhookRules["change"]>>[2]) => {
     const problem = findUrlProblem(url, webhookNetworks);
     if (problem !== undefined) throw invalidField("webhook.url", problem, "url");
     requireFilter(filter);
-    return { url, filter, format: toFormatColumn(format) };
+    return { url, filter, format: toFormatColumn(format), hold_retention: holdRetention };
   };
 
   return {
@@ -56,14 +58,15 @@ export function createWebhookRules(
           const terms = termsOf(webhook);
           const member = await requireMayDeliver(transaction, authorHolds);
           const id = transaction.newId();
-          const { secret, sealed } = issueSecret(sealer, id);
+          const { secret, ...keys } = issueKeys(sealer, id, webhook.signature);
           const { time, revision } = transaction;
           const cursor = { cursor_time: time, cursor_revision: revision, cursor_position: afterAll };
           const state = { state: "ACTIVE", disabled_reason: null } as const;
-          const secrets = { sealed_secret: sealed, sealed_previous_secret: null, previous_secret_expire_time: null };
+          const none = { sealed_previous_secret: null, previous_public_key: null, previous_secret_expire_time: null };
+          const secrets = { ...keys, ...none };
           return {
             columns: { id, ...terms, ...state, ...member, ...secrets, ...cursor },
-            joined: { ...joinedOrgColumns(transaction), secret },
+            joined: { ...joinedOrgColumns(transaction), ...(secret !== undefined && { secret }) },
           };
         }),
     },
@@ -71,7 +74,9 @@ export function createWebhookRules(
     async change(transaction, row, webhook) {
       const { url, filter } = webhook;
       const format = toFormatColumn(webhook.format);
-      if (url === row.url && filter === row.filter && format === row.format) return {};
+      if (url === row.url && filter === row.filter && format === row.format) {
+        return { hold_retention: webhook.holdRetention };
+      }
       const terms = termsOf(webhook);
       const member = await requireMayDeliver(transaction, authorHolds);
       return { ...terms, ...member, ...tryAtOnce, ...nonePending };

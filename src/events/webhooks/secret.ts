@@ -1,40 +1,61 @@
-// The secrets of webhooks, as Standard Webhooks writes them: `whsec_` and the key in base64. They are stored encrypted, because requests are
-// signed with them.
-import { randomBytes } from "node:crypto";
+// What webhooks sign with, as Standard Webhooks writes it: a secret (`whsec_` and the key in base64), or a pair of Ed25519 keys, of which
+// receivers get the public one (`whpk_`). Secrets and private keys are stored encrypted.
+import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
+import { Webhook_Signature as Signature } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import { required } from "../../errors/required.ts";
 import type { Sealer } from "../../identity/sealer.ts";
+import type { SigningKey } from "./signing-key.ts";
 
 const prefix = "whsec_";
+const publicPrefix = "whpk_";
 const keyLength = 32;
 
-/** A new secret, and what is stored of it. */
-export interface IssuedSecret {
-  readonly secret: string;
-  readonly sealed: Buffer;
+/** What is stored of new keys, and the secret, if the receiver needs it. */
+export interface IssuedKeys {
+  readonly secret?: string;
+  readonly sealed_secret: Buffer;
+  readonly public_key: Buffer | null;
 }
 
 /** @param id of the webhook. */
-export function issueSecret(sealer: Pick<Sealer, "seal">, id: string): IssuedSecret {
+export function issueKeys(sealer: Pick<Sealer, "seal">, id: string, signature: Signature): IssuedKeys {
+  const seal = (key: Buffer): Buffer => sealer.seal("webhook secret", id, key);
+  if (signature === Signature.ED25519) {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const { x } = publicKey.export({ format: "jwk" });
+    return {
+      sealed_secret: seal(privateKey.export({ format: "der", type: "pkcs8" })),
+      public_key: Buffer.from(required(x), "base64url"),
+    };
+  }
   const key = randomBytes(keyLength);
-  return { secret: `${prefix}${key.toString("base64")}`, sealed: sealer.seal("webhook secret", id, key) };
+  return { secret: `${prefix}${key.toString("base64")}`, sealed_secret: seal(key), public_key: null };
 }
 
-function openSecret(sealer: Pick<Sealer, "open">, id: string, sealed: Buffer): Buffer {
-  const key = sealer.open("webhook secret", id, sealed);
-  if (key === undefined) throw new Error(`the secret of the webhook ${id} was sealed with another key`);
-  return key;
-}
+/** Returns a public key as receivers write it; an empty text if there is none. */
+export const toPublicKey = (key: Buffer | null): string =>
+  key === null ? "" : `${publicPrefix}${key.toString("base64")}`;
 
-/** What is stored of the secrets of a webhook. */
-interface StoredSecrets {
+/** What is stored of the keys of a webhook. */
+interface StoredKeys {
   readonly id: string;
   readonly sealed_secret: Buffer;
+  readonly public_key: Buffer | null;
   readonly sealed_previous_secret: Buffer | null;
+  readonly previous_public_key: Buffer | null;
   readonly previous_secret_expire_time: Date | null;
 }
 
 /** Returns the keys that sign at a time, the newest first. @throws Error without the key of the installation that they were sealed with. */
-export function liveSecrets(sealer: Pick<Sealer, "open">, stored: StoredSecrets, now: Date): readonly Buffer[] {
+export function liveKeys(sealer: Pick<Sealer, "open">, stored: StoredKeys, now: Date): readonly SigningKey[] {
   const { id, sealed_previous_secret: previous, previous_secret_expire_time: end } = stored;
-  const isLive = previous !== null && end !== null && end > now;
-  return [stored.sealed_secret, ...(isLive ? [previous] : [])].map((sealed) => openSecret(sealer, id, sealed));
+  const open = (sealed: Buffer, publicKey: Buffer | null): SigningKey => {
+    const key = sealer.open("webhook secret", id, sealed);
+    if (key === undefined) throw new Error(`the secret of the webhook ${id} was sealed with another key`);
+    if (publicKey === null) return { kind: "v1", key };
+    return { kind: "v1a", key: createPrivateKey({ key, format: "der", type: "pkcs8" }) };
+  };
+  const keys = [open(stored.sealed_secret, stored.public_key)];
+  if (previous !== null && end !== null && end > now) keys.push(open(previous, stored.previous_public_key));
+  return keys;
 }

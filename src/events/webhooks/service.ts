@@ -29,6 +29,6 @@ export function createWebhooksService(
     ),
     rotateWebhook: createChangeWebhook(served, method.rotateWebhook, (...args) => rotateSecret(sealer, ...args)),
     testWebhook: createTestWebhook(served, dependencies),
-    listWebhookDeliveries: createListDeliveries(served),
+    listWebhookDeliveries: createListDeliveries(served, dependencies.logDays),
   });
 }

@@ -83,7 +83,9 @@ export async function resume(
   transaction: OrgTransaction,
 ): Promise<Changed> {
   const member = await requireMayDeliver(transaction, authorHolds);
-  return { columns: { state: "ACTIVE", disabled_reason: null, ...member, ...tryAtOnce } };
+  // What was written while it did not deliver, nobody has noted.
+  const noted = { noted_time: transaction.time };
+  return { columns: { state: "ACTIVE", disabled_reason: null, ...member, ...tryAtOnce, ...noted } };
 }
 
 /** Sets the cursor before a revision, and takes the webhook from the server that delivers: it has another cursor. */

@@ -9,6 +9,9 @@ export const webhookColumns = [
   "url",
   "filter",
   "format",
+  "hold_retention",
+  "public_key",
+  "previous_public_key",
   "state",
   "disabled_reason",
   "member_org_id",
@@ -30,6 +33,7 @@ export const unreadWebhookColumns = [
   "attempts",
   "failing_since",
   "next_attempt_time",
+  "noted_time",
   "lease_id",
   "lease_end",
 ] as const;

@@ -11,7 +11,7 @@ import { patterns } from "../../paths/patterns.ts";
 import { headersOf, testContent } from "../deliveries/request.ts";
 import { post } from "../deliveries/send.ts";
 import { toDelivery } from "./list-deliveries.ts";
-import { liveSecrets } from "./secret.ts";
+import { liveKeys } from "./secret.ts";
 import type { ServedWebhooks } from "./set-state.ts";
 
 /** How many tests run at once: of the webhooks of an org, and of all. */
@@ -37,13 +37,14 @@ export function createTestWebhook(
       .selectFrom("webhooks")
       .select(["id", "org_id", "url", "format"])
       .select(["sealed_secret", "sealed_previous_secret", "previous_secret_expire_time"])
+      .select(["public_key", "previous_public_key"])
       .where("org_id", "=", found.org_id)
       .where("id", "=", found.id)
       .executeTakeFirst();
     if (stored === undefined) throw missing();
     const time = new Date(callerOf(context).time);
     const content = testContent(stored.format, stored.org_id, `test-${randomUUID()}`, time);
-    const headers = headersOf(content, liveSecrets(sealer, stored, time), time);
+    const headers = headersOf(content, liveKeys(sealer, stored, time), time);
     const { outcome, status, answer, error, durationMs } = await withSlot(stored.org_id, () =>
       post(sendToWebhook, stored.url, headers, content.body, context.signal),
     );

@@ -7,11 +7,13 @@ import { type WebhookPlace, openWebhookPlace, pathsOf } from "./place.ts";
 import { type Answer, accept, answerWith, startReceiver } from "./receiver.ts";
 
 let place: WebhookPlace;
-/** A write in another org, after which the server looks for what to deliver. */
+/** A write in another org with a webhook, after which the server looks for what to deliver. */
 let wake: () => Promise<unknown>;
 beforeAll(async () => {
   place = await openWebhookPlace();
   const { api, org } = await openCompany("gRPC", place.server);
+  const webhook = { name: "hook", url: "https://hooks.invalid/", filter: 'resource_type = "Project"' };
+  await api.webhooks.createWebhook({ parentPath: org.path, webhook });
   wake = () => api.groups.createGroup({ parentPath: org.path, group: { name: uniqueName("group") } });
 });
 afterAll(() => place.close());

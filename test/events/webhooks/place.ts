@@ -1,6 +1,6 @@
 // A server that delivers to receivers on this machine, with an org, its owner, and the database.
 import { onTestFinished } from "vitest";
-import type { Webhook, Webhook_Format } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import type { Webhook, Webhook_Format, Webhook_Signature } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { type Caller, type Company, openCompany } from "../../access/callers.ts";
 import { uniqueName } from "../../support/api.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
@@ -27,6 +27,8 @@ interface WebhookFields {
   readonly url?: string;
   readonly filter?: string;
   readonly format?: Webhook_Format;
+  readonly signature?: Webhook_Signature;
+  readonly holdRetention?: boolean;
 }
 
 export const onlyGroups = 'resource_type = "Group"';

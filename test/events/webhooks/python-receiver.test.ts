@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { Webhook_Format, WebhookDelivery_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import { Webhook_Format, Webhook_Signature, WebhookDelivery_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { type WebhookPlace, openWebhookPlace } from "./place.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -29,22 +29,27 @@ async function startPython(secret: string): Promise<{ readonly url: string; read
   return { url, lines: () => output.stdout.split("\n").filter((line) => line !== "") };
 }
 
-test.skipIf(!hasPython).each([Webhook_Format.STANDARD, Webhook_Format.CLOUDEVENTS, Webhook_Format.NDJSON_BATCH])(
-  "format %i is received, each change once and in order",
-  async (format) => {
-    const { owner } = place;
-    const created = await place.createWebhook({ url: "http://127.0.0.1:1/" }, { format });
-    const { path, secret = "" } = created;
-    const receiver = await startPython(secret);
-    await owner.webhooks.updateWebhook({ path, webhook: { url: receiver.url } });
-    expect(await owner.webhooks.testWebhook({ path })).toMatchObject({ statusCode: 204 });
-    const paths = await place.createGroups(2);
-    const printed = (): unknown[] =>
-      receiver.lines().map((line) => (JSON.parse(line) as { resource_path: string }).resource_path);
-    await expect.poll(printed, { timeout: 30_000 }).toEqual(paths);
-    // With another secret, it refuses what comes.
-    await owner.webhooks.rotateWebhook({ path, overlap: { seconds: 0n } });
-    const refused = await owner.webhooks.testWebhook({ path });
-    expect(refused).toMatchObject({ state: WebhookDelivery_State.FAILED, statusCode: 401 });
-  },
-);
+const { STANDARD, CLOUDEVENTS, NDJSON_BATCH } = Webhook_Format;
+const { HMAC_SHA256, ED25519 } = Webhook_Signature;
+
+test.skipIf(!hasPython).each([
+  [STANDARD, HMAC_SHA256],
+  [CLOUDEVENTS, HMAC_SHA256],
+  [NDJSON_BATCH, HMAC_SHA256],
+  [STANDARD, ED25519],
+])("format %i with the signature %i is received, each change once and in order", async (format, signature) => {
+  const { owner } = place;
+  const created = await place.createWebhook({ url: "http://127.0.0.1:1/" }, { format, signature });
+  const { path, secret = created.publicKey } = created;
+  const receiver = await startPython(secret);
+  await owner.webhooks.updateWebhook({ path, webhook: { url: receiver.url } });
+  expect(await owner.webhooks.testWebhook({ path })).toMatchObject({ statusCode: 204 });
+  const paths = await place.createGroups(2);
+  const printed = (): unknown[] =>
+    receiver.lines().map((line) => (JSON.parse(line) as { resource_path: string }).resource_path);
+  await expect.poll(printed, { timeout: 30_000 }).toEqual(paths);
+  // With another secret, it refuses what comes.
+  await owner.webhooks.rotateWebhook({ path, overlap: { seconds: 0n } });
+  const refused = await owner.webhooks.testWebhook({ path });
+  expect(refused).toMatchObject({ state: WebhookDelivery_State.FAILED, statusCode: 401 });
+});

@@ -12,6 +12,7 @@ import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { addOrg } from "../../database/sample-rows.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 import { openPurgeFixture } from "./purge-fixture.ts";
+import { unfollowed } from "../../support/unfollowed.ts";
 
 /** No run comes while a test runs, but for those that follow an end. */
 const purgeIntervalMs = 3_000_000;
@@ -99,7 +100,7 @@ test("of the runs that follow ends, one waits for the one in progress, however m
   const ended = { resource_type: "Session", after: { expire_time: "2030-01-01T00:00:00.000Z" } };
   for (let end = 0; end < 4; end++) {
     const entries = [{ ...ended, time: "2030-01-01T00:00:00.000000Z" }] as unknown as Committed["entries"];
-    database.commits.tell([{ orgId, before: undefined, entries, lockedAt: performance.now() }]);
+    database.commits.tell([{ ...unfollowed, orgId, before: undefined, entries, lockedAt: performance.now() }]);
     await sleep(700);
   }
   unlocked.resolve();

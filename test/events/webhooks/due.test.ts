@@ -1,0 +1,85 @@
+// Tests how webhooks are found that have something to deliver.
+import { type Kysely, sql } from "kysely";
+import { beforeEach, expect, test } from "vitest";
+import type { Schema } from "../../../src/database/schema.ts";
+import { findDue, noteHeads, noteWritten, noteWrittenSince } from "../../../src/events/deliveries/due.ts";
+import { addOrg } from "../../database/sample-rows.ts";
+import { useSharedDatabase } from "../../database/shared-database.ts";
+import { uniqueName } from "../../support/api.ts";
+import { addEntry, addWebhooks } from "./webhook-rows.ts";
+
+const openShared = useSharedDatabase();
+let db: Kysely<Schema>;
+let orgId: string;
+
+/** An org with some webhooks that have delivered everything. */
+beforeEach(async () => {
+  db = openShared().writes;
+  await sql`update webhooks set state = 'PAUSED'`.execute(db);
+  orgId = (await addOrg(openShared(), uniqueName("org"))).id;
+  await addWebhooks(db, 6, sql`id = ${orgId}`);
+});
+
+const due = async (fullOrgIds: readonly string[] = []) => {
+  const { isAnyActive, nowMs, places } = await findDue(db, 10, fullOrgIds);
+  return { isAnyActive, orgs: places.filter(({ dueMs }) => dueMs <= nowMs).map(({ org_id }) => org_id) };
+};
+
+const nobody = { isAnyActive: true, orgs: [] };
+const four = () => ({ isAnyActive: true, orgs: [1, 2, 3, 4].map(() => orgId) });
+const anHourAgo = () => new Date(Date.now() - 3_600_000);
+
+test("nothing is due until somebody has noted that the log goes on, and then some webhooks of the org are", async () => {
+  await addEntry(db, orgId);
+  expect(await due()).toEqual(nobody);
+  await noteWritten(db, new Map([[orgId, { time: new Date().toISOString(), isOrgChanged: false }]]));
+  expect(await due()).toEqual(four());
+  expect(await due([orgId])).toEqual(nobody);
+  await sql`update webhooks set state = 'DISABLED'`.execute(db);
+  expect(await due()).toEqual({ isAnyActive: false, orgs: [] });
+});
+
+test.each([
+  ["what was written lately", () => noteWrittenSince(db, anHourAgo())],
+  ["the heads of the logs", () => noteHeads(db)],
+])("what a server has written that was killed is found in %s", async (_where, note) => {
+  await note();
+  expect(await due()).toEqual(nobody);
+  await addEntry(db, orgId);
+  await note();
+  expect(await due()).toEqual(four());
+  await sql`update webhooks set cursor_time = noted_time`.execute(db);
+  await note();
+  expect(await due()).toEqual(nobody);
+});
+
+test("the rest of a revision of which something was delivered is due", async () => {
+  await sql`update webhooks set cursor_position = 0 where org_id = ${orgId}`.execute(db);
+  expect(await due()).toEqual(four());
+});
+
+test("what waits because its org was not active is due at once when the org changes", async () => {
+  await sql`update webhooks set next_attempt_time = now() + interval '1 hour' where org_id = ${orgId}`.execute(db);
+  await addEntry(db, orgId);
+  const time = new Date().toISOString();
+  await noteWritten(db, new Map([[orgId, { time, isOrgChanged: false }]]));
+  expect(await due()).toEqual(nobody);
+  await addEntry(db, orgId);
+  await noteWritten(db, new Map([[orgId, { time: new Date(Date.now() + 10).toISOString(), isOrgChanged: true }]]));
+  expect(await due()).toEqual(four());
+});
+
+test("servers that note the same webhooks at once wait for each other, and none fails", async () => {
+  const ids = [orgId, (await addOrg(openShared(), uniqueName("org"))).id];
+  await addWebhooks(db, 20, sql`id = ${ids[1]}`);
+  const rounds = Array.from({ length: 20 }, (_, round) => {
+    const time = new Date(Date.now() + round).toISOString();
+    const inTurns = round % 2 === 0 ? ids : ids.toReversed();
+    return noteWritten(db, new Map(inTurns.map((id) => [id, { time, isOrgChanged: false }])));
+  });
+  await Promise.all(rounds);
+  const { rows } = await sql<{
+    count: string;
+  }>`select count(distinct noted_time) from webhooks where state = 'ACTIVE'`.execute(db);
+  expect(Number(rows[0]?.count)).toBe(1);
+});

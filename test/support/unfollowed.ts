@@ -1,0 +1,2 @@
+/** What a commit says of an org that nobody follows. */
+export const unfollowed = { is_watched: false, has_webhooks: false } as const;
