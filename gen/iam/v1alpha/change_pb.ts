@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/change.proto.
  */
 export const file_iam_v1alpha_change: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMi3wgKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDImYKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARILCgdVUERBVEVEEAISCwoHREVMRVRFRBADEgsKB0VYUElSRUQQBBIICgRSRUFEEAUSCgoGRVJBU0VEEAYiNwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEggKBENBTEwQARILCgdTRVJWSUNFEAIiPQoEVmlldxIUChBWSUVXX1VOU1BFQ0lGSUVEEAASCQoFQkFTSUMQARIICgRGVUxMEAISCgoGUFJPVkVEEAMigAIKC0NoYW5nZVByb29mEhMKBnJlY29yZBgBIAEoCUID4EEDEhEKBGhhc2gYAiABKAlCA+BBAxI3CgV0ZXh0cxgDIAMoCzIjLmlhbS52MWFscGhhLkNoYW5nZVByb29mLlRleHRzRW50cnlCA+BBAxI1CgRrZXlzGAQgAygLMiIuaWFtLnYxYWxwaGEuQ2hhbmdlUHJvb2YuS2V5c0VudHJ5QgPgQQMaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCUtleXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqgBCgtDaGFuZ2VzSGVhZBIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEi0KBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEaGFzaBgEIAEoCUID4EEDEhAKA2p3cxgFIAEoCUID4EEDIu4BChJMaXN0Q2hhbmdlc1JlcXVlc3QSNwoLcGFyZW50X3BhdGgYASABKAlCIuBBAfpBHBIaaWFtLnRlbmFudHJ5LmRldi9DaGFuZ2VMb2cSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQESMwoEdmlldxgGIAEoDjIYLmlhbS52MWFscGhhLkNoYW5nZS5WaWV3QgvgQQG6SAWCAQIQASJ8ChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEiQKB2NoYW5nZXMYASADKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEiYKBGhlYWQYBCABKAsyGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJKChVHZXRDaGFuZ2VzSGVhZFJlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcimgEKE1dhdGNoQ2hhbmdlc1JlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSGwoOYWZ0ZXJfcmV2aXNpb24YAiABKAlCA+BBARIzCgR2aWV3GAMgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlZpZXdCC+BBAbpIBYIBAhABItMBChRXYXRjaENoYW5nZXNSZXNwb25zZRIlCgZjaGFuZ2UYASABKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2VIABJCCgpjaGVja3BvaW50GAIgASgLMiwuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVzcG9uc2UuQ2hlY2twb2ludEgAEhcKD3Jlc3VtZV9yZXZpc2lvbhgDIAEoCRouCgpDaGVja3BvaW50EhAKCHJldmlzaW9uGAEgASgJEg4KBnN5bmNlZBgCIAEoCEIHCgVldmVudDLtBAoOQ2hhbmdlc1NlcnZpY2US9AEKC0xpc3RDaGFuZ2VzEh8uaWFtLnYxYWxwaGEuTGlzdENoYW5nZXNSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuTGlzdENoYW5nZXNSZXNwb25zZSKhAZACAaK7GB8KEGlhbS5jaGFuZ2VzLmxpc3QSC3BhcmVudF9wYXRogtPkkwJ1WjASLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NoYW5nZXNaFhIUL2lhbS92MWFscGhhL2NoYW5nZXMSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzEqwBCg5HZXRDaGFuZ2VzSGVhZBIiLmlhbS52MWFscGhhLkdldENoYW5nZXNIZWFkUmVxdWVzdBoYLmlhbS52MWFscGhhLkNoYW5nZXNIZWFkIlyQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NoYW5nZXM6aGVhZBK0AQoMV2F0Y2hDaGFuZ2VzEiAuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVxdWVzdBohLmlhbS52MWFscGhhLldhdGNoQ2hhbmdlc1Jlc3BvbnNlIl2QAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCMRIvL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NoYW5nZXM6d2F0Y2gwAUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMi3wgKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDImYKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARILCgdVUERBVEVEEAISCwoHREVMRVRFRBADEgsKB0VYUElSRUQQBBIICgRSRUFEEAUSCgoGRVJBU0VEEAYiNwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEggKBENBTEwQARILCgdTRVJWSUNFEAIiPQoEVmlldxIUChBWSUVXX1VOU1BFQ0lGSUVEEAASCQoFQkFTSUMQARIICgRGVUxMEAISCgoGUFJPVkVEEAMigAIKC0NoYW5nZVByb29mEhMKBnJlY29yZBgBIAEoCUID4EEDEhEKBGhhc2gYAiABKAlCA+BBAxI3CgV0ZXh0cxgDIAMoCzIjLmlhbS52MWFscGhhLkNoYW5nZVByb29mLlRleHRzRW50cnlCA+BBAxI1CgRrZXlzGAQgAygLMiIuaWFtLnYxYWxwaGEuQ2hhbmdlUHJvb2YuS2V5c0VudHJ5QgPgQQMaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGisKCUtleXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqgBCgtDaGFuZ2VzSGVhZBIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEi0KBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEaGFzaBgEIAEoCUID4EEDEhAKA2p3cxgFIAEoCUID4EEDIu4BChJMaXN0Q2hhbmdlc1JlcXVlc3QSNwoLcGFyZW50X3BhdGgYASABKAlCIuBBAfpBHBIaaWFtLnRlbmFudHJ5LmRldi9DaGFuZ2VMb2cSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQESMwoEdmlldxgGIAEoDjIYLmlhbS52MWFscGhhLkNoYW5nZS5WaWV3QgvgQQG6SAWCAQIQASJ8ChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEiQKB2NoYW5nZXMYASADKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEiYKBGhlYWQYBCABKAsyGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJKChVHZXRDaGFuZ2VzSGVhZFJlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcitgEKE1dhdGNoQ2hhbmdlc1JlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSGwoOYWZ0ZXJfcmV2aXNpb24YAiABKAlCA+BBARIzCgR2aWV3GAMgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlZpZXdCC+BBAbpIBYIBAhABEhoKDWluaXRpYWxfc3RhdGUYBCABKAhCA+BBASKBAwoUV2F0Y2hDaGFuZ2VzUmVzcG9uc2USJQoGY2hhbmdlGAEgASgLMhMuaWFtLnYxYWxwaGEuQ2hhbmdlSAASQgoKY2hlY2twb2ludBgCIAEoCzIsLmlhbS52MWFscGhhLldhdGNoQ2hhbmdlc1Jlc3BvbnNlLkNoZWNrcG9pbnRIABI4CgVzdGF0ZRgEIAEoCzInLmlhbS52MWFscGhhLldhdGNoQ2hhbmdlc1Jlc3BvbnNlLlN0YXRlSAASFwoPcmVzdW1lX3JldmlzaW9uGAMgASgJEhAKCGtleV9wYXRoGAUgASgJGmAKBVN0YXRlEhUKDXJlc291cmNlX3R5cGUYASABKAkSFQoNcmVzb3VyY2VfcGF0aBgCIAEoCRIpCghyZXNvdXJjZRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QaLgoKQ2hlY2twb2ludBIQCghyZXZpc2lvbhgBIAEoCRIOCgZzeW5jZWQYAiABKAhCBwoFZXZlbnQy7QQKDkNoYW5nZXNTZXJ2aWNlEvQBCgtMaXN0Q2hhbmdlcxIfLmlhbS52MWFscGhhLkxpc3RDaGFuZ2VzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RDaGFuZ2VzUmVzcG9uc2UioQGQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCdVowEi4vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPWN1c3RvbWVycy8qfS9jaGFuZ2VzWhYSFC9pYW0vdjFhbHBoYS9jaGFuZ2VzEikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY2hhbmdlcxKsAQoOR2V0Q2hhbmdlc0hlYWQSIi5pYW0udjFhbHBoYS5HZXRDaGFuZ2VzSGVhZFJlcXVlc3QaGC5pYW0udjFhbHBoYS5DaGFuZ2VzSGVhZCJckAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAjASLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzOmhlYWQStAEKDFdhdGNoQ2hhbmdlcxIgLmlhbS52MWFscGhhLldhdGNoQ2hhbmdlc1JlcXVlc3QaIS5pYW0udjFhbHBoYS5XYXRjaENoYW5nZXNSZXNwb25zZSJdkAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAjESLy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzOndhdGNoMAFCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
 
 /**
  * The log of what was changed in an Org. The log of a Customer is those of its Orgs together, with the changes of the
@@ -637,6 +637,14 @@ export type WatchChangesRequest = Message<"iam.v1alpha.WatchChangesRequest"> & {
    * @generated from field: iam.v1alpha.Change.View view = 3;
    */
   view: Change_View;
+
+  /**
+   * Whether to send the resources of the Org as they are, before what changes. Without effect if `after_revision` is set: a stream
+   * that ends before it was synced is resumed where it was.
+   *
+   * @generated from field: bool initial_state = 4;
+   */
+  initialState: boolean;
 };
 
 /**
@@ -647,13 +655,13 @@ export const WatchChangesRequestSchema: GenMessage<WatchChangesRequest> = /*@__P
   messageDesc(file_iam_v1alpha_change, 7);
 
 /**
- * A Change, or a checkpoint.
+ * A Change, a resource as it is, or a checkpoint.
  *
  * @generated from message iam.v1alpha.WatchChangesResponse
  */
 export type WatchChangesResponse = Message<"iam.v1alpha.WatchChangesResponse"> & {
   /**
-   * One of both.
+   * One of them.
    *
    * @generated from oneof iam.v1alpha.WatchChangesResponse.event
    */
@@ -673,15 +681,33 @@ export type WatchChangesResponse = Message<"iam.v1alpha.WatchChangesResponse"> &
      */
     value: WatchChangesResponse_Checkpoint;
     case: "checkpoint";
+  } | {
+    /**
+     * A resource as it is, with `initial_state`.
+     *
+     * @generated from field: iam.v1alpha.WatchChangesResponse.State state = 4;
+     */
+    value: WatchChangesResponse_State;
+    case: "state";
   } | { case: undefined; value?: undefined };
 
   /**
-   * From where to resume after this message. It is the revision of the Change if the Change is the last one of its revision, and else
-   * the revision before.
+   * From where to resume after this message: the next `after_revision`. It is the revision of the Change if the Change is the last one
+   * of its revision, and else the revision before. While `initial_state` is sent, it also says how far, and is opaque.
    *
    * @generated from field: string resume_revision = 3;
    */
   resumeRevision: string;
+
+  /**
+   * The path of the resource with ids, for example `/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b/groups/@01980f5e-9d20-7c44-8a10-6b1d2f3e4a5c`.
+   * It stays the same whatever the resource is called, so it is the key of a copy. A Change of the type `DELETED`, or `EXPIRED` without
+   * `after`, removes the resource, everything whose key begins with this one and `/`, and what names one of these in a field whose
+   * name ends in `_path`. Empty for a checkpoint, and for a Change of what is no resource.
+   *
+   * @generated from field: string key_path = 5;
+   */
+  keyPath: string;
 };
 
 /**
@@ -690,6 +716,41 @@ export type WatchChangesResponse = Message<"iam.v1alpha.WatchChangesResponse"> &
  */
 export const WatchChangesResponseSchema: GenMessage<WatchChangesResponse> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_change, 8);
+
+/**
+ * A resource as it is at the revision that the stream is at.
+ *
+ * @generated from message iam.v1alpha.WatchChangesResponse.State
+ */
+export type WatchChangesResponse_State = Message<"iam.v1alpha.WatchChangesResponse.State"> & {
+  /**
+   * The type of the resource, for example `Member`.
+   *
+   * @generated from field: string resource_type = 1;
+   */
+  resourceType: string;
+
+  /**
+   * The path of the resource, for example `/orgs/acme/members/alice`.
+   *
+   * @generated from field: string resource_path = 2;
+   */
+  resourcePath: string;
+
+  /**
+   * The resource, as the `after` of a Change has it. Unset with the view `BASIC`.
+   *
+   * @generated from field: google.protobuf.Struct resource = 3;
+   */
+  resource?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message iam.v1alpha.WatchChangesResponse.State.
+ * Use `create(WatchChangesResponse_StateSchema)` to create a new message.
+ */
+export const WatchChangesResponse_StateSchema: GenMessage<WatchChangesResponse_State> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_change, 8, 0);
 
 /**
  * Says that all changes up to a revision have been sent. It is sent when the stream begins, when it has reached the head of the log, and
@@ -718,7 +779,7 @@ export type WatchChangesResponse_Checkpoint = Message<"iam.v1alpha.WatchChangesR
  * Use `create(WatchChangesResponse_CheckpointSchema)` to create a new message.
  */
 export const WatchChangesResponse_CheckpointSchema: GenMessage<WatchChangesResponse_Checkpoint> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_change, 8, 0);
+  messageDesc(file_iam_v1alpha_change, 8, 1);
 
 /**
  * Reads the logs of what was changed.
@@ -751,6 +812,10 @@ export const ChangesService: GenService<{
   /**
    * Streams the changes of an Org, each once and in the order of their revisions, from a revision on or from now on. The first
    * message is a checkpoint that says from where.
+   *
+   * With `initial_state`, it sends the resources of the Org first, so that a copy of them needs no other method: each that the
+   * caller may get, once, as it is at the revision that the stream is at. What changes meanwhile is sent between them. With the
+   * checkpoint that is `synced`, the copy is that of its revision, and changes follow.
    *
    * The caller gets a change if it holds the permission at the revision of the change. The stream ends with PERMISSION_DENIED at the
    * revision at which the caller loses it, and with UNAUTHENTICATED when the credential ends. It ends with UNAVAILABLE and the

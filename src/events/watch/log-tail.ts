@@ -14,19 +14,17 @@ import { byId } from "../../paths/format-path.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { type Turns, createTurns } from "../../scheduling/turns.ts";
 import { holdsOf } from "../changes/find-owner.ts";
-import type { LoggedMessage } from "../changes/logged-messages.ts";
 import { createReadable } from "../changes/readable-entries.ts";
 import { type Audience, createAudience } from "./audience.ts";
-import { checkpoint, createResponses } from "./responses.ts";
+import { type MakesMessages, checkpoint, createResponses } from "./responses.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { type FollowedHeads, type LogPosition, type LoggedRevision, findStart, readRevisionsAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import type { Watcher } from "./watcher.ts";
 
-export interface TailDependencies {
+export interface TailDependencies extends MakesMessages {
   readonly database: Database;
   readonly registry: ResourceRegistry;
-  readonly loggedMessage: LoggedMessage;
   readonly snapshots: Pick<Snapshots, "read">;
   readonly authoriserOf: Authorise["authoriserOf"];
   readonly authoriserIn: Authorise["authoriserIn"];
@@ -201,8 +199,8 @@ function advanceBy(snapshot: OrgSnapshot, { revision, entries }: LoggedRevision)
 
 /** Sends a revision to all watchers, each of which is at the one before. */
 async function send(state: State, logged: LoggedRevision, before: string, heads: FollowedHeads): Promise<void> {
-  const { registry, loggedMessage, audience, orgId, turns } = state;
-  const responsesFor = createResponses(logged, before, loggedMessage, turns);
+  const { registry, audience, orgId, turns } = state;
+  const responsesFor = createResponses(logged, before, state, turns);
   await audience.forEach(async (watcher) => {
     await turns();
     if (logged.entries.some(watcher.isTouchedBy)) await watcher.authenticate(heads);
