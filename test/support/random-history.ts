@@ -71,10 +71,10 @@ export function createRandomHistory(api: Api, org: string, random: () => number 
     () => members.undeleteMember({ path: pick(paths.members) }),
     () => members.purgeMember({ path: pick(paths.members) }),
     () => members.suspendMember({ path: pick(paths.members) }),
-    () => groups.deleteGroup({ path: pick(paths.groups), force: true }),
+    () => groups.deleteGroup({ path: pick(paths.groups) }),
     () => projects.deleteProject({ path: pick(paths.projects) }),
     () => projects.purgeProject({ path: pick(paths.projects) }),
-    () => roles.deleteRole({ path: pick(paths.roles), force: true }),
+    () => roles.deleteRole({ path: pick(paths.roles) }),
     () => pick(others).remove(),
   ];
   return {
