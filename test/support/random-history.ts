@@ -11,13 +11,17 @@ export interface RandomHistory {
 /** How a write fails when others were before it. */
 const expected = new Set([Code.NotFound, Code.FailedPrecondition, Code.AlreadyExists, Code.Aborted]);
 
-/** @param random returns a number from 0 up to 1. */
-export function createRandomHistory(api: Api, org: string, random: () => number = Math.random): RandomHistory {
+/** @param isExpected whether another error may come, such as those of a service that is killed. */
+export function createRandomHistory(
+  api: Api,
+  org: string,
+  isExpected: (error: unknown) => boolean = () => false,
+): RandomHistory {
   const paths = { members: [] as string[], groups: [] as string[], projects: [] as string[], roles: [] as string[] };
   const others: { readonly path: string; readonly remove: () => Promise<unknown> }[] = [];
   const pick = <Each>(from: readonly Each[]): Each => {
     if (from.length === 0) throw new ConnectError("there is none yet", Code.NotFound);
-    return required(from[Math.floor(random() * from.length)]);
+    return required(from[Math.floor(Math.random() * from.length)]);
   };
   const idPath = (path: string, { id }: { readonly id: string }): string => `${path}/@${id}`;
   const { members, groups, projects, roles, roleBindings, groupMembers, apiKeys } = api;
@@ -82,7 +86,7 @@ export function createRandomHistory(api: Api, org: string, random: () => number 
       try {
         await pick(writes)();
       } catch (error) {
-        if (!expected.has(ConnectError.from(error).code)) throw error;
+        if (!expected.has(ConnectError.from(error).code) && !isExpected(error)) throw error;
       }
     },
   };
