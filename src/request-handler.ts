@@ -14,7 +14,8 @@ import { type CallRecord, callRecordKey, noteFailure } from "./http/call-record.
 import { createProtoBundle } from "./http/proto-bundle.ts";
 import { type Download, createDocsSite } from "./http/docs/docs-site.ts";
 import { createClientAddress } from "./http/client-address.ts";
-import type { HttpRequest } from "./http/http-messages.ts";
+import { cutRequest } from "./http/cut-request.ts";
+import type { HttpRequest, HttpResponse } from "./http/http-messages.ts";
 import { answerHealthPage } from "./http/health/health-pages.ts";
 import { answerIndexPage } from "./http/index-page.ts";
 import { registerHealth } from "./http/health/health-service.ts";
@@ -32,6 +33,7 @@ import { createRpcHandler } from "./rpc/rpc-handler.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { createLimitStreams } from "./rpc/limits/limit-streams.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
+import { cutKey } from "./rpc/limits/silent-readers.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
 import { contractFiles, errorFiles, packages, restPrefixes, services, standardPrefix } from "./rpc/services.ts";
@@ -54,8 +56,12 @@ export function createRequestHandler(
 ): PacedHandler {
   const { oauth, signIn, wellKnown } = pages;
   const clientAddress = createClientAddress(config.trustedProxies);
-  const valuesOf = (request: HttpRequest, pace: RequestPace, record?: CallRecord): ContextValues =>
-    createContext(request, clientAddress(request), pace, record);
+  const valuesOf = (
+    request: HttpRequest,
+    pace: RequestPace,
+    record?: CallRecord,
+    response?: HttpResponse,
+  ): ContextValues => createContext(request, clientAddress(request), pace, record, response);
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];
@@ -112,8 +118,8 @@ export function createRequestHandler(
   return (request, response, pace, record) => {
     const { url = "" } = request;
     if (restPrefixes.some((prefix) => url.startsWith(prefix)))
-      return rest(request, response, valuesOf(request, pace, record));
-    if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record));
+      return rest(request, response, valuesOf(request, pace, record, response));
+    if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record, response));
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
     const answered = answerOAuth(request, response, pace) ?? answerSignIn(request, response);
@@ -126,7 +132,7 @@ export function createRequestHandler(
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
-    return rpc(request, response, valuesOf(request, pace, record));
+    return rpc(request, response, valuesOf(request, pace, record, response));
   };
 }
 
@@ -141,8 +147,10 @@ function createContext(
   address: string | null,
   pace: RequestPace,
   record: CallRecord | undefined,
+  response: HttpResponse | undefined,
 ): ContextValues {
   return createContextValues()
+    .set(cutKey, response && (() => cutRequest(request, response)))
     .set(requestIdKey, requestIdOf(request))
     .set(clientAddressKey, address)
     .set(paceKey, pace)

@@ -18,7 +18,10 @@ import type { Identity } from "./identity.ts";
 import type { ReadsAndWrites } from "./reads-and-writes.ts";
 import type { Scheduling } from "./scheduling.ts";
 
-type Settings = Pick<Config, "callsPerCaller" | "callsPerOrg" | "maxBodyBytes" | "streamsPerCaller">;
+type Settings = Pick<
+  Config,
+  "callsPerCaller" | "callsPerOrg" | "maxBodyBytes" | "requestTimeoutMs" | "streamsPerCaller"
+>;
 
 interface Parts {
   readonly database: Database;
@@ -45,7 +48,7 @@ export function composeGuards(settings: Settings, parts: Parts): Guards {
     slice: createTakeSlice(methods, timeSlices, explain),
     errors: createErrorInterceptor(explain, noteRefusal),
     concurrency: createConcurrencyInterceptor(methods, settings),
-    streams: createOpenStreamsInterceptor(settings.streamsPerCaller),
+    streams: createOpenStreamsInterceptor(settings.streamsPerCaller, settings.requestTimeoutMs),
     call: createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, timeSlices),
     explain,
   };

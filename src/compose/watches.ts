@@ -2,7 +2,10 @@ import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import { createLoggedMessage } from "../events/changes/logged-messages.ts";
 import type { ChangesDependencies } from "../events/changes/dependencies.ts";
+import { createKeyPath } from "../events/changes/logged-place.ts";
+import { createStatePages } from "../events/watch/state-pages.ts";
 import { createWatches } from "../events/watch/watches.ts";
+import type { Installation } from "../identity/installation.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 import type { Access } from "./access.ts";
 
@@ -11,6 +14,7 @@ const checkpointMs = 15_000;
 
 interface Parts {
   readonly database: Database;
+  readonly installation: Installation;
   readonly registry: ResourceRegistry;
   readonly access: Pick<Access, "authorise" | "snapshots">;
   readonly logger: Logger;
@@ -19,13 +23,15 @@ interface Parts {
 /** Creates what follows the logs for those who watch them. */
 export function composeWatches({
   database,
+  installation,
   registry,
   access,
   logger,
-}: Parts): Pick<ChangesDependencies, "watches" | "loggedMessage"> {
+}: Parts): Pick<ChangesDependencies, "watches" | "statePages" | "loggedMessage" | "keyPathOf"> {
   const { authoriserOf, authoriserIn } = access.authorise;
-  const loggedMessage = createLoggedMessage(registry);
+  const makes = { loggedMessage: createLoggedMessage(registry), keyPathOf: createKeyPath(registry) };
   const onError = (err: unknown): void => logger.warn({ err }, "failed to follow the change log; it is tried again");
-  const parts = { database, registry, loggedMessage, snapshots: access.snapshots, authoriserOf, authoriserIn };
-  return { watches: createWatches({ ...parts, pollMs, checkpointMs, onError }), loggedMessage };
+  const parts = { database, registry, ...makes, snapshots: access.snapshots, authoriserOf, authoriserIn };
+  const statePages = createStatePages({ database, registry, installation });
+  return { watches: createWatches({ ...parts, pollMs, checkpointMs, onError }), statePages, ...makes };
 }

@@ -3,6 +3,7 @@ export interface Counts {
   add(key: string, amount?: number): boolean;
   remove(key: string, amount?: number): void;
   isFull(key: string): boolean;
+  of(key: string): number;
 }
 
 /** Counts what is open of each key, such as an address. */
@@ -21,5 +22,6 @@ export function createCounts(max: number): Counts {
       else counts.set(key, count);
     },
     isFull: (key) => (counts.get(key) ?? 0) >= max,
+    of: (key) => counts.get(key) ?? 0,
   };
 }

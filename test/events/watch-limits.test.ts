@@ -132,7 +132,7 @@ test("the snapshot of an org is not read for a stream whose caller has left", as
     reads++;
     return Promise.resolve(undefined);
   };
-  const tail = createLogTail("org", { snapshots: { read } } as unknown as TailDependencies);
+  const tail = createLogTail("org", { snapshots: { readOwn: read } } as unknown as TailDependencies);
   watcher.queue.end(new Error("gone"));
   const joined = tail.join(watcher, () => Promise.reject(new Error("not reached")));
   expect(tail.isJoined()).toBe(true);

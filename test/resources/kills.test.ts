@@ -8,16 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { type Operation, Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { systemErrorCode } from "../../src/cli/calls/system-error-code.ts";
-import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Served, serveTenantry } from "../support/command.ts";
-import { copyCluster } from "../support/copy-cluster.ts";
 import { expectNoDrift } from "../support/expect-no-drift.ts";
+import { startKillableDatabase } from "../support/killable-database.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { createTransport } from "../support/transports.ts";
@@ -50,28 +49,12 @@ function isPassing(thrown: unknown): boolean {
 const stateOf = ({ state, done }: Operation): string =>
   state === Operation_State.SUCCEEDED ? "SUCCEEDED" : `${state}, done: ${done}`;
 
-/** Starts a database that is restarted when it is killed. */
-async function startDatabase(directory: string) {
-  const cluster = inject("migratedCluster");
-  if (cluster !== "") await copyCluster(cluster, directory);
-  const postgres = await startEmbeddedPostgres({ directory, settings: { fsync: "off" }, log: () => {} });
-  onTestFinished(() => postgres.stop());
-  const { host, port, user, database } = postgres.connection;
-  return {
-    url: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
-    async kill() {
-      const [pid] = (await readFile(join(directory, "cluster/postmaster.pid"), "utf8")).split("\n");
-      process.kill(Number(pid), "SIGKILL");
-    },
-  };
-}
-
 test(
   "kills in the middle of operations leave every operation ended once, and the quotas exact",
   async () => {
     const directory = await mkdtemp(join(tmpdir(), "tenantry-kills-"));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
-    const database = await startDatabase(join(directory, "postgres"));
+    const database = await startKillableDatabase(join(directory, "postgres"));
 
     const keys = await writeSecretKeys(directory);
     const servers: Served[] = [];

@@ -6,6 +6,7 @@ interface WatchRequest {
   readonly parentPath: string;
   readonly afterRevision?: string;
   readonly view?: Change_View;
+  readonly initialState?: boolean;
 }
 
 /** An open stream of changes. */

@@ -11,6 +11,7 @@ import { ServiceError } from "../../errors/service-error.ts";
 import { advanceSnapshot, followCommit } from "./advance-snapshot.ts";
 import type { OrgSnapshot, OrgSnapshotOptions } from "../engine/org-snapshot.ts";
 import type { SnapshotFiles } from "./files/snapshot-files.ts";
+import { createOwnSnapshots } from "./own-snapshots.ts";
 import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
 
 export interface Snapshots {
@@ -22,8 +23,14 @@ export interface Snapshots {
   at(orgId: string, head: LogHead): OrgSnapshot | Promise<OrgSnapshot>;
   /** Returns the snapshot of an org at whatever revision is in memory; undefined if it is not in memory. */
   held(orgId: string): OrgSnapshot | undefined;
-  /** Reads a snapshot of an org that is the caller's own, and that only the caller advances; undefined if there is no such org. */
-  read(orgId: string): Promise<OrgSnapshot | undefined>;
+  /**
+   * Reads a snapshot of an org that is the caller's own, and that only the caller advances; undefined if there is no such org. It counts
+   * against the memory of all until it is released.
+   *
+   * @throws ServiceError RATE_LIMITED when such snapshots have their part of the memory.
+   */
+  readOwn(orgId: string): Promise<OrgSnapshot | undefined>;
+  release(snapshot: OrgSnapshot): void;
   /** Advances the snapshot of an org by what this server has committed, so that the next call need not read that. */
   follow(committed: Committed): void;
   /** Returns the snapshots in memory of at least this size, in bytes. */
@@ -76,6 +83,9 @@ const maxRowsOfSmall = 20_000;
 /** The maximum number of small orgs that are read concurrently, if there are enough connections. */
 const maxSmallReads = 2;
 
+/** The part of the memory that snapshots of callers of this module may have. */
+const shareOfOwn = 0.5;
+
 /** A read that starts after the request suffices. It may have to wait for one that started before. */
 const maxTries = 3;
 
@@ -87,7 +97,8 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   /** In the order of last use, least recent first. */
   const held = new Map<string, Held>();
   let total = 0;
-  const sizes = { count: () => held.size, bytes: () => total, maxBytes };
+  const own = createOwnSnapshots(maxBytes * shareOfOwn);
+  const sizes = { count: () => held.size + own.count(), bytes: () => total + own.bytes(), maxBytes };
   const activity: SnapshotActivity = { ...sizes, uses: { current: 0, advanced: 0, loaded: 0, read: 0 }, evictions: 0 };
   // One connection for reads is left for others. Small orgs do not wait for a large one if there are enough connections.
   const limitSmall = pLimit(Math.max(1, Math.min(maxSmallReads, readConnections - 2)));
@@ -142,7 +153,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
 
   const evict = (used: string): void => {
     for (const [orgId, entry] of held) {
-      if (total <= maxBytes) return;
+      if (total + own.bytes() <= maxBytes) return;
       if (orgId === used || entry.work !== undefined) continue;
       drop(orgId, entry);
       activity.evictions++;
@@ -169,7 +180,17 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   return {
     activity,
     held: (orgId) => held.get(orgId)?.snapshot,
-    read,
+
+    async readOwn(orgId) {
+      own.requireRoom();
+      const snapshot = await read(orgId);
+      if (snapshot === undefined) return undefined;
+      own.add(snapshot);
+      evict("");
+      return snapshot;
+    },
+
+    release: own.remove,
 
     follow(committed) {
       const { orgId, lockedAt } = committed;

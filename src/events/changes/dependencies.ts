@@ -1,10 +1,11 @@
 import type { SignHead } from "../../changes/signed-head.ts";
 import type { ProviderDependencies } from "../../resources/provider-dependencies.ts";
+import type { MakesMessages } from "../watch/responses.ts";
+import type { StatePages } from "../watch/state-pages.ts";
 import type { Watches } from "../watch/watches.ts";
-import type { LoggedMessage } from "./logged-messages.ts";
 
-export interface ChangesDependencies extends ProviderDependencies {
+export interface ChangesDependencies extends ProviderDependencies, MakesMessages {
   readonly watches: Watches;
+  readonly statePages: StatePages;
   readonly signHead: SignHead;
-  readonly loggedMessage: LoggedMessage;
 }

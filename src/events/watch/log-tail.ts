@@ -14,20 +14,18 @@ import { byId } from "../../paths/format-path.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { type Turns, createTurns } from "../../scheduling/turns.ts";
 import { holdsOf } from "../changes/find-owner.ts";
-import type { LoggedMessage } from "../changes/logged-messages.ts";
 import { createReadable } from "../changes/readable-entries.ts";
 import { type Audience, createAudience } from "./audience.ts";
-import { checkpoint, createResponses } from "./responses.ts";
+import { type MakesMessages, checkpoint, createResponses } from "./responses.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { type FollowedHeads, type LogPosition, type LoggedRevision, findStart, readRevisionsAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import type { Watcher } from "./watcher.ts";
 
-export interface TailDependencies {
+export interface TailDependencies extends MakesMessages {
   readonly database: Database;
   readonly registry: ResourceRegistry;
-  readonly loggedMessage: LoggedMessage;
-  readonly snapshots: Pick<Snapshots, "read">;
+  readonly snapshots: Pick<Snapshots, "readOwn" | "release">;
   readonly authoriserOf: Authorise["authoriserOf"];
   readonly authoriserIn: Authorise["authoriserIn"];
   /** For how long a stream is silent before it sends a checkpoint, in milliseconds. */
@@ -103,15 +101,36 @@ export function createLogTail(orgId: string, dependencies: TailDependencies): Lo
 function forget(state: State): void {
   if (state.joining > 0) return;
   const watchers = state.audience.all();
-  if (!watchers.some(({ isOwn }) => isOwn)) state.snapshot = undefined;
+  if (!watchers.some(({ isOwn }) => isOwn)) replaceSnapshot(state, undefined);
   if (watchers.length === 0) state.position = undefined;
 }
 
+/** A snapshot that is replaced takes no memory any more. */
+function replaceSnapshot(state: State, snapshot: OrgSnapshot | undefined): void {
+  if (state.snapshot !== undefined && state.snapshot !== snapshot) state.snapshots.release(state.snapshot);
+  state.snapshot = snapshot;
+}
+
 async function join(state: State, watcher: Watcher, readNow: ReadNow): Promise<string> {
-  const { database, orgId, audience, snapshots } = state;
+  const { orgId, snapshots } = state;
   // Its caller may leave at any time, and the snapshot is not read for nobody.
   watcher.queue.requireOpen();
-  const read = watcher.isOwn && state.snapshot === undefined ? await snapshots.read(orgId) : undefined;
+  const read = watcher.isOwn && state.snapshot === undefined ? await snapshots.readOwn(orgId) : undefined;
+  try {
+    return await joinWith(state, watcher, read, readNow);
+  } finally {
+    if (read !== undefined && state.snapshot !== read) snapshots.release(read);
+  }
+}
+
+/** @param read the snapshot of the org, if it was read for this watcher. */
+async function joinWith(
+  state: State,
+  watcher: Watcher,
+  read: OrgSnapshot | undefined,
+  readNow: ReadNow,
+): Promise<string> {
+  const { database, orgId, audience } = state;
   // After the snapshot: what leads to it is sent to others, whose orgs may have changed before it was committed.
   const heads = await readNow();
   const head = read?.revision ?? heads.of(orgId);
@@ -124,7 +143,7 @@ async function join(state: State, watcher: Watcher, readNow: ReadNow): Promise<s
     const { time } = await findStart(database, orgId, head);
     state.position = { revision: head, since: time ?? new Date(heads.now) };
   }
-  if (read !== undefined) state.snapshot = read;
+  if (read !== undefined) replaceSnapshot(state, read);
   await watcher.authenticate(heads);
   await (await authoriserFor(state, watcher, heads)).decide(listChanges, pathOfOrg(orgId));
   watcher.queue.requireOpen();
@@ -136,7 +155,7 @@ async function join(state: State, watcher: Watcher, readNow: ReadNow): Promise<s
 function giveUp(state: State, error: unknown): void {
   state.audience.endAll(error);
   state.position = undefined;
-  state.snapshot = undefined;
+  replaceSnapshot(state, undefined);
 }
 
 async function advance(state: State, heads: FollowedHeads): Promise<boolean> {
@@ -201,8 +220,8 @@ function advanceBy(snapshot: OrgSnapshot, { revision, entries }: LoggedRevision)
 
 /** Sends a revision to all watchers, each of which is at the one before. */
 async function send(state: State, logged: LoggedRevision, before: string, heads: FollowedHeads): Promise<void> {
-  const { registry, loggedMessage, audience, orgId, turns } = state;
-  const responsesFor = createResponses(logged, before, loggedMessage, turns);
+  const { registry, audience, orgId, turns } = state;
+  const responsesFor = createResponses(logged, before, state, turns);
   await audience.forEach(async (watcher) => {
     await turns();
     if (logged.entries.some(watcher.isTouchedBy)) await watcher.authenticate(heads);

@@ -2,23 +2,33 @@
 import { create } from "@bufbuild/protobuf";
 import { type WatchChangesResponse, WatchChangesResponseSchema } from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { LoggedMessage } from "../changes/logged-messages.ts";
+import type { KeyPath } from "../changes/logged-place.ts";
 import { toChange } from "../changes/message.ts";
 import type { Readable, View } from "../changes/readable-entries.ts";
 import type { Turns } from "../../scheduling/turns.ts";
+import type { StateRow } from "./state-pages.ts";
 import type { LoggedRevision } from "./store.ts";
 
 /** Makes the messages of a revision. */
 export type RevisionResponses = (view: View, readable: Readable) => Promise<readonly WatchChangesResponse[]>;
 
+/** What messages are made with. */
+export interface MakesMessages {
+  readonly loggedMessage: LoggedMessage;
+  readonly keyPathOf: KeyPath;
+}
+
 /**
  * @param before the revision before it, from which a stream resumes that has not sent all of it.
  * @param turns of what makes them: a revision can have thousands of changes.
+ * @param resumeAt returns from where a stream resumes that has sent everything up to a revision.
  */
 export function createResponses(
   { revision, entries }: LoggedRevision,
   before: string,
-  loggedMessage: LoggedMessage,
+  { loggedMessage, keyPathOf }: MakesMessages,
   turns: Turns,
+  resumeAt: (revision: string) => string = (each) => each,
 ): RevisionResponses {
   const made = new Map<string, WatchChangesResponse>();
   return async (view, readable) => {
@@ -32,7 +42,8 @@ export function createResponses(
         made.get(key) ??
         create(WatchChangesResponseSchema, {
           event: { case: "change", value: toChange(row, shown, loggedMessage) },
-          resumeRevision: index === entries.length - 1 ? revision : before,
+          resumeRevision: resumeAt(index === entries.length - 1 ? revision : before),
+          keyPath: keyPathOf(row),
         });
       made.set(key, response);
       responses.push(response);
@@ -41,10 +52,26 @@ export function createResponses(
   };
 }
 
+/** Returns the message of a resource as it is. @param states whether it has the resource itself. */
+export function stateOf(
+  resource: StateRow["resource"],
+  states: boolean,
+  { loggedMessage, keyPathOf }: MakesMessages,
+  resumeRevision: string,
+): WatchChangesResponse {
+  const { resource_type: resourceType, resource_path: resourcePath, after } = resource;
+  const shown = states ? { resource: loggedMessage(resourceType, after, resourcePath) } : {};
+  return create(WatchChangesResponseSchema, {
+    event: { case: "state", value: { resourceType, resourcePath, ...shown } },
+    resumeRevision,
+    keyPath: keyPathOf(resource),
+  });
+}
+
 /** Says that all up to a revision has been sent. */
-export function checkpoint(revision: string, synced: boolean): WatchChangesResponse {
+export function checkpoint(revision: string, synced: boolean, resumeRevision = revision): WatchChangesResponse {
   return create(WatchChangesResponseSchema, {
     event: { case: "checkpoint", value: { revision, synced } },
-    resumeRevision: revision,
+    resumeRevision,
   });
 }

@@ -5,17 +5,15 @@ import {
   type WatchChangesResponse,
 } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { authenticateOf, callerOf } from "../../access/evaluation/call.ts";
-import { isRevision } from "../../changes/revision.ts";
-import { createTurns } from "../../scheduling/turns.ts";
-import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import type { ChangesDependencies } from "../changes/dependencies.ts";
-import { type FindOwner, holdsOf } from "../changes/find-owner.ts";
-import { createReadable } from "../changes/readable-entries.ts";
+import type { FindOwner } from "../changes/find-owner.ts";
 import type { RecordRead } from "../changes/record-read.ts";
-import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
-import { checkpoint, createResponses } from "./responses.ts";
-import { type LogPosition, findStart, pageOfOne, readRevisionsAfter } from "./store.ts";
-import { streamEnded } from "./stream-ended.ts";
+import { createReadBefore } from "./read-before.ts";
+import { withoutSlices } from "./required-permission.ts";
+import { checkpoint } from "./responses.ts";
+import { createSendState } from "./send-state.ts";
+import type { LogPosition } from "./store.ts";
+import { readStart, requireStart } from "./stream-start.ts";
 import { type Watcher, createWatcher } from "./watcher.ts";
 
 type WatchChanges = (request: WatchChangesRequest, context: HandlerContext) => AsyncGenerator<WatchChangesResponse>;
@@ -31,9 +29,25 @@ export function createWatchChanges(
 ): WatchChanges {
   const { watches, authoriserOf } = dependencies;
   const readBefore = createReadBefore(dependencies);
+  const sendState = createSendState(dependencies, readBefore);
+
+  /** Sends what comes before the head of the log. Returns how far that is; undefined for a stream that begins now. */
+  async function* begin(
+    watcher: Watcher,
+    request: WatchChangesRequest,
+    context: HandlerContext,
+  ): AsyncGenerator<WatchChangesResponse, LogPosition | undefined> {
+    const from = readStart(request, context);
+    const isWithState = from === undefined ? request.initialState : from.state !== undefined;
+    if (isWithState) return yield* sendState(watcher, context, from);
+    if (from === undefined) return undefined;
+    const start = await requireStart(dependencies, watcher.orgId, from.revision);
+    yield checkpoint(start.revision, false);
+    return yield* readBefore(watcher, start, undefined);
+  }
 
   return async function* watchChanges(request, context) {
-    const from = readStart(request, context);
+    readStart(request, context);
     const { owner, path } = await findOwner(context, await authoriserOf(callerOf(context), withoutSlices));
     if (owner.kind !== "org") throw new Error("only the log of an org is watched");
     await recordRead(context, owner, path);
@@ -49,11 +63,7 @@ export function createWatchChanges(
     signal.addEventListener("abort", stop, { once: true });
     try {
       signal.throwIfAborted();
-      let start = from === "" ? undefined : await requireStart(dependencies, owner.id, from);
-      if (start !== undefined) {
-        yield checkpoint(start.revision, false);
-        start = yield* readBefore(watcher, start, undefined);
-      }
+      const start = yield* begin(watcher, request, context);
       const joined = await watches.join(watcher);
       if (start !== undefined) yield* readBefore(watcher, start, joined);
       yield checkpoint(joined, true);
@@ -67,72 +77,5 @@ export function createWatchChanges(
       stop();
       signal.removeEventListener("abort", stop);
     }
-  };
-}
-
-/** Returns the revision after which a stream begins; empty for now. @throws ServiceError FIELD_INVALID */
-function readStart({ afterRevision }: WatchChangesRequest, { requestHeader }: HandlerContext): string {
-  // An EventSource that reconnects repeats its first request, with the id of the last event.
-  const lastEventId = requestHeader.get("last-event-id");
-  const from = lastEventId === null || lastEventId === "" ? afterRevision : lastEventId;
-  if (from === "" || isRevision(from)) return from;
-  const field = from === afterRevision ? "after_revision" : "Last-Event-ID";
-  throw invalidField(field, "must be a revision, such as 00000000-0000-0732-9f3c-5b21c7e40d18");
-}
-
-/** @throws ServiceError REVISION_EXPIRED */
-async function requireStart(
-  { database }: Pick<ChangesDependencies, "database">,
-  orgId: string,
-  revision: string,
-): Promise<LogPosition> {
-  const { time, oldest, head } = await findStart(database, orgId, revision);
-  if (time !== null) return { revision, since: time };
-  // The last entries of an org that has not changed for long are no longer there.
-  if (revision === head) return { revision, since: new Date() };
-  const metadata = { oldest_revision: oldest ?? head };
-  throw new ServiceError(
-    "REVISION_EXPIRED",
-    `the log does not have what follows the revision ${revision}: it is too old, or of a history that was lost; ` +
-      `read the resources again, or begin with ${metadata.oldest_revision}, the oldest`,
-    { metadata },
-  );
-}
-
-/**
- * Reads what follows a position, up to a revision or as far as the log has it. As in a list, the caller sees what it may see now, which is
- * decided for each page.
- *
- * @returns how far it has read.
- */
-type ReadBefore = (
-  watcher: Watcher,
-  from: LogPosition,
-  to: string | undefined,
-) => AsyncGenerator<WatchChangesResponse, LogPosition>;
-
-function createReadBefore({ database, registry, authoriserOf, loggedMessage }: ChangesDependencies): ReadBefore {
-  return async function* readBefore(watcher, from, to) {
-    let position = from;
-    const turns = createTurns();
-    while (position.revision !== to) {
-      const page = await readRevisionsAfter(database, watcher.orgId, position, pageOfOne);
-      // The head of an org that has not changed for long is no longer in its log.
-      if (page === undefined && position === from && to === undefined) return position;
-      if (page === undefined || (page.revisions.length === 0 && to !== undefined)) throw streamEnded("LOG");
-      await watcher.authenticate();
-      const authoriser = await authoriserOf(watcher.caller(), withoutSlices);
-      await authoriser.decide(listChanges, pathOfOrg(watcher.orgId));
-      const readable = createReadable(registry, holdsOf(authoriser));
-      for (const logged of page.revisions) {
-        const responsesFor = createResponses(logged, position.revision, loggedMessage, turns);
-        const responses = await responsesFor(watcher.view, readable);
-        position = { revision: logged.revision, since: logged.entries[0].time_text };
-        yield* responses;
-        if (position.revision === to) break;
-      }
-      if (!page.hasMore && to === undefined) break;
-    }
-    return position;
   };
 }

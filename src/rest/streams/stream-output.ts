@@ -24,6 +24,9 @@ export interface StreamOutput {
   fail(thrown: unknown): void;
 }
 
+/** How long a client may take to read the error with which a response ends, in milliseconds. */
+const unreadMs = 5_000;
+
 export interface OutputOptions {
   /** How long a response may be silent before a heartbeat is sent, in milliseconds, if the framing has one. */
   readonly heartbeatMs: number;
@@ -90,8 +93,14 @@ export function createStreamOutput(
       }
       // Encode the error even if it cannot be sent, because `mapError` may count errors.
       const last = framing.failure(encodeFailure(request, thrown));
-      if (last === undefined) cut(response);
-      else writer.end(last);
+      if (last === undefined) {
+        cut(response);
+        return;
+      }
+      writer.end(last);
+      // A client that does not read would keep its connection, and what waits for it.
+      const unread = setTimeout(cut, unreadMs, response).unref();
+      response.once("close", () => clearTimeout(unread));
     },
   };
 }

@@ -8,7 +8,8 @@ import { readFilter } from "../../filters/read-filter.ts";
 import { restrictedBy, toSql } from "../../filters/to-sql.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { type ResourceRow, type ResourceTable, endOf } from "../definition/definition.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { type ResourcePlace, type ResourceRow, type ResourceTable, endOf } from "../definition/definition.ts";
 import { type Page, type PageRequest, listPage } from "./list-page.ts";
 import type { Cursor } from "./page-token.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
@@ -24,9 +25,11 @@ export interface ListRequest extends PageRequest {
   readonly orderBy: string;
 }
 
-/** A page, with the total number of resources if it is known. */
+/** A page, with the total number of resources if it is known, and the revision of the org if the list is of one. */
 interface CountedPage<Row> extends Page<Row> {
   readonly totalSize: number | undefined;
+  /** Of the first page; empty for another list. */
+  readonly revision: string;
   /** The earliest time at which one of its rows ends. */
   readonly endsAt: number;
 }
@@ -59,6 +62,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
   const { type } = definition;
   const fields = listFieldsOf(definition, place);
   const uniqueKey = uniqueKeyOf(definition, place);
+  const isInOrg = isBelowOrg(place);
 
   /** Returns the statement that reads the total size of a list; undefined if it has several parents. */
   const totalOf = (parent: readonly Reference[]): KnownStatement | undefined => {
@@ -78,18 +82,48 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     const binding = [type, formatReferences(place.pattern, parent), String(showDeleted), filter, orderBy];
     const isWhole = counts && !showDeleted && filter === "" && shownRows === undefined;
     const total = isWhole ? totalOf(parent) : undefined;
+    const head = isInOrg ? headStatement(parent[0]) : undefined;
     let totalSize: number | undefined;
+    let revision = "";
     let endsAt = Infinity;
-    const read = async (after: Cursor | undefined, limit: number): Promise<Row[]> => {
+    const read = async (position: Cursor | undefined, limit: number): Promise<Row[]> => {
+      const [after, revisionOfFirst] = splitCursor(position, order.length);
       const select = { parent, showDeleted, visible, condition, order, after, limit };
       const page = reader.pageStatement(select);
-      const statements = total === undefined ? [page] : [page, total];
-      const [rows = [], counted = []] = await readInTime(database, statements, page.settings, timeoutMs);
-      if (total !== undefined) totalSize = countIn(counted);
+      const besides = { total, head: position === undefined ? head : undefined };
+      const statements = [page, ...Object.values(besides).filter((each) => each !== undefined)];
+      const [rows = [], ...others] = await readInTime(database, statements, page.settings, timeoutMs);
+      if (total !== undefined) totalSize = countIn(others[0] ?? []);
+      revision = besides.head === undefined ? revisionOfFirst : revisionIn(others.at(-1) ?? []);
       for (const row of rows as Row[]) endsAt = Math.min(endsAt, endOf(definition, row));
       return rows as Row[];
     };
-    const page = await listPage(pageTokens, request, binding, read, (row) => cursorOf(order, row));
-    return { ...page, totalSize, endsAt };
+    const page = await listPage(pageTokens, request, binding, read, (row) => [...cursorOf(order, row), revision]);
+    return { ...page, totalSize, revision, endsAt };
   };
+}
+
+/** Whether a place is in an org, whose revision shows what a list has. */
+export function isBelowOrg({ pattern }: ResourcePlace): boolean {
+  return pattern.length > 1 && pattern[0] === patterns.Org[0];
+}
+
+/** Returns the statement that reads the revision of an org, in the snapshot of the page; undefined for several orgs. */
+function headStatement(org: Reference | undefined): KnownStatement | undefined {
+  if (org?.by !== "id") return undefined;
+  return { text: "select revision from orgs where id = $1::uuid", values: [org.value], isKept: true };
+}
+
+function revisionIn(rows: readonly unknown[]): string {
+  const [row] = rows as readonly { readonly revision: string }[];
+  return row?.revision ?? "";
+}
+
+/**
+ * Splits what a page token has: the key of the last row, and the revision of the first page; empty in a token of a version without it.
+ *
+ * @param keys how many columns the key has.
+ */
+function splitCursor(position: Cursor | undefined, keys: number): readonly [Cursor | undefined, string] {
+  return [position?.slice(0, keys), position?.[keys] ?? ""];
 }

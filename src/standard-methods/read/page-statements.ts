@@ -19,7 +19,7 @@ export interface PageStatement extends KnownStatement {
  * A plan that is kept is made without the values, and before the tables have grown. So it has to walk the index of the order from the
  * start of the page and look up the joined rows one by one: that costs as much as the page, whatever the values.
  */
-const keptPlan = {
+export const keptPlan = {
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
   enable_sort: "off",

@@ -1,0 +1,53 @@
+import { ServiceError } from "../../errors/service-error.ts";
+import { retryAfterMs } from "../../scheduling/settings.ts";
+/** What takes memory, in bytes. */
+interface Sized {
+  readonly bytes: number;
+}
+
+/** Snapshots besides those for calls, such as those of the orgs that are watched. They are not evicted, so their memory has a bound. */
+export interface OwnSnapshots {
+  /** @throws ServiceError RATE_LIMITED when they have all their memory. */
+  requireRoom(): void;
+  /** @throws ServiceError RATE_LIMITED when it does not fit beside others. */
+  add(snapshot: Sized): void;
+  remove(this: void, snapshot: Sized): void;
+  count(): number;
+  bytes(): number;
+}
+
+/** @param maxBytes the memory of all together. One alone may have more. */
+export function createOwnSnapshots(maxBytes: number): OwnSnapshots {
+  const all = new Set<Sized>();
+  const bytes = (): number => {
+    let sum = 0;
+    for (const snapshot of all) sum += snapshot.bytes;
+    return sum;
+  };
+  return {
+    requireRoom() {
+      if (all.size > 0 && bytes() >= maxBytes) throw noMemory(maxBytes);
+    },
+    add(snapshot) {
+      if (all.size > 0 && bytes() + snapshot.bytes > maxBytes) throw noMemory(maxBytes);
+      all.add(snapshot);
+    },
+    remove: (snapshot) => void all.delete(snapshot),
+    count: () => all.size,
+    bytes,
+  };
+}
+
+function noMemory(maxBytes: number): ServiceError {
+  const megabytes = Math.floor(maxBytes / 1_000_000);
+  const description = `the orgs that are watched on a server take ${megabytes} MB of its memory for access together`;
+  return new ServiceError(
+    "RATE_LIMITED",
+    `no memory for streams of another org: ${description}; use another server, or try again in ${retryAfterMs / 1_000} s`,
+    {
+      metadata: { limit: "watched-memory" },
+      quotas: [{ subject: "server", description }],
+      retryAfterMs,
+    },
+  );
+}
