@@ -84,6 +84,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         groupSizes: handlers.writeGroups.sizes,
         jobs: [...jobs, access.job],
         deliveries,
+        signals: handlers.signalCounts,
       });
       const listener = createListener({
         handler: createMetricsPage(createMetricsWriter(families)),

@@ -3,6 +3,7 @@ import type { SnapshotActivity } from "../access/snapshots/current-snapshots.ts"
 import type { DatabaseActivity } from "../database/database.ts";
 import type { PoolActivity } from "../database/pool-activity.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
+import type { SignalCounts } from "../events/signals/counts.ts";
 import type { OpenExchanges } from "../http/listener/listener.ts";
 import type { Histogram } from "../measures/histogram.ts";
 import type { QueueActivity } from "../scheduling/fair-queue.ts";
@@ -25,6 +26,7 @@ export interface MeasuredParts {
   readonly groupSizes: Histogram;
   readonly jobs: readonly Pick<RunningJob, "name" | "runs">[];
   readonly deliveries: DeliveryCounts;
+  readonly signals: SignalCounts;
 }
 
 export function familiesOf(parts: MeasuredParts): readonly Family[] {
@@ -38,6 +40,7 @@ export function familiesOf(parts: MeasuredParts): readonly Family[] {
     gauge("tenantry_watchers", "Open streams of changes.", () => [[unlabelled, parts.watchers()]]),
     ...familiesOfJobs(parts.jobs),
     ...familiesOfDeliveries(parts.deliveries),
+    ...familiesOfSignals(parts.signals),
   ];
 }
 
@@ -161,6 +164,22 @@ function familiesOfJobs(jobs: MeasuredParts["jobs"]): readonly Family[] {
           succeededAt === undefined ? [] : [[{ job }, succeededAt / 1_000]],
         ),
     ),
+  ];
+}
+
+function familiesOfSignals(counts: SignalCounts): readonly Family[] {
+  return [
+    counter(
+      "tenantry_signals_total",
+      "Security events of event streams, by what came of them, and event streams disabled.",
+      () => Object.entries(counts.outcomes).map(([outcome, count]) => [{ outcome }, count]),
+    ),
+    histogram("tenantry_signal_push_seconds", "How long receivers took to accept or refuse an event.", () => [
+      [unlabelled, counts.durations],
+    ]),
+    gauge("tenantry_event_streams_pushing", "Event streams of which the server pushes events.", () => [
+      [unlabelled, counts.running],
+    ]),
   ];
 }
 
