@@ -128,7 +128,8 @@ export function createRequestHandler(
       limitCallTime(request, response, config.requestTimeoutMs);
       return answered;
     }
-    if (answerWellKnown(request, response)) return undefined;
+    const wellKnownPage = answerWellKnown(request, response);
+    if (wellKnownPage !== undefined) return wellKnownPage;
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);

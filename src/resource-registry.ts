@@ -39,6 +39,10 @@ import { createResourceTypesService } from "./resources/resource-types/service.t
 import { serviceDefinition } from "./resources/services/definition.ts";
 import { createServicesService } from "./resources/services/service.ts";
 import { transitionFollowers } from "./resources/sweeps/transition-followers.ts";
+import { eventStreamDefinition } from "./events/event-streams/definition.ts";
+import type { EventStreamDependencies } from "./events/event-streams/rules.ts";
+import { createEventStreamsService } from "./events/event-streams/service.ts";
+import type { SignalDependencies } from "./events/signals/dependencies.ts";
 import { webhookDefinition } from "./events/webhooks/definition.ts";
 import type { WebhookDependencies } from "./events/webhooks/rules.ts";
 import { createWebhooksService } from "./events/webhooks/service.ts";
@@ -56,7 +60,13 @@ import { createRolesService } from "./iam/roles/service.ts";
 export type ResourceServiceDependencies = RoleDependencies &
   ProviderDependencies &
   IdentityProviderDependencies &
-  WebhookDependencies & { readonly impersonation: ImpersonationDependencies; readonly sendToWebhook: SendGuarded };
+  WebhookDependencies &
+  EventStreamDependencies &
+  SignalDependencies & {
+    readonly impersonation: ImpersonationDependencies;
+    readonly sendToWebhook: SendGuarded;
+    readonly sendToStream: SendGuarded;
+  };
 
 interface RegisteredResources {
   readonly definitions: readonly [ResourceDefinition, ...ResourceDefinition[]];
@@ -81,6 +91,7 @@ export const registeredResources: readonly RegisteredResources[] = [
   { definitions: [roleBindingDefinition], createService: createRoleBindingsService },
   { definitions: [quotaRequestDefinition], createService: createQuotaRequestsService },
   { definitions: [webhookDefinition], createService: createWebhooksService },
+  { definitions: [eventStreamDefinition], createService: createEventStreamsService },
   { definitions: [serviceDefinition], createService: createServicesService },
   { definitions: [quantityKindDefinition], createService: createQuantityKindsService },
   { definitions: [qualityKindDefinition], createService: createQualityKindsService },

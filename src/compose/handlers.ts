@@ -1,8 +1,10 @@
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
-import { createSendToWebhook } from "../events/deliveries/send.ts";
+import { createSendToStream, createSendToWebhook } from "../events/deliveries/send.ts";
+import { createSignalCounts } from "../events/signals/counts.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
+import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import { createProjectContents } from "../resources/project-contents.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
 import type { Access } from "./access.ts";
@@ -27,6 +29,9 @@ interface Parts {
   readonly database: Database;
   readonly installation: Installation;
   readonly sealer: Sealer;
+  readonly signingKeys: SigningKeys;
+  /** The URL of the service, as its clients know it. */
+  readonly issuer: () => string;
   readonly contract: Contract;
   readonly scheduling: Scheduling;
   readonly access: Pick<Access, "ofHandlers">;
@@ -38,6 +43,7 @@ interface Parts {
 /** Gathers what the handlers of all services use. Each says in its own signature which of it. */
 export function composeHandlers(settings: Settings, parts: Parts): ServiceDependencies {
   const { database, installation, sealer, contract, scheduling, access, identity, readsAndWrites, watching } = parts;
+  const { signingKeys, issuer } = parts;
   const { identityProviderNetworks, webhookNetworks, limits, requestTimeoutMs, retentionDays } = settings;
   const { registry, knownPermissions, predefinedRoles } = contract;
   const { listQueue, previewQueue, countRequest } = scheduling;
@@ -63,6 +69,10 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     webhookNetworks,
     logDays: { kept: settings.changeLogDays, held: settings.heldLogDays },
     sendToWebhook: createSendToWebhook(webhookNetworks),
+    sendToStream: createSendToStream(webhookNetworks),
+    signingKeys,
+    issuer,
+    signalCounts: createSignalCounts(),
     limits,
     requestTimeoutMs,
     retentionDays,

@@ -9,6 +9,7 @@ import { createOperationsJob } from "../jobs/operations-job.ts";
 import { createPurgeJob } from "../jobs/purge/purge-job.ts";
 import { createStatisticsJob } from "../jobs/statistics-job.ts";
 import { createSweepJob } from "../jobs/sweep-job.ts";
+import { createSignalsJob } from "../jobs/signals-job.ts";
 import { createDeliveriesJob } from "../jobs/deliveries-job.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
 import type { RunningJob } from "../timers/runs.ts";
@@ -41,6 +42,7 @@ export function composeJobs(
     { name: "operations", ...createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }) },
     { name: "sweep", ...createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }) },
     { name: "deliveries", ...deliveries },
+    { name: "signals", ...createSignalsJob({ dependencies, intervalMs: deliveriesIntervalMs, logger }) },
     { name: "statistics", ...createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }) },
   ];
   return { jobs, deliveries: deliveries.counts };

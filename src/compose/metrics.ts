@@ -86,6 +86,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         jobs: [...jobs, access.job],
         deliveries,
         heldLog,
+        signals: handlers.signalCounts,
       });
       const listener = createListener({
         handler: createMetricsPage(createMetricsWriter(families)),

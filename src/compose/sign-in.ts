@@ -86,7 +86,7 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
     wellKnown: {
       issuer,
       algorithm,
-      keySet: () => signingKeys.keySet(),
+      keySet: () => signingKeys.freshKeySet(),
       logKeySet: () => signingKeys.logKeySet(),
     },
   };

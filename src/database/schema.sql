@@ -210,6 +210,54 @@ create table ended_tokens (
 );
 CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
 
+create table event_streams (
+  customer_id uuid not null,
+  org_id uuid not null,
+  id uuid not null,
+  audience text not null,
+  push_url text not null,
+  sealed_authorization bytea,
+  event_types text[] not null,
+  subject_format text not null,
+  state text not null,
+  disabled_reason text,
+  member_org_id uuid not null,
+  member_id uuid not null,
+  cursor_time timestamp with time zone not null,
+  cursor_revision uuid not null,
+  cursor_position integer not null,
+  acknowledged text[] not null default '{}'::text[],
+  verification_id uuid,
+  verification_state text,
+  verification_time timestamp(3) with time zone,
+  attempts integer not null default 0,
+  failing_since timestamp(3) with time zone,
+  status_code integer not null default 0,
+  error text not null default ''::text,
+  next_attempt_time timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  lease_id uuid,
+  lease_end timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint event_streams_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint event_streams_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['GONE'::text, 'ACCESS_LOST'::text, 'FAILING'::text]))),
+  constraint event_streams_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
+  constraint event_streams_subject_format_check CHECK ((subject_format = ANY (ARRAY['ISS_SUB'::text, 'COMPLEX'::text]))),
+  constraint event_streams_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
+);
+CREATE INDEX event_streams_by_create_time ON event_streams USING btree (org_id, create_time, id);
+CREATE INDEX event_streams_by_display_name ON event_streams USING btree (org_id, display_name COLLATE "C", id);
+CREATE INDEX event_streams_by_name ON event_streams USING btree (org_id, name COLLATE "C");
+CREATE INDEX event_streams_by_update_time ON event_streams USING btree (org_id, update_time, id);
+CREATE INDEX event_streams_id ON event_streams USING hash (id);
+CREATE UNIQUE INDEX event_streams_name_key ON event_streams USING btree (org_id, name, customer_id);
+CREATE INDEX event_streams_pushed ON event_streams USING btree (org_id) WHERE ((state = 'ACTIVE'::text) AND (push_url <> ''::text));
+
 create table fills (
   name text not null,
   last_key text[],

@@ -4,6 +4,7 @@ import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-co
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
+import type { SignalTables } from "./signal-tables.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
@@ -360,7 +361,7 @@ export interface LogListeners {
   end_time: Date;
 }
 
-export interface Schema extends TokenTables, IdentityTables, WebhookTables {
+export interface Schema extends TokenTables, IdentityTables, SignalTables, WebhookTables {
   customers: Customers;
   orgs: Orgs;
   projects: Projects;

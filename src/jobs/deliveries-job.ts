@@ -1,5 +1,4 @@
-// The job that delivers what webhooks have to deliver. Every server runs it; a lease keeps two from delivering of the same webhook. A run
-// finds webhooks and starts what has a slot, so that receivers that are slow hold up no others.
+// The job that delivers what webhooks have to deliver.
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import type { LoggedMessage } from "../events/changes/logged-messages.ts";
@@ -14,14 +13,12 @@ import {
   noteHeads,
   noteWritten,
   noteWrittenSince,
-  perOrg,
   writtenLogOf,
 } from "../events/deliveries/due.ts";
-import type { DuePlace } from "../events/deliveries/store.ts";
 import type { ResourceDependencies } from "../standard-methods/rules.ts";
 import { splitDue } from "./due.ts";
-import { createLooks } from "./looks.ts";
-import { type Found, type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
+import type { PeriodicJob } from "./periodic-job.ts";
+import { createTurnsJob } from "./turns-job.ts";
 
 interface DeliveriesJobOptions {
   readonly dependencies: Pick<ResourceDependencies, "registry" | "authorHolds"> &
@@ -33,9 +30,6 @@ interface DeliveriesJobOptions {
   readonly intervalMs: number;
   readonly logger: Logger;
 }
-
-/** Delivers of so many webhooks at once. */
-const maxRunning = 128;
 
 /** How long another server may have left a webhook. */
 const rarelyMs = 60_000;
@@ -56,70 +50,33 @@ export function createDeliveriesJob({ dependencies, intervalMs, logger }: Delive
   const log = createLogOfWebhook(dependencies);
   const disable = createDisableWebhook(dependencies, counts);
   const deliver = createDeliver({ database, log, send, sealer, disable, counts });
-  const ending = new AbortController();
-  /** By webhook: the org, and the run. */
-  const running = new Map<string, { readonly orgId: string; readonly end: Promise<void> }>();
-
-  const hasSlot = ({ id, org_id: orgId }: DuePlace): boolean =>
-    running.size < maxRunning &&
-    !running.has(id) &&
-    [...running.values()].filter((each) => each.orgId === orgId).length < perOrg;
-
-  /** How many runs have ended. When the webhook is due again, the next look sees. */
-  let ended = 0;
-  const start = (place: DuePlace): void => {
-    const end = deliver(place, ending.signal)
-      .catch((err: unknown) => {
-        if (!ending.signal.aborted) logger.error({ err, place }, "failed to deliver; trying again");
-      })
-      .finally(() => {
-        running.delete(place.id);
-        ended++;
-        counts.running = running.size;
-      });
-    running.set(place.id, { orgId: place.org_id, end });
-    counts.running = running.size;
-  };
-
-  const fullOrgs = (): string[] => {
-    const byOrg = Map.groupBy(running.values(), ({ orgId }) => orgId);
-    return [...byOrg].filter(([, runs]) => runs.length >= perOrg).map(([orgId]) => orgId);
-  };
-
   const written = createWritten(database, (err) => logger.error({ err }, "failed to note what to deliver"));
   const others = createNoteOthers(database);
   let isAnyActive = false;
-  const find = async (): Promise<Found<DuePlace>> => {
-    await written.note();
-    if (isAnyActive && others.isDue()) await others.note();
-    const found = await findDue(database.reads, 2 * maxRunning, fullOrgs());
-    others.seen(found.nowMs);
-    ({ isAnyActive } = found);
-    const { items, nextInMs = Infinity } = splitDue(found.places);
-    if (!isAnyActive) return { items };
-    return { items, nextInMs: others.isDue() ? 0 : Math.min(nextInMs, rarelyMs) };
-  };
-
-  const work = (place: DuePlace): Promise<number> => {
-    if (!hasSlot(place)) return Promise.resolve(0);
-    start(place);
-    return Promise.resolve(1);
-  };
-
-  const looks = createLooks({
-    writes: () => written.count() + ended,
-    firstMs: withoutWebhooksMs,
-    longestMs: withoutWebhooksMs,
+  const job = createTurnsJob({
+    async find(limit, fullOrgIds) {
+      await written.note();
+      if (isAnyActive && others.isDue()) await others.note();
+      const found = await findDue(database.reads, limit, fullOrgIds);
+      others.seen(found.nowMs);
+      ({ isAnyActive } = found);
+      const { items, nextInMs = Infinity } = splitDue(found.places);
+      if (!isAnyActive) return { items };
+      return { items, nextInMs: others.isDue() ? 0 : Math.min(nextInMs, rarelyMs) };
+    },
+    deliver,
+    writes: written.count,
+    looksMs: { firstMs: withoutWebhooksMs, longestMs: withoutWebhooksMs },
+    onRunning: (count) => void (counts.running = count),
+    intervalMs,
+    logger,
   });
-  const job = createPeriodicJob({ find, work, intervalMs, looks, logger, failure: "failed to find what to deliver" });
   return {
     ...job,
     counts,
     async close() {
       written.end();
       await job.close();
-      ending.abort();
-      await Promise.all([...running.values()].map(({ end }) => end));
     },
   };
 }

@@ -3,6 +3,7 @@ import type { SnapshotActivity } from "../access/snapshots/current-snapshots.ts"
 import type { DatabaseActivity } from "../database/database.ts";
 import type { PoolActivity } from "../database/pool-activity.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
+import type { SignalCounts } from "../events/signals/counts.ts";
 import type { OpenExchanges } from "../http/listener/listener.ts";
 import type { Histogram } from "../measures/histogram.ts";
 import type { QueueActivity } from "../scheduling/fair-queue.ts";
@@ -26,6 +27,7 @@ export interface MeasuredParts {
   readonly jobs: readonly Pick<RunningJob, "name" | "runs">[];
   readonly deliveries: DeliveryCounts;
   readonly heldLog: { readonly webhooks: number };
+  readonly signals: SignalCounts;
 }
 
 export function familiesOf(parts: MeasuredParts): readonly Family[] {
@@ -44,6 +46,7 @@ export function familiesOf(parts: MeasuredParts): readonly Family[] {
       "Webhooks for which the log is kept beyond its time, at the last look.",
       () => [[unlabelled, parts.heldLog.webhooks]],
     ),
+    ...familiesOfSignals(parts.signals),
   ];
 }
 
@@ -167,6 +170,22 @@ function familiesOfJobs(jobs: MeasuredParts["jobs"]): readonly Family[] {
           succeededAt === undefined ? [] : [[{ job }, succeededAt / 1_000]],
         ),
     ),
+  ];
+}
+
+function familiesOfSignals(counts: SignalCounts): readonly Family[] {
+  return [
+    counter(
+      "tenantry_signals_total",
+      "Security events of event streams, by what came of them, and event streams disabled.",
+      () => Object.entries(counts.outcomes).map(([outcome, count]) => [{ outcome }, count]),
+    ),
+    histogram("tenantry_signal_push_seconds", "How long receivers took to accept or refuse an event.", () => [
+      [unlabelled, counts.durations],
+    ]),
+    gauge("tenantry_event_streams_pushing", "Event streams of which the server pushes events.", () => [
+      [unlabelled, counts.running],
+    ]),
   ];
 }
 

@@ -138,12 +138,14 @@ interface Decisive {
   readonly path: string;
 }
 
-/** Writes use validate_only, and updates omit immutable fields. */
+/** Writes use validate_only, and updates omit immutable fields. What waits for something is told not to. */
 function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths): Request {
   const isLeftOut = (field: DescField): boolean => method.name.startsWith("Update") && behaves(field, "IMMUTABLE");
   const request = fillMessage(method.input, decisive, paths, isLeftOut);
   const writes = method.input.fields.some(({ name }) => name === "validate_only");
-  return writes ? { ...request, validateOnly: true } : request;
+  if (writes) return { ...request, validateOnly: true };
+  const waits = method.input.fields.some(({ name }) => name === "return_immediately");
+  return waits ? { ...request, returnImmediately: true } : request;
 }
 
 /** Returns a message with its required fields. */
@@ -189,6 +191,7 @@ const texts: Readonly<Record<string, string>> = {
   collection: "madeup",
   unit: "piece",
   issuer: "https://login.example.com",
+  audience: "https://gateway.example.com",
   url: "https://hooks.example.com/tenantry",
   // Of no change.
   from_revision: "00000000-0000-0001-8000-000000000000",

@@ -127,6 +127,7 @@ const namesOnly = "changes a name and what describes it; what conditions read of
 const ofCloud = "changes what the cloud offers, on which nobody holds anything";
 const ofItself = "decides about the resource itself, for everybody alike";
 
+const ofStreams = "an event stream tells what has ended, and gives nobody access";
 const ofWebhooks = "a webhook shows what its member may see, and gives nobody access";
 
 /** The ways of each method; a reason for a method that takes nothing. A new method needs a line. */
@@ -335,6 +336,13 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   RotateClient: ofClients,
   BatchCreateClients: ofClients,
   BatchDeleteClients: ofClients,
+  CreateEventStream: ofStreams,
+  UpdateEventStream: ofStreams,
+  DeleteEventStream: ofStreams,
+  PauseEventStream: ofStreams,
+  ResumeEventStream: ofStreams,
+  BatchCreateEventStreams: ofStreams,
+  BatchDeleteEventStreams: ofStreams,
   CreateWebhook: ofWebhooks,
   UpdateWebhook: ofWebhooks,
   DeleteWebhook: ofWebhooks,

@@ -34,7 +34,12 @@ const ofProjects = new Set(
 );
 
 /** Say nothing of what is in the org but what a receiver has answered. */
-const ofReceivers = ["TestWebhook", "ListWebhookDeliveries"].map((name) => `iam.v1alpha.WebhooksService/${name}`);
+const ofReceivers = [
+  ...["TestWebhook", "ListWebhookDeliveries"].map((name) => `iam.v1alpha.WebhooksService/${name}`),
+  ...["InspectEventStream", "PollEventStream", "VerifyEventStream"].map(
+    (name) => `iam.v1alpha.EventStreamsService/${name}`,
+  ),
+];
 
 const unmarked = new Set([...withoutParent, ...refusing, ...ofReceivers]);
 

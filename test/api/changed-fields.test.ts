@@ -2,6 +2,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeAll, describe, expect, test } from "vitest";
 import { IdentityProvider_TokenEndpointAuthMethod } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
+import { EventStream_SubjectFormat } from "../../gen/iam/v1alpha/event_stream_pb.ts";
 import { Webhook_Format } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { isImmutable, isOutputOnly } from "../../src/validation/field-behavior.ts";
@@ -26,6 +27,13 @@ const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
   IdentityProvider: {
     scopes: ["profile"],
     tokenEndpointAuthMethod: IdentityProvider_TokenEndpointAuthMethod.CLIENT_SECRET_POST,
+  },
+  EventStream: {
+    audience: "https://other.example.com",
+    pushUrl: "https://other.invalid",
+    pushAuthorization: "Bearer c2VjcmV0",
+    eventTypes: ["https://schemas.openid.net/secevent/caep/event-type/session-revoked"],
+    subjectFormat: EventStream_SubjectFormat.COMPLEX,
   },
   Webhook: { url: "https://other.invalid", filter: "type = CREATED", format: Webhook_Format.CLOUDEVENTS },
   Role: { labels: { tier: "gold" } },

@@ -52,6 +52,9 @@ const readsByOtherVerbs: readonly string[] = [
   "RenewOperation",
   // It sends a request, and changes nothing.
   "TestWebhook",
+  // They change how far a stream is delivered, which is neither in the change log nor in a revision.
+  "PollEventStream",
+  "VerifyEventStream",
 ].toSorted();
 
 test("methods with only GET, and those in this list, are reads; all others are writes", () => {
@@ -92,6 +95,9 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Pause: { verb: "pause", field: "path", wildcards: "nowhere", http: "post" },
   Resume: { verb: "resume", field: "path", wildcards: "nowhere", http: "post" },
   Replay: { verb: "replay", field: "path", wildcards: "nowhere", http: "post" },
+  Inspect: { verb: "inspect", field: "path", wildcards: "above-id", http: "get" },
+  Verify: { verb: "verify", field: "path", wildcards: "above-id", http: "post" },
+  Poll: { verb: "poll", field: "path", wildcards: "above-id", http: "post" },
   Test: { verb: "test", field: "path", wildcards: "above-id", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },

@@ -5,6 +5,7 @@ import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
+import { EventStreamsService } from "../../gen/iam/v1alpha/event_stream_pb.ts";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { IdentitiesService } from "../../gen/iam/v1alpha/identity_pb.ts";
 import { IdentityProvidersService } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
@@ -39,6 +40,7 @@ export interface Api {
   readonly groupMembers: Client<typeof GroupMembersService>;
   readonly roles: Client<typeof RolesService>;
   readonly roleBindings: Client<typeof RoleBindingsService>;
+  readonly eventStreams: Client<typeof EventStreamsService>;
   readonly webhooks: Client<typeof WebhooksService>;
   readonly services: Client<typeof ServicesService>;
   readonly quantityKinds: Client<typeof QuantityKindsService>;
@@ -65,6 +67,7 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     groupMembers: createClient(GroupMembersService, transport),
     roles: createClient(RolesService, transport),
     roleBindings: createClient(RoleBindingsService, transport),
+    eventStreams: createClient(EventStreamsService, transport),
     webhooks: createClient(WebhooksService, transport),
     services: createClient(ServicesService, transport),
     quantityKinds: createClient(QuantityKindsService, transport),

@@ -18,6 +18,7 @@ test("each resource has the shape under which the long tables of tests run for i
       "role bindings",
       "role bindings of projects",
       "quota requests",
+      "event streams",
       "resource types",
     ],
     "with a secret": ["API keys", "clients", "webhooks"],

@@ -117,6 +117,21 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     fieldsIn: (org, name) => ({ identityProviderPath: `${org}/identityProviders/issuer`, subject: `s${name}` }),
     columns: { provider_id: "gen_random_uuid()", subject: "'s' || n" },
   },
+  EventStream: {
+    fieldsIn: () => ({ audience: "https://gateway.example.com" }),
+    columns: {
+      audience: "'https://gateway.example.com'",
+      push_url: "''",
+      event_types: "'{}'",
+      subject_format: "'ISS_SUB'",
+      state: "'PAUSED'",
+      member_org_id: "gen_random_uuid()",
+      member_id: "gen_random_uuid()",
+      cursor_time: "now()",
+      cursor_revision: "gen_random_uuid()",
+      cursor_position: "0",
+    },
+  },
   Webhook: {
     fieldsIn: () => ({ url: "https://hooks.invalid" }),
     columns: {

@@ -43,6 +43,7 @@ import { customerLogIndexes, declareCustomerLogIndex } from "./0064-customer-log
 import { fillContainers } from "./0065-containers.ts";
 import { addIssuer } from "./0080-issuer.ts";
 import { createWebhookDeliveries, createWebhooks } from "./0081-webhooks.ts";
+import { createEventStreams } from "./0083-event-streams.ts";
 import { createLogListeners } from "./0089-log-listeners.ts";
 import { extendWebhooks, webhookIndexes } from "./0090-followed-webhooks.ts";
 import { addHeadsOfCustomers, addUseOfCustomerLogs } from "./0093-logs-of-customers.ts";
@@ -119,6 +120,7 @@ export const migrations: Migrations = {
   "0080-issuer": { up: addIssuer },
   "0081-webhooks": { up: createWebhooks },
   "0082-webhook-deliveries": { up: createWebhookDeliveries },
+  "0083-event-streams": { up: createEventStreams },
   "0089-log-listeners": { up: createLogListeners },
   "0090-followed-webhooks": { up: extendWebhooks },
   "0091-due-webhooks": { createIndexes: webhookIndexes },

@@ -9,8 +9,13 @@ import {
 export const sendLimits = { timeoutMs: 15_000, maxBytes: 1_024 };
 
 /** @param networks the prefixes of addresses, besides public ones, to which it connects. */
-export function createSendToWebhook(networks: readonly string[]): SendGuarded {
-  const called = "the URL of the webhook";
+export const createSendToWebhook = (networks: readonly string[]): SendGuarded =>
+  createSend(networks, "the URL of the webhook");
+
+export const createSendToStream = (networks: readonly string[]): SendGuarded =>
+  createSend(networks, "the push_url of the event stream");
+
+function createSend(networks: readonly string[], called: string): SendGuarded {
   return createSendGuarded({ networks, resolveHost: resolveWithDns, ...sendLimits, longer: "cut", called });
 }
 

@@ -112,20 +112,22 @@ type DeliveringMember = Pick<IssuedWebhookRow, "member_org_id" | "member_id">;
  * Checks that a webhook may deliver for the author of a change: who reads the log of the org, with a credential that has no limit which
  * deliveries would not have.
  *
+ * @param called what is to deliver, for errors.
  * @throws ServiceError PERMISSION_DENIED or GRANT_EXCEEDS_OWN
  */
 export async function requireMayDeliver(
   transaction: OrgTransaction,
   authorHolds: AuthorHolds,
+  called = "a webhook",
 ): Promise<DeliveringMember> {
   const { author, org } = transaction;
-  await requireUnlimited(transaction, "have a webhook deliver for its member");
+  await requireUnlimited(transaction, `have ${called} deliver for its member`);
   const holds = await authorHolds.now(transaction);
   if (!(await holds(permissionToDeliver, { pattern: patterns.Org, references: [{ by: "id", value: org.id }] }))) {
     const resource = singletonPath("ChangeLog", formatPath(patterns.Org, pathName(org)));
     throw new ServiceError(
       "PERMISSION_DENIED",
-      `a webhook delivers what its member may see: requires ${permissionToDeliver} on ${resource}`,
+      `${called} delivers what its member may see: requires ${permissionToDeliver} on ${resource}`,
       { metadata: { permission: permissionToDeliver, resource } },
     );
   }

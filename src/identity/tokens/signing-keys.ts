@@ -34,12 +34,19 @@ interface KeySet {
 export interface SigningKeys extends Pick<Repetition<void>, "runs" | "close"> {
   /** Returns the key that signs now. @throws ServiceError SERVICE_UNAVAILABLE when there is none. */
   readonly signingKey: () => VerificationKey;
+  /**
+   * Returns the key that signs now with an algorithm, which need not be that of tokens. The first is made when it is asked for, and from
+   * then on this server keeps one. @throws ServiceError SERVICE_UNAVAILABLE when there is none.
+   */
+  readonly signingKeyFor: (algorithm: TokenAlgorithm) => Promise<VerificationKey>;
   /** Returns a published key. Reads the keys again, at most once a second, if it is not known. */
   find(id: string): VerificationKey | undefined | Promise<VerificationKey | undefined>;
   /** Returns whether a key is still published, without a read. */
   has(id: string): boolean;
-  /** Returns the keys that verify tokens as a JSON Web Key Set (RFC 7517). */
+  /** Returns the keys that verify tokens and security events as a JSON Web Key Set (RFC 7517). */
   readonly keySet: () => KeySet;
+  /** Returns the same. Without the one of security events, which another server may just have made, it reads them, at most once a second. */
+  readonly freshKeySet: () => Promise<KeySet>;
   /** Returns all keys that there ever were: each may have signed the head of a log. */
   readonly logKeySet: () => KeySet;
   /** Makes and retires keys as necessary, and reads them again. */
@@ -94,6 +101,9 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
   let keepAt = -Infinity;
   let reading: Promise<void> | undefined;
 
+  /** The algorithms of which this server keeps a key that signs. */
+  const kept = new Set([algorithm]);
+
   const now = (): number => clock.database + (performance.now() - clock.process);
 
   const take = async ({ rows, now: databaseNow }: PublishedKeys, startedAt: number): Promise<void> => {
@@ -118,8 +128,18 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
   const refresh = async (isFirst = false): Promise<void> => {
     const startedAt = performance.now();
     const isDue = startedAt >= keepAt;
-    await take(await readKept(options, isDue, isFirst), startedAt);
+    await take(await readKept(options, [...kept], isDue, isFirst), startedAt);
     if (isDue) keepAt = startedAt + keepIntervalMs;
+  };
+
+  const keySet = (): KeySet => toKeySet([...known.values()].map(({ row }) => row));
+
+  const usableKey = (wanted: TokenAlgorithm): VerificationKey | undefined => {
+    const time = now();
+    const usable = [...known.values()].filter(
+      ({ row, signing }) => signing?.algorithm === wanted && row.active_time <= time && time < row.retire_time,
+    );
+    return usable.toSorted((one, other) => other.row.active_time - one.row.active_time)[0]?.signing;
   };
 
   await refresh(true);
@@ -138,21 +158,34 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
       return read().then(() => known.get(id)?.verification);
     },
 
-    signingKey() {
-      const time = now();
-      const usable = [...known.values()].filter(
-        ({ row, signing }) => signing?.algorithm === algorithm && row.active_time <= time && time < row.retire_time,
-      );
-      const newest = usable.toSorted((one, other) => other.row.active_time - one.row.active_time)[0]?.signing;
-      if (newest !== undefined) return newest;
-      throw new ServiceError("SERVICE_UNAVAILABLE", "no key to sign tokens is available; try again");
+    signingKey: () => usableKey(algorithm) ?? throwMissing(),
+
+    async signingKeyFor(wanted) {
+      const found = usableKey(wanted);
+      if (found !== undefined) return found;
+      kept.add(wanted);
+      keepAt = -Infinity;
+      await refresh();
+      return usableKey(wanted) ?? throwMissing();
     },
 
-    keySet: () => toKeySet([...known.values()].map(({ row }) => row)),
+    keySet,
+
+    async freshKeySet() {
+      const isWhole = keySet().keys.some(({ alg }) => alg === "RS256");
+      // Without the database, those that are known.
+      if (!isWhole && performance.now() - lastReadAt >= unknownIntervalMs) await read().catch(() => undefined);
+      return keySet();
+    },
+
     logKeySet: () => toKeySet(all),
 
     ...repetition,
   };
+}
+
+function throwMissing(): never {
+  throw new ServiceError("SERVICE_UNAVAILABLE", "no key to sign tokens is available; try again");
 }
 
 const toKeySet = (rows: readonly SigningKeyRow[]): KeySet => ({
@@ -160,24 +193,36 @@ const toKeySet = (rows: readonly SigningKeyRow[]): KeySet => ({
 });
 
 /** Reads the keys. Where one is not as it should be, or if asked to, makes and retires keys first. */
-async function readKept(options: SigningKeysOptions, isDue: boolean, isFirst: boolean): Promise<PublishedKeys> {
+async function readKept(
+  options: SigningKeysOptions,
+  algorithms: readonly TokenAlgorithm[],
+  isDue: boolean,
+  isFirst: boolean,
+): Promise<PublishedKeys> {
   const { reads } = options.database;
   const found = await readSigningKeys(reads);
-  if (!isDue && areKept(found, options)) return found;
-  await keepSigningKeys(options, isFirst);
+  if (!isDue && areKept(found, algorithms, options)) return found;
+  await keepSigningKeys(options, algorithms, isFirst);
   return readSigningKeys(reads);
 }
 
 /** Whether keys are as `keepSigningKeys` would leave them, so that it need not lock them. */
-function areKept({ rows, now }: PublishedKeys, { sealer, algorithm }: SigningKeysOptions): boolean {
+function areKept(
+  { rows, now }: PublishedKeys,
+  algorithms: readonly TokenAlgorithm[],
+  { sealer }: SigningKeysOptions,
+): boolean {
   const areRight = rows.every(
     ({ id, sealed_key: sealed, retire_time: retireTime }) =>
       sealed === null ||
       (retireTime > now && sealer.isSealedWithFirst(sealed) && sealer.open("signing key", id, sealed) !== undefined),
   );
-  const own = rows.filter((row) => row.sealed_key !== null && row.algorithm === algorithm);
-  const last = Math.max(...own.map(({ retire_time: retireTime }) => retireTime));
-  return areRight && own.some(({ active_time: activeTime }) => activeTime <= now) && last - aheadMs > now;
+  const isKept = (algorithm: TokenAlgorithm): boolean => {
+    const own = rows.filter((row) => row.sealed_key !== null && row.algorithm === algorithm);
+    const last = Math.max(...own.map(({ retire_time: retireTime }) => retireTime));
+    return own.some(({ active_time: activeTime }) => activeTime <= now) && last - aheadMs > now;
+  };
+  return areRight && algorithms.every(isKept);
 }
 
 /**
@@ -186,8 +231,12 @@ function areKept({ rows, now }: PublishedKeys, { sealer, algorithm }: SigningKey
  * @param isFirst whether a missing secret key is an error. Later, another server may have a new one, which this server gets when it
  *   starts again; until then, it makes keys of its own.
  */
-async function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): Promise<void> {
-  const { database, sealer, algorithm, lifeDays, keptMs, logger } = options;
+async function keepSigningKeys(
+  options: SigningKeysOptions,
+  algorithms: readonly TokenAlgorithm[],
+  isFirst: boolean,
+): Promise<void> {
+  const { database, sealer, lifeDays, keptMs, logger } = options;
   const made = await database.writes.transaction().execute(async (db) => {
     await lockSigningKeys(db);
     const before = await readSigningKeys(db);
@@ -198,27 +247,30 @@ async function keepSigningKeys(options: SigningKeysOptions, isFirst: boolean): P
     await forgetEndedTokens(db, before.now, keptMs);
     const { rows, now } = await readSigningKeys(db);
     const newRows: SigningKeyRow[] = [];
-    const own: SigningKeyRow[] = [];
+    const opened: SigningKeyRow[] = [];
     for (const row of rows) {
       const secret = row.sealed_key && sealer.open("signing key", row.id, row.sealed_key);
       if (!secret || !row.sealed_key) continue;
       if (!sealer.isSealedWithFirst(row.sealed_key)) {
         await sealAgain(db, row.id, sealer.seal("signing key", row.id, secret));
       }
-      if (row.algorithm === algorithm && row.retire_time > now) own.push(row);
+      if (row.retire_time > now) opened.push(row);
     }
-    const make = async (from: number): Promise<void> => {
-      const row = await createSigningKey(sealer, algorithm, from, from + lifeDays * dayMs);
-      await insertSigningKey(db, row, now);
-      newRows.push(row);
-      own.push(row);
-    };
-    if (!own.some(({ active_time: activeTime }) => activeTime <= now)) await make(now);
-    const last = Math.max(...own.map(({ retire_time: retireTime }) => retireTime));
-    if (last - aheadMs <= now) await make(last);
+    for (const algorithm of algorithms) {
+      const own = opened.filter((row) => row.algorithm === algorithm);
+      const make = async (from: number): Promise<void> => {
+        const row = await createSigningKey(sealer, algorithm, from, from + lifeDays * dayMs);
+        await insertSigningKey(db, row, now);
+        newRows.push(row);
+        own.push(row);
+      };
+      if (!own.some(({ active_time: activeTime }) => activeTime <= now)) await make(now);
+      const last = Math.max(...own.map(({ retire_time: retireTime }) => retireTime));
+      if (last - aheadMs <= now) await make(last);
+    }
     return newRows;
   });
-  for (const { id, active_time: activeTime } of made) {
+  for (const { id, algorithm, active_time: activeTime } of made) {
     logger.info({ key: id, algorithm, from: new Date(activeTime).toISOString() }, "made a key that signs tokens");
   }
 }

@@ -6,33 +6,38 @@ import { oauthPaths } from "./oauth-endpoints.ts";
 export interface WellKnown {
   readonly issuer: () => string;
   readonly algorithm: string;
-  readonly keySet: () => object;
+  readonly keySet: () => Promise<object>;
   readonly logKeySet: () => object;
 }
 
 const keySetPath = "/.well-known/jwks.json";
 
+/** Answers a request, or returns undefined if it is for another path. */
+type AnswerWellKnown = (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined;
+
 /** Much shorter than the day for which a key is published before it signs. */
 const headers = { "Cache-Control": "public, max-age=300" };
 
 /**
- * Serves the public keys (RFC 7517) of tokens and of the signed heads of logs, and the metadata of the authorization server (RFC 8414,
- * OpenID Connect Discovery), without authentication.
+ * Serves the public keys (RFC 7517) of tokens, of security events and of the signed heads of logs, and the metadata of the authorization
+ * server (RFC 8414, OpenID Connect Discovery) and of the transmitter of events (OpenID Shared Signals Framework 1.0, 7), without
+ * authentication.
  */
-export function createWellKnown(given: WellKnown): (request: HttpRequest, response: HttpResponse) => boolean {
-  const pages: Readonly<Record<string, () => object>> = {
+export function createWellKnown(given: WellKnown): AnswerWellKnown {
+  const pages: Readonly<Record<string, () => object | Promise<object>>> = {
     [keySetPath]: given.keySet,
     "/.well-known/log-keys.json": given.logKeySet,
     "/.well-known/openid-configuration": () => describe(given),
     "/.well-known/oauth-authorization-server": () => describe(given),
+    "/.well-known/ssf-configuration": () => describeTransmitter(given.issuer()),
   };
+  const answer = async (page: () => object | Promise<object>, response: HttpResponse): Promise<void> =>
+    answerJson(response, 200, JSON.stringify(await page()), headers);
   return (request, response) => {
     const path = requestPathOf(request.url ?? "");
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (page === undefined) return false;
-    if (refuseOtherMethods(request, response, path)) return true;
-    answerJson(response, 200, JSON.stringify(page()), headers);
-    return true;
+    if (page === undefined) return undefined;
+    return refuseOtherMethods(request, response, path) ? Promise.resolve() : answer(page, response);
   };
 }
 
@@ -62,3 +67,13 @@ function describe({ issuer, algorithm }: WellKnown): object {
     revocation_endpoint_auth_methods_supported: [...methods, "none"],
   };
 }
+
+/** Streams are made and changed as resources of orgs, so there are no endpoints for that (docs/signals.md). */
+const describeTransmitter = (issuer: string): object => ({
+  spec_version: "1_0",
+  issuer,
+  jwks_uri: `${issuer}${keySetPath}`,
+  delivery_methods_supported: ["urn:ietf:rfc:8935", "urn:ietf:rfc:8936"],
+  critical_subject_members: [],
+  default_subjects: "ALL",
+});

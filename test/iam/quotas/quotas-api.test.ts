@@ -189,6 +189,7 @@ describe("over REST,", () => {
         clients: 0,
         identityProviders: 0,
         webhooks: 0,
+        eventStreams: 0,
       },
       etag: expect.stringMatching(/^[0-9a-f]{16}-[0-9a-f]{16}$/) as string,
     });

@@ -1,0 +1,173 @@
+// The endpoint of a receiver that polls (RFC 8936), and what else a receiver asks of its stream.
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { randomUUID } from "node:crypto";
+import {
+  type EventStreamDelivery,
+  EventStreamDeliverySchema,
+  type InspectEventStreamRequest,
+  type PollEventStreamRequest,
+  type PollEventStreamResponse,
+  PollEventStreamResponseSchema,
+  type VerifyEventStreamRequest,
+  type VerifyEventStreamResponse,
+  VerifyEventStreamResponseSchema,
+} from "../../../gen/iam/v1alpha/event_stream_pb.ts";
+import { callerOf, confirmOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
+import { ServiceError, invalidField, notFound } from "../../errors/service-error.ts";
+import { createSlots } from "../../identity/outgoing/slots.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { poll } from "../../resources/poll.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
+import { describeSetError } from "../signals/answer.ts";
+import { type SignalDependencies } from "../signals/dependencies.ts";
+import { createDisableStream } from "../signals/disable.ts";
+import { readNextEvents } from "../signals/next-events.ts";
+import { createLogOfStream } from "../signals/read-ahead.ts";
+import { type SecurityEvent, createSignEvent } from "../signals/security-event.ts";
+import { type StoredStream, askForVerification, readStream } from "../signals/store.ts";
+import type { ServedEventStreams } from "./set-state.ts";
+
+/** How many events one answer has. */
+const maxEvents = 100;
+
+/** How long a call waits for an event, and how many do so at once: for the streams of an org, and in all. */
+const longestWaitMs = 20_000;
+const slots = { perKey: 4, total: 128 };
+
+/** How often a call reads a stream anew that other calls are moving. */
+const maxTries = 5;
+
+const tooMany = (): ServiceError =>
+  new ServiceError("RATE_LIMITED", "several calls poll this event stream at once; let one wait for the answer of another", {
+    retryAfterMs: 1_000,
+  });
+
+/** Creates the function that reads the stream of a call. */
+function createRead({ reader, dependencies: { database } }: ServedEventStreams) {
+  return async (context: HandlerContext): Promise<StoredStream> => {
+    const path = targetOf(context, patterns.EventStream);
+    const found = await reader.lookup(path, visibleOf(context));
+    const stream = found && (await readStream(database.reads, found));
+    if (stream === undefined) throw notFound("event stream", formatReferences(patterns.EventStream, path));
+    return stream;
+  };
+}
+
+export function createPollEventStream(served: ServedEventStreams, dependencies: SignalDependencies) {
+  const { database, requestTimeoutMs, signingKeys, issuer, signalCounts } = dependencies;
+  const read = createRead(served);
+  const log = createLogOfStream(dependencies);
+  const disable = createDisableStream(dependencies, signalCounts);
+  const sign = createSignEvent(signingKeys);
+  const withSlot = createSlots({ ...slots, full: tooMany });
+
+  const requireMayDeliver = async (stream: StoredStream): Promise<void> => {
+    if (await log.mayDeliver(stream)) return;
+    await disable(stream, "ACCESS_LOST");
+    throw new ServiceError("PERMISSION_DENIED", "the member of this event stream may no longer list the changes of its org");
+  };
+
+  /** Acknowledges, and returns what waits. */
+  const readNext = async (context: HandlerContext, told: Told) => {
+    for (let left = maxTries; left > 0; left--) {
+      const stream = await read(context);
+      requirePolled(stream);
+      if (stream.state !== "ACTIVE") return { events: [], isCut: false };
+      await requireMayDeliver(stream);
+      const next = await readNextEvents(database.writes, log, stream, told.ids, told.error, issuer());
+      if (next !== undefined) return next;
+    }
+    throw tooMany();
+  };
+
+  return async (request: PollEventStreamRequest, context: HandlerContext): Promise<PollEventStreamResponse> => {
+    const limit = Math.min(request.maxEvents ?? maxEvents, maxEvents);
+    const told = readTold(request);
+    const first = await readNext(context, told);
+    signalCounts.outcomes.acknowledged += request.ack.length;
+    signalCounts.outcomes.refused += Object.keys(request.setErrs).length;
+    if (limit === 0) return create(PollEventStreamResponseSchema, { moreAvailable: first.events.length > 0 });
+    const isAnswered = first.events.length > 0 || request.returnImmediately;
+    const { events } = isAnswered ? first : await waitForEvents(context);
+    const sent = events.slice(0, limit);
+    const sets = Object.fromEntries(await Promise.all(sent.map(async (event) => [event.jti, await sign(event)] as const)));
+    return create(PollEventStreamResponseSchema, { sets, moreAvailable: events.length > sent.length });
+  };
+
+  async function waitForEvents(context: HandlerContext): Promise<{ readonly events: readonly SecurityEvent[] }> {
+    const callMs = Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs);
+    const nothing: Told = { ids: new Set(), error: undefined };
+    const { org_id: orgId } = await read(context);
+    const wait = () =>
+      poll(
+        async (hasWaited) => {
+          const next = await readNext(context, nothing);
+          // Meanwhile the caller may have lost its credential or the permission.
+          if (hasWaited && next.events.length > 0) await confirmOf(context)(database.reads, undefined);
+          return next;
+        },
+        ({ events }) => events.length > 0,
+        { waitMs: longestWaitMs, callMs },
+        context.signal,
+      );
+    return withSlot(orgId, wait).catch((error: unknown) => {
+      // Those that find no slot are answered at once.
+      if (error instanceof ServiceError && error.reason === "RATE_LIMITED") return { events: [] };
+      throw error;
+    });
+  }
+}
+
+/** What a receiver has told of events. */
+interface Told {
+  readonly ids: ReadonlySet<string>;
+  readonly error: string | undefined;
+}
+
+function readTold({ ack, setErrs }: PollEventStreamRequest): Told {
+  const [refused, ...others] = Object.entries(setErrs);
+  const ids = new Set([...ack, ...Object.keys(setErrs)]);
+  if (refused === undefined) return { ids, error: undefined };
+  const [jti, error] = others.at(-1) ?? refused;
+  const described = `the receiver refused ${jti.slice(0, 128)}: ${describeSetError(error) ?? ""}`;
+  return { ids, error: described.replaceAll("\0", "\u{fffd}").slice(0, 1_024) };
+}
+
+function requirePolled({ push_url: pushUrl }: StoredStream): void {
+  if (pushUrl === "") return;
+  throw invalidField("path", "must be an event stream without a push_url: this one is pushed", "polled");
+}
+
+export function createVerifyEventStream(served: ServedEventStreams) {
+  const read = createRead(served);
+  const { database } = served.dependencies;
+  return async ({ state }: VerifyEventStreamRequest, context: HandlerContext): Promise<VerifyEventStreamResponse> => {
+    const stream = await read(context);
+    const jti = randomUUID();
+    const time = new Date(callerOf(context).time);
+    const isAsked = await askForVerification(database.writes, stream, { id: jti, state, time });
+    if (!isAsked) {
+      const path = targetOf(context, patterns.EventStream);
+      throw notFound("event stream", formatReferences(patterns.EventStream, path));
+    }
+    return create(VerifyEventStreamResponseSchema, { jti });
+  };
+}
+
+export function createInspectEventStream(served: ServedEventStreams) {
+  const read = createRead(served);
+  return async (_request: InspectEventStreamRequest, context: HandlerContext): Promise<EventStreamDelivery> => {
+    const stream = await read(context);
+    const isFailing = stream.failing_since !== null;
+    return create(EventStreamDeliverySchema, {
+      deliveredRevision: stream.cursor_revision,
+      attempts: stream.attempts,
+      failingSince: toTimestamp(stream.failing_since),
+      nextAttemptTime: isFailing ? toTimestamp(stream.next_attempt_time) : undefined,
+      statusCode: stream.status_code,
+      error: stream.error,
+    });
+  };
+}

@@ -1,0 +1,86 @@
+// What a receiver that polls gets, and what its acknowledgements do (RFC 8936).
+import type { Kysely } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import type { Position } from "../deliveries/store.ts";
+import { afterAll } from "../webhooks/rules.ts";
+import type { EntryEvents, LogOfStream } from "./read-ahead.ts";
+import { type SecurityEvent, verificationEvent } from "./security-event.ts";
+import { type StoredStream, moveCursor } from "./store.ts";
+
+/** What waits for a receiver. */
+interface Waiting {
+  readonly events: readonly SecurityEvent[];
+  /** Whether there may be more. */
+  readonly isCut: boolean;
+}
+
+/** How many pieces of the log without an event are passed over by one call, each of a thousand entries. */
+const maxPieces = 20;
+
+/**
+ * Moves the cursor of a stream over what is acknowledged, or has no events, and returns the next ones. Returns undefined if another call has
+ * moved it since the stream was read.
+ *
+ * @param ids of the events that are acknowledged.
+ * @param error what was wrong with one of them; undefined to leave what was last wrong.
+ */
+export async function readNextEvents(
+  db: Kysely<Schema>,
+  log: Pick<LogOfStream, "next">,
+  stream: StoredStream,
+  ids: ReadonlySet<string>,
+  error: string | undefined,
+  issuer: string,
+): Promise<Waiting | undefined> {
+  const known = new Set([...stream.acknowledged, ...ids]);
+  const from = { time: stream.cursor_time, revision: stream.cursor_revision, position: stream.cursor_position };
+  const { cursor, entries, isCut } = await passOver(log, stream, from, known);
+  const verification = verificationOf(stream, issuer);
+  const isVerified = verification !== undefined && ids.has(verification.jti);
+  const inLog = entries.flatMap(({ events }) => events);
+  const kept = inLog.map(({ jti }) => jti).filter((jti) => known.has(jti));
+  const isMoved = cursor.revision !== from.revision || cursor.position !== from.position;
+  if (isMoved || kept.length !== stream.acknowledged.length || isVerified || error !== undefined) {
+    const verified = isVerified && { verificationId: verification.jti };
+    const acknowledged = { cursor, ids: kept, ...verified, ...(error !== undefined && { error }) };
+    if (!(await moveCursor(db, stream, acknowledged))) return undefined;
+  }
+  const all = verification === undefined ? inLog : [verification, ...inLog];
+  return { events: all.filter(({ jti }) => !known.has(jti)), isCut };
+}
+
+/** The result of `passOver`. */
+interface Reached {
+  readonly cursor: Position;
+  /** The entries after it, the first of which has an event that is not acknowledged. */
+  readonly entries: readonly EntryEvents[];
+  readonly isCut: boolean;
+}
+
+/** Finds the first event that is not acknowledged. */
+async function passOver(
+  log: Pick<LogOfStream, "next">,
+  stream: StoredStream,
+  from: Position,
+  known: ReadonlySet<string>,
+): Promise<Reached> {
+  let cursor = from;
+  for (let piece = 0; piece < maxPieces; piece++) {
+    const ahead = await log.next(stream, cursor);
+    if (ahead === undefined) return { cursor: { ...cursor, position: afterAll }, entries: [], isCut: false };
+    const { entries, end } = ahead;
+    const waiting = entries.findIndex(({ events }) => events.some(({ jti }) => !known.has(jti)));
+    if (waiting !== -1) {
+      const passed = entries[waiting - 1];
+      return { cursor: passed?.position ?? cursor, entries: entries.slice(waiting), isCut: true };
+    }
+    cursor = end;
+  }
+  return { cursor, entries: [], isCut: true };
+}
+
+function verificationOf(stream: StoredStream, issuer: string): SecurityEvent | undefined {
+  const { verification_id: id, verification_state: state, verification_time: time } = stream;
+  if (id === null || time === null) return undefined;
+  return verificationEvent(stream, { id, state: state ?? "", time }, issuer);
+}
