@@ -18,8 +18,14 @@ export function OrgFrame() {
         <Link to="/orgs/$org/members" params={params} activeOptions={{ includeSearch: false }}>
           {nav.members}
         </Link>
+        <Link to="/orgs/$org/groups" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.groups}
+        </Link>
         <Link to="/orgs/$org/projects" params={params} activeOptions={{ includeSearch: false }}>
           {nav.projects}
+        </Link>
+        <Link to="/orgs/$org/roleBindings" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.grants}
         </Link>
       </nav>
       <div className="screen">

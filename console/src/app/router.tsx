@@ -71,6 +71,34 @@ const projectRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/projects/project-screen.tsx"), "ProjectScreen"),
 });
 
+const orgGrantsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/roleBindings",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "OrgGrantsScreen"),
+});
+
+const projectGrantsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/roleBindings",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "ProjectGrantsScreen"),
+});
+
+const groupsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/groups",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/groups/groups-screen.tsx"), "GroupsScreen"),
+});
+
+const groupRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/groups/$group",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/groups/group-screen.tsx"), "GroupScreen"),
+});
+
 const whyRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/access",
@@ -83,7 +111,18 @@ export const createConsoleRouter = (context: RouterContext) =>
     routeTree: rootRoute.addChildren([
       homeRoute,
       meRoute,
-      orgRoute.addChildren([overviewRoute, membersRoute, memberRoute, projectsRoute, projectRoute, whyRoute]),
+      orgRoute.addChildren([
+        overviewRoute,
+        membersRoute,
+        memberRoute,
+        groupsRoute,
+        groupRoute,
+        projectsRoute,
+        projectRoute,
+        orgGrantsRoute,
+        projectGrantsRoute,
+        whyRoute,
+      ]),
     ]),
     basepath: "/console",
     context,

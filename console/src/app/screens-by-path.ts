@@ -1,8 +1,8 @@
 /** The forms of the paths that have a screen: of resources, and of collections. */
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
-  /^\/orgs\/[^/]+\/(members|projects)$/,
-  /^\/orgs\/[^/]+\/(members|projects)\/[^/]+$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings)$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects)\/[^/]+$/,
 ];
 
 /** Whether what is at a path has a screen, which is then at its path. */

@@ -58,6 +58,30 @@ export function useResourceChoices(org: string, words: string, open: boolean): r
   return [...(words === "" ? [whole] : []), ...(data?.projects ?? []).map((project) => toPick(project))];
 }
 
+/** Finds roles that can be granted in an org: its own, and those that are the same everywhere. */
+export function useRoleChoices(org: string, words: string, open: boolean): readonly Pick[] {
+  const options = { enabled: open, retry: false, placeholderData: keepPreviousData };
+  const predefined = useQuery(RolesService.method.listRoles, { pageSize: 1_000 }, options);
+  const custom = useQuery(
+    RolesService.method.listRoles,
+    { parentPath: org, pageSize, filter: toFilter(words) },
+    options,
+  );
+  const wanted = words.toLowerCase();
+  const everywhere = (predefined.data?.roles ?? []).filter(({ name, displayName }) =>
+    `${name} ${displayName}`.toLowerCase().includes(wanted),
+  );
+  return [...everywhere, ...(custom.data?.roles ?? [])].map((role) => toPick(role, role.path));
+}
+
+/** Finds groups of an org. */
+export function useGroupChoices(org: string, words: string, open: boolean): readonly Pick[] {
+  const request = { parentPath: org, pageSize, filter: toFilter(words) };
+  const options = { enabled: open, retry: false, placeholderData: keepPreviousData };
+  const { data } = useQuery(GroupsService.method.listGroups, request, options);
+  return (data?.groups ?? []).map((group) => toPick(group));
+}
+
 /** Finds permissions among those that the roles of an org name. */
 export function usePermissionChoices(org: string, words: string, open: boolean): readonly Pick[] {
   const options = { enabled: open, retry: false, staleTime: 60_000 };

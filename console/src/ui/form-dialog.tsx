@@ -1,11 +1,10 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { Form } from "@base-ui/react/form";
-import { useState, type ReactNode, type SubmitEvent } from "react";
-import { type Problem, readProblem, restOf } from "../calls/read-problem.ts";
-import { texts } from "../texts/texts.ts";
-import { Button, type ButtonKind } from "./button.tsx";
+import type { ReactNode } from "react";
+import type { ButtonKind } from "./button.tsx";
+import { DialogForm } from "./dialog-form.tsx";
+import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 
-interface FormDialogProps {
+export interface FormDialogProps {
   readonly title: string;
   readonly intro?: ReactNode;
   readonly submit: string;
@@ -16,6 +15,11 @@ interface FormDialogProps {
   readonly onClose: () => void;
   /** Makes the call. What it throws is shown, and the dialog stays. */
   readonly onSubmit: (form: FormData) => Promise<unknown>;
+  /**
+   * Asks what the call would do to access, without making it. If it is given, the form shows that first, and makes the call only after
+   * what it has shown. It returns undefined if the service has nothing to say.
+   */
+  readonly onPreview?: (form: FormData) => Promise<AccessPreview | undefined>;
   readonly children?: ReactNode;
 }
 
@@ -32,44 +36,5 @@ export function FormDialog(props: FormDialogProps) {
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
-  );
-}
-
-function DialogForm({ intro, submit, kind = "primary", fields = [], onClose, onSubmit, children }: FormDialogProps) {
-  const [problem, setProblem] = useState<Problem>();
-  const [busy, setBusy] = useState(false);
-  const send = async (form: FormData): Promise<void> => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      await onSubmit(form);
-      onClose();
-    } catch (error) {
-      setProblem(readProblem(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  const handle = (event: SubmitEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    void send(new FormData(event.currentTarget));
-  };
-  const rest = restOf(problem, fields);
-  return (
-    <Form className="form" errors={{ ...problem?.fields }} onSubmit={handle}>
-      {intro === undefined ? null : <Dialog.Description render={<div />}>{intro}</Dialog.Description>}
-      {children}
-      {rest === undefined ? null : (
-        <p className="note problem" role="alert">
-          {rest}
-        </p>
-      )}
-      <div className="form-end">
-        <Button onClick={onClose}>{texts.cancel}</Button>
-        <Button kind={kind} type="submit" disabled={busy}>
-          {busy ? texts.working : submit}
-        </Button>
-      </div>
-    </Form>
   );
 }

@@ -19,12 +19,14 @@ interface PickerProps {
   /** Finds what words mean, on the server. Called as a hook. */
   readonly useChoices: (words: string, open: boolean) => readonly Pick[];
   readonly onPick: (pick: Pick | undefined) => void;
+  /** The name of the field in a form, such as `role_path`, at which what the service says about it is shown. */
+  readonly name?: string;
   /** Also takes what was typed as it is, such as the permission of another service. */
   readonly free?: boolean;
 }
 
 /** A field whose choices are searched for while somebody types. */
-export function Picker({ label, hint, value, useChoices, onPick, free = false }: PickerProps) {
+export function Picker({ label, hint, value, useChoices, onPick, name, free = false }: PickerProps) {
   const [open, setOpen] = useState(false);
   const [typed, settled, setTyped] = useTyped(value?.label ?? "");
   const words = settled === value?.label ? "" : settled;
@@ -32,7 +34,7 @@ export function Picker({ label, hint, value, useChoices, onPick, free = false }:
   const own =
     free && words !== "" && found.every((pick) => pick.value !== words) ? [{ value: words, label: words }] : [];
   return (
-    <Field.Root className="field">
+    <Field.Root className="field" {...(name === undefined ? {} : { name })}>
       <Combobox.Root<Pick>
         items={[...own, ...found]}
         filter={null}
@@ -68,6 +70,12 @@ export function Picker({ label, hint, value, useChoices, onPick, free = false }:
           </Combobox.Positioner>
         </Combobox.Portal>
       </Combobox.Root>
+      {name === undefined ? null : (
+        <>
+          <input type="hidden" name={name} value={value?.value ?? ""} />
+          <Field.Error className="field-error" />
+        </>
+      )}
     </Field.Root>
   );
 }

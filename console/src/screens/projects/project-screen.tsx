@@ -23,9 +23,18 @@ export function ProjectScreen() {
           title={data.displayName || data.name}
           intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
           actions={
-            <Link to="/orgs/$org/access" params={{ org }} search={{ resource: data.path }} className="button plain">
-              {texts.projects.why}
-            </Link>
+            <>
+              <Link
+                to="/orgs/$org/projects/$project/roleBindings"
+                params={{ org, project: name }}
+                className="button plain"
+              >
+                {texts.grants.title}
+              </Link>
+              <Link to="/orgs/$org/access" params={{ org }} search={{ resource: data.path }} className="button plain">
+                {texts.projects.why}
+              </Link>
+            </>
           }
         >
           <dl className="facts">
