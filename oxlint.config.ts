@@ -11,7 +11,7 @@ const layers: readonly (readonly string[])[] = [
   ["main.ts"],
   ["server.ts", "request-handler.ts", "service-listener.ts", "compose", "cli"],
   ["metrics"],
-  ["authzen", "sign-in"],
+  ["authzen", "console", "sign-in"],
   ["config.ts", "client-settings.ts", "read-settings.ts", "setting-types.ts", "http", "rpc", "installation"],
   ["resource-registry.ts", "jobs", "events"],
   ["resources"],
@@ -41,7 +41,7 @@ const users: Readonly<Record<string, string>> = { "quota-requests": "quotas" };
 
 /** The transcoder is outside of the layers: any Connect service may use it, and it does not depend on the service. */
 const aside = "rest";
-const usersOfAside: readonly string[] = [...layers.slice(0, 2).flat(), "rpc"];
+const usersOfAside: readonly string[] = [...layers.slice(0, 2).flat(), "console", "rpc"];
 
 /** What of the transcoder all may use: the grammar of field masks. */
 const shared = "field-paths.ts";

@@ -1,11 +1,25 @@
-// Bundles the service: `npm ci` runs this, and `node scripts/build.ts` does after a change.
+// Bundles the service and builds its console: `npm ci` runs this, and `node scripts/build.ts` does after a change.
 import { join } from "node:path";
 
-try {
-  const { bundleService } = await import("./build/bundle-service.ts");
-  await bundleService(join(import.meta.dirname, ".."));
-} catch (error) {
-  // The bundler is a dependency of development, which `npm ci --omit=dev` leaves out.
-  if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-  console.log("There is no bundler: Tenantry will start from its sources, which takes twice as long.");
+const root = join(import.meta.dirname, "..");
+
+/** What is built, and what it means that the dependencies of development are left out, as by `npm ci --omit=dev`. */
+const steps = [
+  {
+    run: async () => (await import("./build/bundle-service.ts")).bundleService(root),
+    without: "There is no bundler: Tenantry will start from its sources, which takes twice as long.",
+  },
+  {
+    run: async () => (await import("./build/build-console.ts")).buildConsole(root),
+    without: "There is no Vite: Tenantry will serve without its console, unless that was built before.",
+  },
+];
+
+for (const { run, without } of steps) {
+  try {
+    await run();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    console.log(without);
+  }
 }

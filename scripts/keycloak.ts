@@ -200,8 +200,8 @@ await withService(async ({ url, key, directory }) => {
     const cookieOf = (response: Response): string => response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const callback = await fillInForm(start.headers.get("location") ?? "");
     const back = await ask(callback, { headers: { cookie: cookieOf(start) }, redirect: "manual" });
-    assert.equal(back.headers.get("location"), "/account", await back.clone().text());
-    const token = await ask(`${url}/sign-in/token`, {
+    assert.equal(back.headers.get("location"), "/console/", await back.clone().text());
+    const token = await ask(`${url}/console/session`, {
       method: "POST",
       body: JSON.stringify({ member: member.path }),
       headers: { ...ofPage, "content-type": "application/json", cookie: cookieOf(back) },

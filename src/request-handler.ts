@@ -23,6 +23,7 @@ import { type PacedHandler, type RequestPace, paceKey, unpaced } from "./http/re
 import { createOAuthEndpoints } from "./sign-in/oauth/oauth-endpoints.ts";
 import { createWellKnown } from "./sign-in/oauth/well-known.ts";
 import { answerMissingPage } from "./sign-in/browser/answer-missing-page.ts";
+import { createConsole } from "./console/console.ts";
 import { createSignInEndpoints } from "./sign-in/browser/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
@@ -51,6 +52,7 @@ export function createRequestHandler(
   config: Config,
   { handlers, guards, routes, inProcess, signIn: pages }: Service,
   health: Health,
+  consoleFolder: URL | undefined,
 ): PacedHandler {
   const { oauth, signIn, wellKnown } = pages;
   const clientAddress = createClientAddress(config.trustedProxies);
@@ -63,10 +65,9 @@ export function createRequestHandler(
     return readOrigin(headers, valuesOf(request, unpaced), credentialId);
   };
   const answerOAuth = createOAuthEndpoints({ ...oauth, addressOf: clientAddress, originOf });
-  const answerSignIn = createSignInEndpoints({
-    ...signIn,
-    originOf: (request) => ({ ...originOf(request, ""), credentialId: null }),
-  });
+  const browserOriginOf = (request: HttpRequest): Origin => ({ ...originOf(request, ""), credentialId: null });
+  const answerSignIn = createSignInEndpoints({ ...signIn, originOf: browserOriginOf });
+  const answerConsole = createConsole({ ...signIn, originOf: browserOriginOf, folder: consoleFolder });
   const answerDocs = createDocsSite(openApi, downloadsOf(contractFiles), answerMissingPage);
   const restOptions = {
     requestGate: guards.gate,
@@ -116,7 +117,9 @@ export function createRequestHandler(
     if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record));
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
-    const answered = answerOAuth(request, response, pace) ?? answerSignIn(request, response);
+    const answered =
+      answerOAuth(request, response, pace) ?? answerSignIn(request, response) ?? answerConsole(request, response, pace);
+    if (answered === true) return undefined;
     if (answered !== undefined) {
       // They read bodies before they know the caller.
       limitCallTime(request, response, config.requestTimeoutMs);

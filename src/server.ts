@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { registry } from "./resource-registry.ts";
+import { findConsole } from "./console/console-files.ts";
 import { composeHealth } from "./compose/health.ts";
 import { composeJobs } from "./compose/jobs.ts";
 import { composeMetrics } from "./compose/metrics.ts";
@@ -35,6 +36,8 @@ export interface RunningServer {
 }
 
 const minuteMs = 60_000;
+
+const unbuiltConsole = "there is no console: it was not built; npm ci builds it, and node scripts/build.ts after that";
 
 /**
  * Starts the service.
@@ -90,7 +93,8 @@ export async function startServer(
     const metricsUrl = await metrics?.open(measured);
     if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);
-    const handler = createRequestHandler(config, service, health);
+    const consoleFolder = findConsole();
+    const handler = createRequestHandler(config, service, health, consoleFolder);
 
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew
@@ -100,6 +104,7 @@ export async function startServer(
     const { url, port: opened } = await listener.open();
     port = opened;
     logger.info(`listening on ${url}`);
+    logger.info(consoleFolder === undefined ? unbuiltConsole : `the console is at ${issuer()}/console/`);
     void noteIssuer(database, issuer(), logger);
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {

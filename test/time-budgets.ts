@@ -11,6 +11,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   cli: 60,
   command: 55,
   "config.test.ts": 1,
+  console: 12,
   database: 128,
   docs: 20,
   errors: 1,

@@ -42,19 +42,21 @@ async function run(action) {
 async function getToken(path) {
   const known = tokens.get(path);
   if (known !== undefined && known.until > Date.now()) return known.text;
-  const response = await fetch("/sign-in/token", {
+  const response = await fetch("/console/session", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ member: path }),
   });
   const body = await readAnswer(response).catch((error) => {
     // The sign-in has ended. The page goes on after the next one.
-    if (error.code === "invalid_grant") {
-      location.assign(`/sign-in?${new URLSearchParams({ return_to: location.pathname + location.search })}`);
+    if (error.code.sign_in !== undefined) {
+      location.assign(
+        `${error.code.sign_in}?${new URLSearchParams({ return_to: location.pathname + location.search })}`,
+      );
     }
     throw error;
   });
-  tokens.set(path, { text: body.access_token, until: Date.now() + (body.expires_in - 30) * 1000 });
+  tokens.set(path, { text: body.access_token, until: Date.parse(body.expire_time) - 30_000 });
   return body.access_token;
 }
 

@@ -46,6 +46,12 @@ export function attachRecord(request: HttpRequest, record: CallRecord): void {
   (request as { [recordKey]?: CallRecord })[recordKey] = record;
 }
 
+/** Notes who makes a request that is answered without a call. */
+export function noteCaller(request: HttpRequest, caller: RecordedCaller): void {
+  const record = (request as { [recordKey]?: CallRecord })[recordKey];
+  if (record !== undefined) record.caller = caller;
+}
+
 /** Notes the error with which a request is answered. */
 export function noteFailure(request: HttpRequest, failure: NonNullable<CallRecord["failure"]>): void {
   const record = (request as { [recordKey]?: CallRecord })[recordKey];

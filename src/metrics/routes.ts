@@ -1,4 +1,5 @@
 // The routes of what is served beside calls. A page that has others below it is one route with them.
+import { sessionPath } from "../console/session-endpoint.ts";
 import { oauthPaths } from "../sign-in/oauth/oauth-endpoints.ts";
 
 const exact: ReadonlySet<string> = new Set([
@@ -15,12 +16,14 @@ const exact: ReadonlySet<string> = new Set([
   "/.well-known/oauth-authorization-server",
   "/.well-known/authzen-configuration",
   "/account",
+  "/console",
+  sessionPath,
   "/sign-in",
   "/sign-out",
   ...Object.values(oauthPaths),
 ]);
 
-const folders = ["/docs/", "/account/", "/sign-in/"] as const;
+const folders = ["/docs/", "/account/", "/console/assets/", "/console/", "/sign-in/"] as const;
 
 const pageOf = (folder: string): string => `${folder}{page}`;
 

@@ -165,7 +165,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   },
   async browser(cast) {
     const cookie = await signIn(cast);
-    const response = await fetch(`${cast.url}/sign-in/token`, {
+    const response = await fetch(`${cast.url}/console/session`, {
       method: "POST",
       body: JSON.stringify({ member: cast.alice.path }),
       headers: { ...ofPage, cookie, "content-type": "application/json" },

@@ -80,7 +80,7 @@ test("a list that takes too long ends before its deadline, with an error that sa
 test.each([
   ["/iam.v1alpha.OrgsService/ListOrgs", "application/grpc+proto"],
   ["/oauth2/token", "application/x-www-form-urlencoded"],
-  ["/sign-in/token", "application/json"],
+  ["/console/session", "application/json"],
 ])("a stream to %s whose body never ends is closed, which is no error of the service", async (path, type) => {
   const before = server.logLines.length;
   const session = connect(server.url);

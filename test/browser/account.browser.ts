@@ -46,7 +46,7 @@ async function openPlace(): Promise<Place> {
     problems,
     async signIn(org, member) {
       const code = await createSignInLink(database, { orgId: org.id, memberId: member.id });
-      await page.goto(`${url}/sign-in#${code}`);
+      await page.goto(`${url}/sign-in?return_to=%2Faccount#${code}`);
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.waitForURL(`${url}/account`);
     },

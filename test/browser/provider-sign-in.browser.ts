@@ -46,7 +46,7 @@ async function serve({ api, openId }: Place, parentPath: string, displayName: st
 }
 
 async function signIn({ page, url }: Place, name: string): Promise<void> {
-  await page.goto(`${url}/sign-in?org=acme`);
+  await page.goto(`${url}/sign-in?org=acme&return_to=%2Faccount`);
   await page.getByRole("button", { name: `Continue with ${name}` }).click();
   await page.waitForURL((at) => at.origin === url && at.pathname !== "/sign-in");
 }

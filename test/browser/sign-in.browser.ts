@@ -24,7 +24,7 @@ test("a person signs in with Chromium, makes a key that is shown once, allows a 
       const isOfClient = /\/(callback\?.*|favicon.ico)$/.test(message.location().url);
       if (message.type() === "error" && !isOfClient) problems.push(`${message.text()} ${message.location().url}`);
     });
-    await page.goto(`${place.servers[0].url}/sign-in#${code}`);
+    await page.goto(`${place.servers[0].url}/sign-in?return_to=%2Faccount#${code}`);
     expect(page.url()).not.toContain("#");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("link", { name: "Keys and sessions of" }).click();

@@ -140,6 +140,18 @@ test("serves the example of a service that is not ours", async () => {
   expect(refused.status).toBe(400);
 });
 
+test("contains the console, compressed, and nothing that it was built with", async () => {
+  const built = join(project, "node_modules/tenantry/dist/console");
+  const index = await readFile(join(built, "index.html"), "utf8");
+  const files = [...index.matchAll(/"\/console\/(assets\/[^"]+)"/g)].map(([, file]) => file ?? "");
+  expect(files.filter((file) => /\.(js|css)$/.test(file)).length).toBeGreaterThan(1);
+  for (const file of files) await readFile(join(built, file));
+  expect(globSync("assets/index-*.js.{br,gz}", { cwd: built })).toHaveLength(2);
+  for (const name of ["react", "react-dom", "vite"]) {
+    expect(globSync(`node_modules/**/${name}/package.json`, { cwd: project })).toEqual([]);
+  }
+});
+
 test("contains the bundle of the contract, and serves it", async () => {
   await writeFile(
     join(project, "bundle.mjs"),

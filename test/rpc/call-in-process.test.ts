@@ -48,7 +48,7 @@ beforeAll(async () => {
   const service = composeService(config, { ...started, database, registry, issuer, logger, rateWindowMs: 3_600_000 });
   jobs.push(service.identity.job);
   const health = composeHealth(database, logger);
-  const handler = createRequestHandler(config, service, health);
+  const handler = createRequestHandler(config, service, health, undefined);
   const listener = createListener({
     handler: (request, response) => handler(request, response, unpaced, {}),
     limits: {

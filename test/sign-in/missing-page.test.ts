@@ -14,7 +14,7 @@ const browsers = [
   "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
   "text/html",
 ];
-const paths = ["/docs/guides", "/docs/reference/", "/nothing", "/iam", "/console/", "/nothing%3Cb%3E?a=b", "/a.b/c"];
+const paths = ["/docs/guides", "/docs/reference/", "/nothing", "/iam", "/consoles/", "/nothing%3Cb%3E?a=b", "/a.b/c"];
 
 const get = (path: string, accept: string, method = "GET") =>
   fetch(server.url + path, { method, headers: { accept }, redirect: "manual" });
@@ -26,7 +26,7 @@ describe.each(paths)("%s, where nothing is served,", (path) => {
     expect([response.status, response.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(body).toContain(`<code>${path.split("?")[0]}</code>`);
-    for (const link of ["/docs", "/", "/account"]) expect(body).toContain(`<a href="${link}">`);
+    for (const link of ["/docs", "/console/", "/account"]) expect(body).toContain(`<a href="${link}">`);
     const head = await get(path, accept, "HEAD");
     expect([head.status, await head.text()]).toEqual([404, ""]);
     expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(body)));

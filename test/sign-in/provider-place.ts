@@ -116,13 +116,13 @@ export function callsIn(place: () => ProviderPlace) {
   /** A whole sign-in of a person that has one member, which it accepts where that waits. */
   async function enter(person: string, { identityId }: { readonly identityId: string }, before = "") {
     const back = await signIn(person, place().shared, before);
-    if (back.location !== "/account") expect((await decide(back.session ?? "", identityId)).status).toBe(303);
+    if (back.location !== "/console/") expect((await decide(back.session ?? "", identityId)).status).toBe(303);
     return back;
   }
 
   function askToken(session: string, member: string, server: 0 | 1 = 0) {
     const headers = { ...ofPage, "content-type": "application/json", cookie: session };
-    return fetch(`${urlOf(server)}/sign-in/token`, { method: "POST", body: JSON.stringify({ member }), headers });
+    return fetch(`${urlOf(server)}/console/session`, { method: "POST", body: JSON.stringify({ member }), headers });
   }
 
   async function tokenOf(session: string, member: string): Promise<string> {

@@ -136,7 +136,7 @@ describe("a person", () => {
     const before = (await enter("erin", erin)).session ?? "";
     const after = (await enter("erin", erin, before)).session ?? "";
     expect(after).not.toBe(before);
-    expect([(await askToken(before, path)).status, (await askToken(after, path)).status]).toEqual([400, 200]);
+    expect([(await askToken(before, path)).status, (await askToken(after, path)).status]).toEqual([401, 200]);
   });
 
   test("finds the providers of the installation on the page, and after them those of an org, below its name", async () => {
@@ -269,7 +269,7 @@ describe("what ends a sign-in", () => {
     ];
     expect(await statuses()).toEqual([200, 200, 200]);
     await end(identity, own.path);
-    expect(await statuses()).toEqual([401, 401, 400]);
+    expect(await statuses()).toEqual([401, 401, 401]);
   });
 
   test.each(deletions)(

@@ -85,10 +85,10 @@ describe("an identity of a provider of the installation", () => {
     const before = await seenBy(foreign);
     expect(before).toMatchObject({ identity: { state: Identity_State.PENDING }, sessions: [] });
     const { session = "", location } = await signIn(person);
-    expect(location).toBe("/sign-in/choice?return_to=%2Faccount");
+    expect(location).toBe("/sign-in/choice?return_to=%2Fconsole%2F");
     expect((await decide(session, home.identityId, "sign-in")).location).toBe("/docs");
     expect([(await askToken(session, home.path)).status, (await askToken(session, foreign.path)).status]).toEqual([
-      200, 400,
+      200, 401,
     ]);
     expect((await decide(session, foreign.identityId, "sign-in")).status).toBe(400);
     expect(await seenBy(foreign)).toEqual(before);
@@ -121,7 +121,7 @@ describe("an identity of a provider of the installation", () => {
     const read = await api.identities.getIdentity({ path: created.path });
     expect([read.state, read.etag === created.etag]).toEqual([Identity_State.ACTIVE, false]);
     const again = await signIn(person);
-    expect([again.location, (await askToken(again.session ?? "", path)).status]).toEqual(["/account", 200]);
+    expect([again.location, (await askToken(again.session ?? "", path)).status]).toEqual(["/console/", 200]);
   });
 
   test("that is declined is not asked about again, and can be accepted later", async () => {
@@ -130,7 +130,7 @@ describe("an identity of a provider of the installation", () => {
     const { session = "" } = await signIn(person);
     expect((await decide(session, other.identityId, "decline")).location).toBe("/sign-in/choice?return_to=%2Fdocs");
     const next = await signIn(person);
-    expect([next.location, (await askToken(next.session ?? "", home.path)).status]).toEqual(["/account", 200]);
+    expect([next.location, (await askToken(next.session ?? "", home.path)).status]).toEqual(["/console/", 200]);
     expect(await showChoices(next.session ?? "")).toMatch(/<summary>Declined<\/summary>[^]*Accept/);
     expect(await stateOf(other)).toBe(Identity_State.PENDING);
     expect((await decide(next.session ?? "", other.identityId)).status).toBe(303);
@@ -144,7 +144,7 @@ describe("an identity of a provider of the installation", () => {
     await decide(session, other.identityId, "decline");
     const response = await fetch(`${urlOf(0)}/account`, { headers: { cookie: session }, redirect: "manual" });
     expect(response.headers.get("location")).toBe("/sign-in/choice?return_to=%2Faccount");
-    expect([(await askToken(session, other.path)).status, await countSessions(other)]).toEqual([400, 0]);
+    expect([(await askToken(session, other.path)).status, await countSessions(other)]).toEqual([401, 0]);
     const page = await showChoices(session);
     expect(page).toContain("There is no other member to choose");
     expect(page).toContain('action="/sign-out"');
@@ -173,7 +173,7 @@ describe("a choice", () => {
     const before = await seenBy(two);
     const { session = "", location } = await signIn(person);
     expect([location, await showChoices(session)]).toEqual([
-      "/sign-in/choice?return_to=%2Faccount",
+      "/sign-in/choice?return_to=%2Fconsole%2F",
       expect.stringContaining(two.path),
     ]);
     expect([await countSessions(one), await countSessions(two)]).toEqual([0, 0]);
@@ -342,7 +342,7 @@ describe("an org that holds its lock", () => {
     const { session = "" } = await signIn(person, shared, before);
     expect((await decide(session, home.identityId, "sign-in")).status).toBe(303);
     expect([(await askToken(session, home.path)).status, (await askToken(before, stuck.path)).status]).toEqual([
-      200, 400,
+      200, 401,
     ]);
     await held.release();
     await expect.poll(() => countSessions(stuck)).toBe(1);
@@ -391,5 +391,5 @@ test("a person with one member that it has accepted is signed in as it without a
   const person = uniqueName("oli");
   const user = await accepted(person);
   const back = await enter(person, user);
-  expect([back.location, (await askToken(back.session ?? "", user.path)).status]).toEqual(["/account", 200]);
+  expect([back.location, (await askToken(back.session ?? "", user.path)).status]).toEqual(["/console/", 200]);
 });

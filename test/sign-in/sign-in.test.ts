@@ -62,7 +62,7 @@ async function signIn(member: TokenMember, headers: Record<string, string> = {})
 }
 
 function askToken(cookie: string, { path }: TokenMember, headers: Record<string, string> = {}, server = 0) {
-  return post("/sign-in/token", JSON.stringify({ member: path }), { ...json, cookie, ...headers }, server);
+  return post("/console/session", JSON.stringify({ member: path }), { ...json, cookie, ...headers }, server);
 }
 
 async function tokenOf(cookie: string, member: TokenMember): Promise<string> {
@@ -78,12 +78,12 @@ describe("a code", () => {
   test("signs a browser in, whose cookie buys a token of ten minutes on every server", async () => {
     const member = await newMember();
     const response = await post("/sign-in/code", new URLSearchParams({ code: await newCode(member) }));
-    expect(response.headers.get("location")).toBe("/account");
+    expect(response.headers.get("location")).toBe("/console/");
     const cookie = response.headers.get("set-cookie") ?? "";
     expect(cookie).toMatch(/^__Host-tenantry=[\w-]{75}; Path=\/; Secure; HttpOnly; SameSite=Lax$/);
     const answer = await askToken(cookie.split(";")[0] ?? "", member, {}, 1);
     const body = (await answer.json()) as { access_token: string };
-    expect(body).toEqual({ access_token: expect.any(String), token_type: "Bearer", expires_in: 600 });
+    expect(body).toMatchObject({ access_token: expect.any(String), member: member.path });
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect([await statusOn(0, body.access_token, member), await statusOn(1, body.access_token, member)]).toEqual([
       200, 200,
@@ -158,7 +158,7 @@ describe("a code", () => {
     const response = await signingIn;
     await holder.query("commit");
     const given = (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-    expect((await askToken(given, member)).status).toBe(400);
+    expect((await askToken(given, member)).status).toBe(401);
     expect((await api.sessions.listSessions({ parentPath: member.path })).sessions).toEqual([]);
   });
 
@@ -189,28 +189,29 @@ describe("the cookie", () => {
   });
 
   test.each([
-    ["another site", { "sec-fetch-site": "cross-site" }],
-    ["another host of its site", { "sec-fetch-site": "same-site" }],
-    ["an address bar", { "sec-fetch-site": "none" }],
-    ["a form", { "content-type": "text/plain" }],
-  ])("buys nothing for %s", async (_from, headers) => {
+    ["another site", { "sec-fetch-site": "cross-site" }, 403],
+    ["another host of its site", { "sec-fetch-site": "same-site" }, 403],
+    ["an address bar", { "sec-fetch-site": "none" }, 403],
+    ["a program", { "sec-fetch-site": "" }, 403],
+    ["a form", { "content-type": "text/plain" }, 400],
+  ])("buys nothing for %s", async (_from, headers, status) => {
     const member = await newMember();
     const cookie = await signIn(member);
-    expect((await askToken(cookie, member, headers)).status).toBe(400);
+    expect((await askToken(cookie, member, headers)).status).toBe(status);
     expect((await askToken(cookie, member)).status).toBe(200);
   });
 
   test("buys nothing for another member, and nothing if two are sent", async () => {
     const [member, other] = [await newMember(), await newMember()];
     const [cookie, second] = [await signIn(member), await signIn(other)];
-    expect((await askToken(cookie, other)).status).toBe(400);
-    expect((await askToken(`${cookie}; ${second}`, member)).status).toBe(400);
+    expect((await askToken(cookie, other)).status).toBe(401);
+    expect((await askToken(`${cookie}; ${second}`, member)).status).toBe(401);
   });
 
   test("is not one whose name follows a space that only JavaScript trims, which another host of the site can set", async () => {
     const member = await newMember();
     const cookie = await signIn(member);
-    expect((await askToken(`a=b; \u00a0${cookie}`, member)).status).toBe(400);
+    expect((await askToken(`a=b; \u00a0${cookie}`, member)).status).toBe(401);
     expect((await askToken(`${cookie}; \u00a0${cookie.replace(/=.*/, "=x")}`, member)).status).toBe(200);
   });
 
@@ -220,7 +221,7 @@ describe("the cookie", () => {
     const token = await tokenOf(fixed, attacker);
     const cookie = await signIn(victim, { cookie: fixed });
     expect(cookie).not.toBe(fixed);
-    expect((await askToken(fixed, attacker)).status).toBe(400);
+    expect((await askToken(fixed, attacker)).status).toBe(401);
     expect(await statusOn(1, token, attacker)).toBe(401);
   });
 
@@ -283,7 +284,7 @@ describe("a sign-in and its tokens end on both servers", () => {
     expect([await statusOn(0, token, member), await statusOn(1, token, member)]).toEqual([200, 200]);
     await end(member, cookie);
     expect([await statusOn(0, token, member), await statusOn(1, token, member)]).toEqual([401, 401]);
-    expect((await askToken(cookie, member, {}, 1)).status).toBe(400);
+    expect((await askToken(cookie, member, {}, 1)).status).toBe(401);
   });
 
   test("and do not come back with the org, if the browser signed out while it was deleted", async () => {
@@ -297,7 +298,7 @@ describe("a sign-in and its tokens end on both servers", () => {
     await api.orgs.deleteOrg({ path: gone.path });
     expect((await post("/sign-out", new URLSearchParams(), { cookie })).status).toBe(303);
     await api.orgs.undeleteOrg({ path: `/orgs/@${gone.id}` });
-    expect((await askToken(cookie, member)).status).toBe(400);
+    expect((await askToken(cookie, member)).status).toBe(401);
     expect([await statusOn(0, token, member), await statusOn(1, token, member)]).toEqual([401, 401]);
   });
 
@@ -306,7 +307,7 @@ describe("a sign-in and its tokens end on both servers", () => {
     const cookie = await signIn(member);
     await api.members.suspendMember({ path: member.path });
     await api.members.activateMember({ path: member.path });
-    expect((await askToken(cookie, member)).status).toBe(400);
+    expect((await askToken(cookie, member)).status).toBe(401);
   });
 });
 
@@ -382,7 +383,7 @@ describe("open paths:", () => {
   const documented = table.flatMap((line) => (/^\| `.*?\|/.exec(line)?.[0] ?? "").match(/(?<=`)\/[^`]*/g) ?? []);
 
   test("the paths that answer without a token are those of docs/open-paths.md", () => {
-    const sources = ["src/http", "src/sign-in", "src/authzen"].flatMap((room) => {
+    const sources = ["src/http", "src/console", "src/sign-in", "src/authzen"].flatMap((room) => {
       const files = readdirSync(join(root, room), { recursive: true, encoding: "utf8" });
       return files.filter((file) => file.endsWith(".ts")).map((file) => join(room, file));
     });
@@ -406,7 +407,8 @@ describe("open paths:", () => {
     const bodies = documented
       .filter((path) => !path.endsWith("*"))
       .map(async (path) => {
-        const isPost = /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|sign-(in\/(code|token|start)|out))$/.test(path);
+        const isPost =
+          /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|console\/session|sign-(in\/(code|start)|out))$/.test(path);
         const response = await fetch(`${url}${path}`, isPost ? { method: "POST", headers: json, body: "{}" } : {});
         const text = await response.text();
         return [path, !response.ok && (/TOKEN_MISSING/.test(text) || [404, 405].includes(response.status))] as const;

@@ -5,7 +5,7 @@ import { framePage } from "./frame-page.ts";
 import { type Guide, guides } from "./guides.ts";
 import { passagesOf, renderMarkdown } from "./render-markdown.ts";
 import { renderReference } from "./render-reference.ts";
-import { type ServedFile, createServedFile } from "./served-file.ts";
+import { type ServedFile, createServedFile } from "../served-file.ts";
 import { entriesOfGuide, entriesOfSection } from "./search-entries.ts";
 
 const html = "text/html; charset=utf-8";

@@ -1,10 +1,10 @@
-import Negotiator from "negotiator";
-import { type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
-import { answerError, refuseOtherMethods } from "../plain-error.ts";
+import { answerFile, revalidated, unchanging } from "../answer-file.ts";
+import type { HttpRequest, HttpResponse } from "../http-messages.ts";
+import { answer, answerError, refuseOtherMethods } from "../plain-error.ts";
 import { queryOf, requestPathOf } from "../request-path.ts";
 import type { ApiDocument } from "./api-document.ts";
 import { docsFiles } from "./docs-files.ts";
-import { type ServedFile, createServedFile } from "./served-file.ts";
+import { type ServedFile, createServedFile } from "../served-file.ts";
 
 /** The pages may only load from and connect to this host. Swagger UI has icons in data URLs. */
 const contentSecurityPolicy = [
@@ -23,11 +23,6 @@ const shared = {
   "Content-Security-Policy": contentSecurityPolicy,
   "Referrer-Policy": "no-referrer",
 };
-
-/** A new version of the server has different files under the same names. */
-const revalidated = "no-cache";
-/** For a URL with the digest of its file. */
-const unchanging = "public, max-age=31536000, immutable";
 
 /** For files that are public, because some editors and generators run in browsers. */
 const anyOrigin = { "Access-Control-Allow-Origin": "*" };
@@ -77,32 +72,8 @@ export function createDocsSite(
 }
 
 function answerPage({ file, headers }: Page, request: HttpRequest, response: HttpResponse): void {
-  // The response may also vary by Origin.
-  const vary = [response.getHeader("vary"), "Accept-Encoding"].filter((name) => name !== undefined).join(", ");
-  // A weak validator, because the compressed form has the same ETag.
-  const etag = `W/"${file.digest()}"`;
   const isVersioned = queryOf(request).get("v") === file.digest();
-  const cached = { ...headers, "Cache-Control": isVersioned ? unchanging : revalidated, ETag: etag, Vary: vary };
-  const known = request.headers["if-none-match"];
-  if (known !== undefined && (known.trim() === "*" || known.includes(etag.slice(2)))) {
-    answer(response, 304, cached);
-    return;
-  }
-  const accepted = { headers: { "accept-encoding": request.headers["accept-encoding"] ?? "identity" } };
-  const isCompressed = new Negotiator(accepted).encoding(["gzip", "identity"]) === "gzip";
-  const body = isCompressed ? file.compressed() : file.plain();
-  const coding = isCompressed ? { "Content-Encoding": "gzip" } : {};
-  const described = { "Content-Type": file.type, "Content-Length": String(body.length) };
-  answer(response, 200, { ...cached, ...coding, ...described }, body);
-}
-
-/** Node omits the body of a response to HEAD. */
-function answer(response: HttpResponse, code: number, headers: Record<string, string>, body?: Buffer): void {
-  // TypeScript cannot call the two overloads through their union.
-  if (isHttp2(response)) response.writeHead(code, headers);
-  else response.writeHead(code, headers);
-  if (body === undefined) response.end();
-  else response.end(body);
+  answerFile(file, { ...headers, "Cache-Control": isVersioned ? unchanging : revalidated }, request, response);
 }
 
 function answerNotFound(response: HttpResponse, path: string): void {

@@ -31,6 +31,8 @@ import { readClock, secondsAfter } from "../../database/clock.ts";
 export interface SignedInMember extends MemberKey {
   /** The customer of its org. */
   readonly customerId: string;
+  /** `/customers/acme-inc` */
+  readonly customerPath: string;
   /** The Session, which is the `sid` of its tokens. */
   readonly sessionId: string;
   /** The member's `token_gen`. */
@@ -39,6 +41,8 @@ export interface SignedInMember extends MemberKey {
   /** `/orgs/acme/members/alice` */
   readonly path: string;
   readonly displayName: string;
+  /** `/orgs/acme` */
+  readonly orgPath: string;
   readonly orgDisplayName: string;
 }
 
@@ -171,6 +175,7 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
 function toMember(row: SignedInRow): SignedInMember {
   return {
     customerId: row.customer_id,
+    customerPath: formatPath(patterns.Customer, row.customer_name),
     orgId: row.org_id,
     memberId: row.member_id,
     sessionId: row.session_id,
@@ -178,6 +183,7 @@ function toMember(row: SignedInRow): SignedInMember {
     expireTime: row.session_expire_time,
     path: formatPath(patterns.Member, orgPathName(row), row.member_name),
     displayName: row.member_display_name,
+    orgPath: formatPath(patterns.Org, orgPathName(row)),
     orgDisplayName: row.org_display_name,
   };
 }

@@ -13,6 +13,7 @@ export interface SignedInRow {
   readonly token_gen: string | null;
   readonly session_expire_time: Date;
   readonly customer_id: string;
+  readonly customer_name: string;
   readonly org_id: string;
   readonly org_name: string;
   readonly org_delete_time: null;
@@ -39,7 +40,7 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
   const { rows } = await sql<SignedInRow>`
     select browser_sessions.sign_in_time, browser_sessions.expire_time as browser_expire_time,
       sessions.id as session_id, sessions.token_gen, sessions.expire_time as session_expire_time,
-      orgs.customer_id, orgs.id as org_id, orgs.name as org_name, orgs.delete_time as org_delete_time,
+      orgs.customer_id, customers.name as customer_name, orgs.id as org_id, orgs.name as org_name, orgs.delete_time as org_delete_time,
       orgs.display_name as org_display_name,
       members.id as member_id, members.name as member_name, members.display_name as member_display_name,
       ${clockMs} as now
@@ -48,6 +49,7 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
     join members on members.customer_id = sessions.customer_id and members.org_id = sessions.org_id
       and members.id = sessions.member_id
     join orgs on orgs.customer_id = sessions.customer_id and orgs.id = sessions.org_id
+    join customers on customers.id = orgs.customer_id
     where browser_sessions.id = ${id} and browser_sessions.hash = ${hash} and ${isSignedIn}
     order by sessions.id`.execute(db);
   return rows.filter(isUnexpired);

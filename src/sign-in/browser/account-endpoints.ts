@@ -10,7 +10,6 @@ import { accountWays, endPath, endedPage, unfinishedPage } from "./account-ways.
 import { type BrowserResponse, type Endpoint, page } from "./browser-responses.ts";
 import { accountPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
-import { home } from "./return-path.ts";
 
 interface AccountEndpoints {
   readonly account: Account;
@@ -65,7 +64,7 @@ export function createAccountEndpoints(dependencies: AccountEndpoints): Readonly
   };
 
   return {
-    [home]: pageOf(async (session, request) => {
+    "/account": pageOf(async (session, request) => {
       const { members } = session;
       const ways = accountWays(members, await account.readWays(members));
       return accountPage(session, await findChoices(request), ways);

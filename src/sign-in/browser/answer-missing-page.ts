@@ -18,7 +18,8 @@ export function answerMissingPage(request: HttpRequest, response: HttpResponse):
   return true;
 }
 
-function prefersHtml(accept = ""): boolean {
+/** Reports whether a client would rather have HTML than JSON, as browsers do that go to an address. */
+export function prefersHtml(accept = ""): boolean {
   if (accept.length > longestAccept || !accept.includes("text/html")) return false;
   return new Negotiator({ headers: { accept } }).mediaType(["application/json", "text/html"]) === "text/html";
 }

@@ -6,7 +6,7 @@ import { type Form, readForm, requiredParameter } from "../oauth/read-form.ts";
 import { readQuery } from "../oauth/read-parameters.ts";
 import { type BrowserResponse, type Endpoint, page, redirect } from "./browser-responses.ts";
 import { choicePage, choiceProblemPage } from "./choice-page.ts";
-import { readCookie } from "./cookie.ts";
+import { clearCookie, lastUsed, readCookie } from "./cookie.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { type Destination, atHome, choicePath, readDestination, signInPath } from "./return-path.ts";
 
@@ -33,7 +33,9 @@ export function createChoiceEndpoint(dependencies: ChoiceEndpointDependencies): 
     const form = await readForm(request);
     const destination = readDestination(form);
     try {
-      return redirect(await carryOut(request, form, destination));
+      const location = await carryOut(request, form, destination);
+      // The console then starts as the member that was chosen last.
+      return redirect(location, { "Set-Cookie": clearCookie(lastUsed) });
     } catch (thrown) {
       const error = toOAuthError(thrown);
       // Its cause is logged where all errors end.

@@ -128,7 +128,21 @@ export function missingPage(path: string): string {
     `<main class="narrow">
 <h1>No such page</h1>
 <p role="alert">There is no page at <code>${escape(path)}</code>.</p>
-<ul><li><a href="/docs">Documentation</a></li><li><a href="/account">Your account</a></li><li><a href="/">Where the API is</a></li></ul>
+<ul><li><a href="/docs">Documentation</a></li><li><a href="/console/">Console</a></li><li><a href="/account">Your account</a></li></ul>
+</main>`,
+  );
+}
+
+/** The page at the address of the console of a service that has none. */
+export function unbuiltPage(): string {
+  return frame(
+    "No console",
+    `<main class="narrow">
+<h1>No console</h1>
+<p role="alert">This service runs without its console, which was not built. The API answers all the same.</p>
+<p>In the folder of the sources, <code>npm ci</code> builds it, and so does <code>node scripts/build.ts</code> after that; the package
+has it built. Then start the service again.</p>
+<ul><li><a href="/account">Your account</a></li><li><a href="/docs">Documentation</a></li></ul>
 </main>`,
   );
 }

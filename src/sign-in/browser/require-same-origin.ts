@@ -2,13 +2,17 @@ import type { HttpRequest } from "../../http/http-messages.ts";
 import { OAuthError } from "../oauth/oauth-error.ts";
 
 /**
- * Checks that a page of this service sent the request. All browsers send `Sec-Fetch-Site`, which pages cannot set. Sites of the
- * same domain are refused, too.
- *
- * @throws OAuthError invalid_request
+ * Reports whether a page of this service sent the request. All browsers send `Sec-Fetch-Site`, which pages cannot set. Sites of the
+ * same domain are others.
  */
-export function requireSameOrigin({ headers }: HttpRequest): void {
-  if (headers["sec-fetch-site"] === "same-origin") return;
-  const message = "the request must come from a page of this service: the header Sec-Fetch-Site must be same-origin";
-  throw new OAuthError("invalid_request", message);
+export function isSameOrigin({ headers }: HttpRequest): boolean {
+  return headers["sec-fetch-site"] === "same-origin";
+}
+
+export const otherOrigin =
+  "the request must come from a page of this service: the header Sec-Fetch-Site must be same-origin";
+
+/** @throws OAuthError invalid_request when no page of this service sent the request. */
+export function requireSameOrigin(request: HttpRequest): void {
+  if (!isSameOrigin(request)) throw new OAuthError("invalid_request", otherOrigin);
 }

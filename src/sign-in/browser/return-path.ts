@@ -4,7 +4,7 @@ import { OAuthError } from "../oauth/oauth-error.ts";
 const maxLength = 2_600;
 
 /** Where a browser goes that was not sent by another page. */
-export const home = "/account";
+export const home = "/console/";
 
 /** Any host: only the path counts. */
 const base = "http://localhost";
@@ -23,7 +23,7 @@ export function readReturnPath(text: string): string | undefined {
 }
 
 /**
- * Returns the path to which a request asks that the browser be sent; `/account` if it has none.
+ * Returns the path to which a request asks that the browser be sent; the console if it has none.
  *
  * @throws OAuthError invalid_request
  */

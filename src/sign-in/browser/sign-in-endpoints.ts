@@ -15,7 +15,7 @@ import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import { type NoteSignIns, finishAtProvider } from "../note-sign-ins.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
 import { OAuthError, errorParameters, toOAuthError } from "../oauth/oauth-error.ts";
-import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
+import { readForm, requiredParameter } from "../oauth/read-form.ts";
 import { readQuery } from "../oauth/read-parameters.ts";
 import { requireMethod } from "../oauth/require-method.ts";
 import { requestPathOf } from "../../http/request-path.ts";
@@ -64,7 +64,7 @@ const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 const pagePattern = /^\/(account|sign-in|sign-out)\//;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, providerSignIn, signInChoices, count, originOf, logger } = dependencies;
+  const { database, browserSessions, providerSignIn, signInChoices, originOf, logger } = dependencies;
 
   const { find, findChoices, endBefore, enter, signOut } = createSignInSteps(dependencies);
 
@@ -128,25 +128,6 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       const cookie = await browserSessions.start(member, originOf(request));
       return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
     }),
-
-    "/sign-in/token": {
-      methods: ["POST"],
-      async answer(request) {
-        requireSameOrigin(request);
-        const { member: path } = await readJson(request);
-        const session = await find(request);
-        if (session === undefined) throw new OAuthError("invalid_grant", "the browser is not signed in");
-        const member = session.members.find((each) => each.path === path);
-        if (member === undefined) {
-          const known = session.members.map((each) => each.path).join(", ");
-          throw new OAuthError("invalid_request", `member must be one that the browser is signed in as: ${known}`);
-        }
-        await count(member, false);
-        const { text, token } = await browserSessions.issueToken(session, member);
-        const expiresIn = (token.expireTime - token.issueTime) / 1_000;
-        return json(200, { access_token: text, token_type: "Bearer", expires_in: expiresIn });
-      },
-    },
 
     "/sign-out": {
       methods: ["POST"],

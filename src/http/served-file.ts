@@ -5,15 +5,20 @@ import { gzipSync } from "node:zlib";
 export interface ServedFile {
   readonly type: string;
   readonly plain: () => Buffer;
-  readonly compressed: () => Buffer;
+  /** The same content in codings that clients may accept, the best one first. */
+  readonly coded: Readonly<Partial<Record<"br" | "gzip", () => Buffer>>>;
   /** Differs for other content. */
   readonly digest: () => string;
 }
 
 export function createServedFile(type: string, read: () => string | Uint8Array): ServedFile {
   const plain = once(() => Buffer.from(read()));
-  const digest = once(() => createHash("sha256").update(plain()).digest("base64url").slice(0, 22));
-  return { type, plain, compressed: once(() => gzipSync(plain())), digest };
+  return { type, plain, coded: { gzip: once(() => gzipSync(plain())) }, digest: once(() => digestOf(plain())) };
+}
+
+/** Returns a text that differs for other content, of 22 characters. */
+export function digestOf(content: Buffer): string {
+  return createHash("sha256").update(content).digest("base64url").slice(0, 22);
 }
 
 function once<T>(make: () => T): () => T {

@@ -1,0 +1,44 @@
+// Builds the console into `dist/console`, from where the service serves it, with its files compressed as well as they can be: once here,
+// and not for each request.
+import { readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { mediaTypeOf } from "../../src/console/media-types.ts";
+
+/** What is smaller fits into one packet anyway. */
+const leastBytes = 1_024;
+
+/**
+ * Builds the console of a checkout. A server that runs meanwhile, or a build that fails, has the one from before.
+ *
+ * @param root of the checkout.
+ * @throws Error with the code ERR_MODULE_NOT_FOUND where the dependencies of development are not installed.
+ */
+export async function buildConsole(root: string): Promise<void> {
+  const { build } = await import("vite");
+  const outDir = join(root, `dist/console-${process.pid}`);
+  const configFile = join(root, "console/vite.config.ts");
+  try {
+    await build({ configFile, logLevel: "warn", build: { outDir, emptyOutDir: true } });
+    const assets = join(outDir, "assets");
+    await Promise.all((await readdir(assets)).map((name) => compress(assets, name)));
+    await rm(join(root, "dist/console"), { recursive: true, force: true });
+    await rename(outDir, join(root, "dist/console"));
+  } finally {
+    await rm(outDir, { recursive: true, force: true });
+  }
+}
+
+/** @throws Error for a file that the service would not serve. */
+async function compress(folder: string, name: string): Promise<void> {
+  const { isText } = mediaTypeOf(name);
+  const plain = await readFile(join(folder, name));
+  if (!isText || plain.length < leastBytes) return;
+  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(plain, { params }),
+    promisify(gzip)(plain, { level: constants.Z_BEST_COMPRESSION }),
+  ]);
+  await Promise.all([writeFile(join(folder, `${name}.br`), br), writeFile(join(folder, `${name}.gz`), gz)]);
+}
