@@ -44,6 +44,17 @@ export function readAccessSearch(search: Record<string, unknown>): AccessSearch 
   return { subject, permission, resource: textOf(search["resource"]), page: textOf(search["page"]) };
 }
 
+/** What the URL of the log of changes holds. */
+export interface ChangesSearch extends ListSearch {
+  /** The only revision that is shown. */
+  readonly revision?: string | undefined;
+}
+
+export const readChangesSearch = (search: Record<string, unknown>): ChangesSearch => ({
+  ...readListSearch(search),
+  revision: textOf(search["revision"]),
+});
+
 /** What the URL of a screen with tabs holds. */
 export interface TabSearch {
   readonly tab?: string | undefined;

@@ -1,10 +1,12 @@
 import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { useLiveOrg } from "../calls/use-live-org.ts";
 import { texts } from "../texts/texts.ts";
 
 /** The navigation of an org, beside its screens. */
 export function OrgFrame() {
   const { org } = useParams({ from: "/orgs/$org" });
   const params = { org };
+  const live = useLiveOrg(`/orgs/${org}`);
   const { nav } = texts;
   return (
     <div className="org-frame">
@@ -27,6 +29,10 @@ export function OrgFrame() {
         <Link to="/orgs/$org/roleBindings" params={params} activeOptions={{ includeSearch: false }}>
           {nav.grants}
         </Link>
+        <Link to="/orgs/$org/changes" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.changes}
+        </Link>
+        {live ? <span className="live">{texts.changes.live}</span> : null}
       </nav>
       <div className="screen">
         <Outlet />

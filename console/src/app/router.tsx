@@ -2,7 +2,7 @@
 import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Loading } from "../ui/notes.tsx";
 import type { Session } from "../session/session.ts";
-import { readAccessSearch, readListSearch, readTabSearch } from "./list-search.ts";
+import { readAccessSearch, readChangesSearch, readListSearch, readTabSearch } from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
 import { OrgFrame } from "./org-frame.tsx";
 import { ScreenError } from "./screen-error.tsx";
@@ -99,6 +99,13 @@ const groupRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/groups/group-screen.tsx"), "GroupScreen"),
 });
 
+const changesRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/changes",
+  validateSearch: readChangesSearch,
+  component: lazyRouteComponent(() => import("../screens/changes/changes-screen.tsx"), "ChangesScreen"),
+});
+
 const whyRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/access",
@@ -121,6 +128,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         projectRoute,
         orgGrantsRoute,
         projectGrantsRoute,
+        changesRoute,
         whyRoute,
       ]),
     ]),

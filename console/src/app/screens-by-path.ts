@@ -1,7 +1,7 @@
 /** The forms of the paths that have a screen: of resources, and of collections. */
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings)$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|changes)$/,
   /^\/orgs\/[^/]+\/(members|groups|projects)\/[^/]+$/,
 ];
 

@@ -7,7 +7,7 @@ import { parentOf } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered, Empty } from "../../ui/notes.tsx";
+import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { AddDialog } from "./add-dialog.tsx";
@@ -80,7 +80,7 @@ function Outer({ org, name }: { readonly org: string; readonly name: string }) {
   const request = { parentPath: `${org}/groups/-`, filter: `name = ${JSON.stringify(name)}`, pageSize: 100 };
   const { data } = useQuery(GroupMembersService.method.listSubgroups, request, { retry: false });
   if (data === undefined) return null;
-  if (data.subgroups.length === 0) return <Empty title={texts.groups.top} />;
+  if (data.subgroups.length === 0) return <p className="quiet-text">{texts.groups.top}</p>;
   return (
     <p>
       {texts.groups.nestedIn} <PathLinks paths={data.subgroups.map(({ path }) => parentOf(path))} />
