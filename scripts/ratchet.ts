@@ -9,7 +9,7 @@ import { readList } from "./ratchet/read-list.ts";
 const root = resolve(import.meta.dirname, "..");
 
 // A test file is one callback after another, each of which may hold many others.
-const sources = readSources("{src,scripts,bench,examples}/**/*.ts", "docs/browser/*.js");
+const sources = readSources("{src,scripts,bench,examples}/**/*.ts", "docs/browser/*.js", "console/**/*.{ts,tsx}");
 const list = readList(readFileSync(join(root, "scripts/ratchet/list.yaml"), "utf8"));
 
 const errors = [

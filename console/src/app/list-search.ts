@@ -1,0 +1,63 @@
+/** What the URL of a list holds. */
+export interface ListSearch {
+  /** Words to search for. */
+  readonly q?: string | undefined;
+  /** The token of a page after the first. */
+  readonly page?: string | undefined;
+  /** A state or type that narrows the list. */
+  readonly state?: string | undefined;
+}
+
+/** Reads a text from the URL. One that looks like a number is read as one by the router. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : undefined;
+}
+
+export function readListSearch(search: Record<string, unknown>): ListSearch {
+  return { q: textOf(search["q"]), page: textOf(search["page"]), state: textOf(search["state"]) };
+}
+
+/** Writes words as a filter that searches for all of them, as they are. Quotes keep them from being read as an expression. */
+export function toFilter(words: string | undefined, ...conditions: readonly (string | undefined)[]): string {
+  const quoted = (words ?? "")
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => JSON.stringify(word));
+  const parts = [quoted.join(" "), ...conditions].filter((part) => part !== undefined && part !== "");
+  return parts.map((part) => (parts.length > 1 ? `(${part})` : part)).join(" AND ");
+}
+
+/** What the URL of the screen about access holds. */
+export interface AccessSearch {
+  /** Whose access, such as `/orgs/acme/members/alice`. */
+  readonly subject?: string | undefined;
+  readonly permission?: string | undefined;
+  /** On what, such as `/orgs/acme/projects/web`. */
+  readonly resource?: string | undefined;
+  readonly page?: string | undefined;
+}
+
+export function readAccessSearch(search: Record<string, unknown>): AccessSearch {
+  const [subject, permission] = [textOf(search["subject"]), textOf(search["permission"])];
+  return { subject, permission, resource: textOf(search["resource"]), page: textOf(search["page"]) };
+}
+
+/** What the URL of the log of changes holds. */
+export interface ChangesSearch extends ListSearch {
+  /** The only revision that is shown. */
+  readonly revision?: string | undefined;
+}
+
+export const readChangesSearch = (search: Record<string, unknown>): ChangesSearch => ({
+  ...readListSearch(search),
+  revision: textOf(search["revision"]),
+});
+
+/** What the URL of a screen with tabs holds. */
+export interface TabSearch {
+  readonly tab?: string | undefined;
+}
+
+export const readTabSearch = (search: Record<string, unknown>): TabSearch => ({ tab: textOf(search["tab"]) });

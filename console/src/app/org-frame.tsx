@@ -1,0 +1,42 @@
+import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { useLiveOrg } from "../calls/use-live-org.ts";
+import { texts } from "../texts/texts.ts";
+
+/** The navigation of an org, beside its screens. */
+export function OrgFrame() {
+  const { org } = useParams({ from: "/orgs/$org" });
+  const params = { org };
+  const live = useLiveOrg(`/orgs/${org}`);
+  const { nav } = texts;
+  return (
+    <div className="org-frame">
+      <nav className="side" aria-label={nav.label}>
+        <Link to="/orgs/$org" params={params} activeOptions={{ exact: true, includeSearch: false }}>
+          {nav.overview}
+        </Link>
+        <Link to="/orgs/$org/access" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.why}
+        </Link>
+        <Link to="/orgs/$org/members" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.members}
+        </Link>
+        <Link to="/orgs/$org/groups" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.groups}
+        </Link>
+        <Link to="/orgs/$org/projects" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.projects}
+        </Link>
+        <Link to="/orgs/$org/roleBindings" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.grants}
+        </Link>
+        <Link to="/orgs/$org/changes" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.changes}
+        </Link>
+        {live ? <span className="live">{texts.changes.live}</span> : null}
+      </nav>
+      <div className="screen">
+        <Outlet />
+      </div>
+    </div>
+  );
+}

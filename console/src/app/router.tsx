@@ -1,0 +1,148 @@
+// The screens. Each is at the path of what it shows, and its URL holds all its state.
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { Loading } from "../ui/notes.tsx";
+import type { Session } from "../session/session.ts";
+import { readAccessSearch, readChangesSearch, readListSearch, readTabSearch } from "./list-search.ts";
+import { NoScreen } from "./no-screen.tsx";
+import { OrgFrame } from "./org-frame.tsx";
+import { ScreenError } from "./screen-error.tsx";
+import { Shell } from "./shell.tsx";
+
+interface RouterContext {
+  readonly session: Session;
+}
+
+const rootRoute = createRootRouteWithContext<RouterContext>()({
+  // Screens are drawn only for somebody who is signed in.
+  beforeLoad: ({ context }) => context.session.token(),
+  component: Shell,
+});
+
+const homeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/home/home-screen.tsx"), "HomeScreen"),
+});
+
+const meRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/me",
+  component: lazyRouteComponent(() => import("../screens/me/me-screen.tsx"), "MeScreen"),
+});
+
+const orgRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/orgs/$org",
+  beforeLoad: ({ context, params }) => context.session.actIn(`/orgs/${params.org}`),
+  component: OrgFrame,
+});
+
+const overviewRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("../screens/overview/overview-screen.tsx"), "OverviewScreen"),
+});
+
+const membersRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/members",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/members/members-screen.tsx"), "MembersScreen"),
+});
+
+const memberRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/members/$member",
+  validateSearch: readTabSearch,
+  component: lazyRouteComponent(() => import("../screens/member/member-screen.tsx"), "MemberScreen"),
+});
+
+const projectsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/projects/projects-screen.tsx"), "ProjectsScreen"),
+});
+
+const projectRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project",
+  component: lazyRouteComponent(() => import("../screens/projects/project-screen.tsx"), "ProjectScreen"),
+});
+
+const orgGrantsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/roleBindings",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "OrgGrantsScreen"),
+});
+
+const projectGrantsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/roleBindings",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "ProjectGrantsScreen"),
+});
+
+const groupsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/groups",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/groups/groups-screen.tsx"), "GroupsScreen"),
+});
+
+const groupRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/groups/$group",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/groups/group-screen.tsx"), "GroupScreen"),
+});
+
+const changesRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/changes",
+  validateSearch: readChangesSearch,
+  component: lazyRouteComponent(() => import("../screens/changes/changes-screen.tsx"), "ChangesScreen"),
+});
+
+const whyRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/access",
+  validateSearch: readAccessSearch,
+  component: lazyRouteComponent(() => import("../screens/why/why-screen.tsx"), "WhyScreen"),
+});
+
+export const createConsoleRouter = (context: RouterContext) =>
+  createRouter({
+    routeTree: rootRoute.addChildren([
+      homeRoute,
+      meRoute,
+      orgRoute.addChildren([
+        overviewRoute,
+        membersRoute,
+        memberRoute,
+        groupsRoute,
+        groupRoute,
+        projectsRoute,
+        projectRoute,
+        orgGrantsRoute,
+        projectGrantsRoute,
+        changesRoute,
+        whyRoute,
+      ]),
+    ]),
+    basepath: "/console",
+    context,
+    defaultPreload: false,
+    defaultPendingComponent: Loading,
+    defaultErrorComponent: ScreenError,
+    defaultNotFoundComponent: NoScreen,
+    scrollRestoration: true,
+  });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

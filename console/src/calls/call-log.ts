@@ -1,0 +1,36 @@
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+
+interface LoggedCall {
+  readonly method: DescMethod;
+  readonly request: Message;
+}
+
+/** The calls that the current screen has made, for showing how to make them with curl. */
+export interface CallLog {
+  add: (call: LoggedCall) => void;
+  /** Begins anew, for another screen. */
+  clear: () => void;
+  snapshot: () => readonly LoggedCall[];
+  subscribe: (listener: () => void) => () => void;
+}
+
+/** The most calls that are kept. */
+const limit = 30;
+
+export function createCallLog(): CallLog {
+  let calls: readonly LoggedCall[] = [];
+  const listeners = new Set<() => void>();
+  const set = (next: readonly LoggedCall[]): void => {
+    calls = next;
+    for (const listener of listeners) listener();
+  };
+  return {
+    add: (call) => set([...calls, call].slice(-limit)),
+    clear: () => calls.length > 0 && set([]),
+    snapshot: () => calls,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

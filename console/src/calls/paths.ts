@@ -1,0 +1,13 @@
+// Paths of resources, such as `/orgs/acme/members/alice`. A screen of the console has the path of what it shows.
+
+/** Returns the last segment: the name, or `@` and the id. */
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** Returns the collection of a resource, such as `members`. */
+export const collectionOf = (path: string): string => path.split("/").at(-2) ?? "";
+
+/** Returns what contains a resource: `/orgs/acme` for `/orgs/acme/members/alice`. */
+export const parentOf = (path: string): string => path.split("/").slice(0, -2).join("/");
+
+/** Returns the org that a path leads into: `/orgs/acme` for `/orgs/acme/members/alice`; empty for one outside of orgs. */
+export const orgOf = (path: string): string => (path.startsWith("/orgs/") ? path.split("/").slice(0, 3).join("/") : "");

@@ -1,0 +1,32 @@
+import { ConnectError } from "@connectrpc/connect";
+import { BadRequestSchema } from "../../../gen/google/rpc/error_details_pb.ts";
+import { texts } from "../texts/texts.ts";
+
+/** What went wrong, in the service's own sentences. */
+export interface Problem {
+  readonly message: string;
+  /** By the names of the fields in the API, such as `display_name`. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * Reads an error of a call. The names of nested fields begin after the resource of the request: `name`, not `member.name`. What is wrong
+ * with one of several resources is at the field `requests`, with its line.
+ */
+export function readProblem(error: unknown): Problem {
+  const failure = ConnectError.from(error);
+  const violations = failure.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
+  const fields: Record<string, string> = {};
+  for (const { field, description } of violations) {
+    const [, index, inner] = /^requests\[(\d+)\]\.(?:\w+\.)?(.*)$/.exec(field) ?? [];
+    if (index !== undefined) fields["requests"] ??= `${texts.line(Number(index) + 1)}: ${inner}: ${description}`;
+    for (const name of [field, field.slice(field.indexOf(".") + 1)]) fields[name] ??= description;
+  }
+  return { message: failure.rawMessage, fields };
+}
+
+/** Returns the sentence that a form has no field for, if there is one. */
+export function restOf(problem: Problem | undefined, shown: readonly string[]): string | undefined {
+  if (problem === undefined) return undefined;
+  return shown.some((name) => name in problem.fields) ? undefined : problem.message;
+}

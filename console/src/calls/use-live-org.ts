@@ -1,0 +1,73 @@
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { useTransport } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { ChangesService, Change_View } from "../../../gen/iam/v1alpha/change_pb.ts";
+
+/** How long changes are collected before what is shown is read again. */
+const pauseMs = 400;
+
+/** How long a stream that has broken is left alone. */
+const againMs = 5_000;
+
+/**
+ * Reads again what screens show when something in the org has changed. Returns whether it does: only for people who may read the log, and
+ * while the window is visible, because a browser opens few connections to one host.
+ */
+export function useLiveOrg(org: string): boolean {
+  const transport = useTransport();
+  const queryClient = useQueryClient();
+  const visible = useVisible();
+  const [live, setLive] = useState(false);
+  useEffect(() => {
+    if (!visible) return;
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const refresh = (): void => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void queryClient.invalidateQueries();
+      }, pauseMs);
+    };
+    const watch = async (): Promise<void> => {
+      const request = { parentPath: org, view: Change_View.BASIC };
+      const stream = createClient(ChangesService, transport).watchChanges(request, { signal: stop.signal });
+      for await (const { event } of stream) {
+        setLive(true);
+        if (event.case === "change") refresh();
+      }
+    };
+    const keepWatching = (): void => {
+      watch()
+        .then(() => Code.Unavailable)
+        .catch((error: unknown) => ConnectError.from(error).code)
+        .then((code) => {
+          setLive(false);
+          const refused = code === Code.PermissionDenied || code === Code.NotFound || code === Code.InvalidArgument;
+          if (stop.signal.aborted || refused) return;
+          timer = setTimeout(() => {
+            timer = undefined;
+            refresh();
+            keepWatching();
+          }, againMs);
+        });
+    };
+    keepWatching();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+      setLive(false);
+    };
+  }, [org, transport, queryClient, visible]);
+  return live;
+}
+
+function useVisible(): boolean {
+  const [visible, setVisible] = useState(document.visibilityState === "visible");
+  useEffect(() => {
+    const note = (): void => setVisible(document.visibilityState === "visible");
+    document.addEventListener("visibilitychange", note);
+    return () => document.removeEventListener("visibilitychange", note);
+  }, []);
+  return visible;
+}

@@ -1,0 +1,15 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { AccessService } from "../../../gen/iam/v1alpha/access_pb.ts";
+
+/** What the person may do on the resource of a screen. */
+export interface Permissions {
+  readonly resourcePath: string;
+  /** Undefined while the service has not said. */
+  readonly may: (permission: string) => boolean | undefined;
+}
+
+/** Asks once for a screen which of its permissions the person holds. */
+export function usePermissions(resourcePath: string, permissions: string[]): Permissions {
+  const { data } = useQuery(AccessService.method.testPermissions, { resourcePath, permissions });
+  return { resourcePath, may: (permission) => data?.permissions.includes(permission) };
+}

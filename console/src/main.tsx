@@ -1,0 +1,53 @@
+// The console: a client of the service's API in a browser.
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { TransportProvider } from "@connectrpc/connect-query";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ConsoleContext } from "./app/console-context.ts";
+import { createConsoleRouter } from "./app/router.tsx";
+import { applyTheme, storedTheme } from "./app/theme.ts";
+import { createCallLog } from "./calls/call-log.ts";
+import { createTransport } from "./calls/create-transport.ts";
+import { createSession } from "./session/session.ts";
+
+/** How often a call is tried again that a server could not take. */
+const retries = 2;
+
+const session = createSession({
+  fetch: (...request) => globalThis.fetch(...request),
+  now: () => Date.now(),
+  leaveTo: (path) => location.assign(path),
+  here: () => location.pathname + location.search,
+});
+const calls = createCallLog();
+const transport = createTransport(session, calls);
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      retry: (failures, error) => failures < retries && ConnectError.from(error).code === Code.Unavailable,
+      staleTime: 1_000,
+    },
+  },
+});
+const router = createConsoleRouter({ session });
+router.subscribe("onBeforeNavigate", ({ pathChanged }) => pathChanged && calls.clear());
+
+applyTheme(storedTheme());
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html has no element with the id root.");
+createRoot(root).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <ConsoleContext value={{ session, calls }}>
+        <TransportProvider transport={transport}>
+          <QueryClientProvider client={queryClient}>
+            <RouterProvider router={router} />
+          </QueryClientProvider>
+        </TransportProvider>
+      </ConsoleContext>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,81 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient, keepPreviousData } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { type GroupMember, GroupMembersService } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
+import { Member_StateSchema } from "../../../../gen/iam/v1alpha/member_pb.ts";
+import type { Permissions } from "../../calls/use-permissions.ts";
+import { texts } from "../../texts/texts.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Answered, Empty } from "../../ui/notes.tsx";
+import { Pager } from "../../ui/pager.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+
+interface DirectMembersProps {
+  readonly group: string;
+  readonly permissions: Permissions;
+}
+
+/** The members that are in a group itself. One is removed after the screen has shown who loses what. */
+export function DirectMembers({ group, permissions }: DirectMembersProps) {
+  const { page = "" } = useSearch({ from: "/orgs/$org/groups/$group" });
+  const request = { parentPath: group, pageSize: 100, pageToken: page };
+  const options = { retry: false, placeholderData: keepPreviousData };
+  const members = useQuery(GroupMembersService.method.listGroupMembers, request, options);
+  const [removing, setRemoving] = useState<GroupMember>();
+  const remove = useMutation(GroupMembersService.method.deleteGroupMember);
+  const queryClient = useQueryClient();
+  const path = removing?.path ?? "";
+  const columns: readonly Column<GroupMember>[] = [
+    { title: texts.columns.name, cell: (row) => <PathLink path={row.memberPath} name={row.displayName || row.name} /> },
+    { title: texts.columns.state, wide: true, cell: (row) => <StateBadge of={Member_StateSchema} value={row.state} /> },
+    { title: texts.columns.until, wide: true, cell: (row) => <Time at={row.expireTime} none={texts.noEnd} /> },
+    {
+      title: texts.columns.actions,
+      numeric: true,
+      cell: (row) => (
+        <GuardedButton
+          kind="quiet"
+          permissions={permissions}
+          permission="iam.groupMembers.delete"
+          label={`${texts.groups.remove} ${row.displayName || row.name}`}
+          onClick={() => setRemoving(row)}
+        >
+          {texts.groups.remove}
+        </GuardedButton>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Answered of={members}>
+        {({ members: rows, nextPageToken }) => (
+          <>
+            {rows.length === 0 ? (
+              <Empty title={texts.groups.noMembers} />
+            ) : (
+              <DataTable label={texts.groups.members} columns={columns} rows={rows} keyOf={({ id }) => id} />
+            )}
+            <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={undefined} />
+          </>
+        )}
+      </Answered>
+      <FormDialog
+        title={`${texts.groups.remove} ${removing?.displayName ?? ""}?`}
+        submit={texts.groups.remove}
+        kind="danger"
+        open={removing !== undefined}
+        onClose={() => setRemoving(undefined)}
+        onPreview={async () => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
+        onSubmit={async () => {
+          await remove.mutateAsync({ path });
+          await queryClient.invalidateQueries();
+        }}
+      />
+    </>
+  );
+}

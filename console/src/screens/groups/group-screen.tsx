@@ -1,0 +1,89 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { GroupMembersService } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
+import { GroupsService } from "../../../../gen/iam/v1alpha/group_pb.ts";
+import { parentOf } from "../../calls/paths.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
+import { texts } from "../../texts/texts.ts";
+import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Answered } from "../../ui/notes.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { PathLinks } from "../../ui/path-link.tsx";
+import { AddDialog } from "./add-dialog.tsx";
+import { DirectMembers } from "./direct-members.tsx";
+import { InheritedMembers } from "./inherited-members.tsx";
+import { NestedGroups } from "./nested-groups.tsx";
+
+const permissionsOfScreen = [
+  "iam.groupMembers.create",
+  "iam.groupMembers.delete",
+  "iam.subgroups.create",
+  "iam.subgroups.delete",
+];
+
+/** One group: its own members, the groups nested in it, and the members that it has through them. */
+export function GroupScreen() {
+  const { org: orgName, group: name } = useParams({ from: "/orgs/$org/groups/$group" });
+  const org = `/orgs/${orgName}`;
+  const path = `${org}/groups/${name}`;
+  const [adding, setAdding] = useState<"member" | "group">();
+  const group = useQuery(GroupsService.method.getGroup, { path });
+  const permissions = usePermissions(path, permissionsOfScreen);
+  return (
+    <Answered of={group}>
+      {(data) => (
+        <Page
+          kind={texts.kinds.group}
+          title={data.displayName || data.name}
+          intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
+        >
+          <Outer org={org} name={data.name} />
+          <Section
+            title={texts.groups.members}
+            actions={
+              <GuardedButton
+                permissions={permissions}
+                permission="iam.groupMembers.create"
+                onClick={() => setAdding("member")}
+              >
+                {texts.groups.addMember}
+              </GuardedButton>
+            }
+          >
+            <DirectMembers group={data.path} permissions={permissions} />
+          </Section>
+          <Section
+            title={texts.groups.nested}
+            actions={
+              <GuardedButton
+                permissions={permissions}
+                permission="iam.subgroups.create"
+                onClick={() => setAdding("group")}
+              >
+                {texts.groups.addGroup}
+              </GuardedButton>
+            }
+          >
+            <NestedGroups group={data.path} permissions={permissions} />
+          </Section>
+          <InheritedMembers group={data.path} />
+          <AddDialog org={org} group={data.path} adding={adding} onClose={() => setAdding(undefined)} />
+        </Page>
+      )}
+    </Answered>
+  );
+}
+
+/** The groups that a group is nested in: its members are theirs, too. */
+function Outer({ org, name }: { readonly org: string; readonly name: string }) {
+  const request = { parentPath: `${org}/groups/-`, filter: `name = ${JSON.stringify(name)}`, pageSize: 100 };
+  const { data } = useQuery(GroupMembersService.method.listSubgroups, request, { retry: false });
+  if (data === undefined) return null;
+  if (data.subgroups.length === 0) return <p className="quiet-text">{texts.groups.top}</p>;
+  return (
+    <p>
+      {texts.groups.nestedIn} <PathLinks paths={data.subgroups.map(({ path }) => parentOf(path))} />
+    </p>
+  );
+}

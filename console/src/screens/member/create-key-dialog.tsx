@@ -1,0 +1,54 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { useMutation } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
+import { texts } from "../../texts/texts.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField, valueOf } from "../../ui/text-field.tsx";
+
+interface CreateKeyDialogProps {
+  /** Such as `/orgs/acme/members/alice`. */
+  readonly member: string;
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly onMade: (key: ApiKey) => void;
+}
+
+export function CreateKeyDialog({ member, open, onClose, onMade }: CreateKeyDialogProps) {
+  const create = useMutation(ApiKeysService.method.createApiKey, {
+    // The secret stays in the screen that shows it, and goes with it.
+    gcTime: 0,
+  });
+  const queryClient = useQueryClient();
+  const submit = async (form: FormData): Promise<void> => {
+    const scopes = valueOf(form, "scopes")
+      .split(/[\s,]+/)
+      .filter(Boolean);
+    const end = valueOf(form, "expire_time");
+    const apiKey = {
+      name: valueOf(form, "name"),
+      displayName: valueOf(form, "display_name"),
+      scopes,
+      ...(end === "" ? {} : { expireTime: timestampFromDate(new Date(end)) }),
+    };
+    onMade(await create.mutateAsync({ parentPath: member, apiKey }));
+    create.reset();
+    await queryClient.invalidateQueries();
+  };
+  return (
+    <FormDialog
+      title={texts.keys.create}
+      intro={texts.keys.createIntro}
+      submit={texts.create}
+      fields={["name", "display_name", "expire_time", "scopes"]}
+      open={open}
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      <TextField name="name" label={texts.fields.name} hint={texts.fields.nameHint} />
+      <TextField name="display_name" label={texts.fields.displayName} hint={texts.fields.displayNameHint} />
+      <TextField name="expire_time" label={texts.fields.until} hint={texts.keys.untilHint} type="datetime-local" />
+      <TextField name="scopes" label={texts.keys.scopes} hint={texts.keys.scopesHint} />
+    </FormDialog>
+  );
+}

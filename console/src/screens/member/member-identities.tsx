@@ -1,0 +1,73 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { IdentitiesService, type Identity, Identity_StateSchema } from "../../../../gen/iam/v1alpha/identity_pb.ts";
+import { texts } from "../../texts/texts.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Answered, Empty } from "../../ui/notes.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import type { TabProps } from "./tab-props.ts";
+
+/** The accounts elsewhere with which a member signs in. */
+export function MemberIdentities({ path, permissions }: TabProps) {
+  const identities = useQuery(
+    IdentitiesService.method.listIdentities,
+    { parentPath: path, pageSize: 1_000 },
+    { retry: false },
+  );
+  const [unlinking, setUnlinking] = useState<Identity>();
+  const remove = useMutation(IdentitiesService.method.deleteIdentity);
+  const queryClient = useQueryClient();
+  const columns: readonly Column<Identity>[] = [
+    { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
+    { title: texts.columns.provider, wide: true, cell: (row) => <bdi>{row.issuer}</bdi> },
+    { title: texts.columns.subject, wide: true, cell: (row) => <code>{row.subject}</code> },
+    { title: texts.columns.state, cell: (row) => <StateBadge of={Identity_StateSchema} value={row.state} /> },
+    { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
+    {
+      title: texts.columns.actions,
+      numeric: true,
+      cell: (row) => (
+        <GuardedButton
+          kind="quiet"
+          permissions={permissions}
+          permission="iam.identities.delete"
+          label={`${texts.delete} ${row.displayName || row.name}`}
+          onClick={() => setUnlinking(row)}
+        >
+          {texts.delete}
+        </GuardedButton>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Answered of={identities}>
+        {({ identities: rows }) =>
+          rows.length === 0 ? (
+            <Empty title={texts.member.noIdentities}>
+              <p>{texts.member.noIdentitiesHint}</p>
+            </Empty>
+          ) : (
+            <DataTable label={texts.member.tabs.identities} columns={columns} rows={rows} keyOf={({ id }) => id} />
+          )
+        }
+      </Answered>
+      <FormDialog
+        title={texts.member.unlinkQuestion(unlinking?.displayName ?? "")}
+        intro={texts.member.unlinkIntro}
+        submit={texts.delete}
+        kind="danger"
+        open={unlinking !== undefined}
+        onClose={() => setUnlinking(undefined)}
+        onSubmit={async () => {
+          await remove.mutateAsync({ path: unlinking?.path ?? "" });
+          await queryClient.invalidateQueries();
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,81 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
+import { texts } from "../../texts/texts.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Answered, Empty } from "../../ui/notes.tsx";
+import { Time } from "../../ui/time.tsx";
+import { CreateKeyDialog } from "./create-key-dialog.tsx";
+import { NewSecret } from "./new-secret.tsx";
+import type { TabProps } from "./tab-props.ts";
+
+/** The API keys of a member. The secret of a new one is shown once. */
+export function MemberKeys({ path, permissions }: TabProps) {
+  const keys = useQuery(ApiKeysService.method.listApiKeys, { parentPath: path, pageSize: 1_000 }, { retry: false });
+  const [creating, setCreating] = useState(false);
+  const [made, setMade] = useState<ApiKey>();
+  const [deleting, setDeleting] = useState<ApiKey>();
+  const remove = useMutation(ApiKeysService.method.deleteApiKey);
+  const queryClient = useQueryClient();
+  const columns: readonly Column<ApiKey>[] = [
+    { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
+    { title: texts.columns.prefix, wide: true, cell: (row) => <code>{row.prefix}…</code> },
+    { title: texts.columns.lastUse, cell: (row) => <Time at={row.lastUseTime} none={texts.never} /> },
+    { title: texts.columns.until, wide: true, cell: (row) => <Time at={row.expireTime} none={texts.noEnd} /> },
+    {
+      title: texts.columns.actions,
+      numeric: true,
+      cell: (row) => (
+        <GuardedButton
+          kind="quiet"
+          permissions={permissions}
+          permission="iam.apiKeys.delete"
+          label={`${texts.delete} ${row.displayName || row.name}`}
+          onClick={() => setDeleting(row)}
+        >
+          {texts.delete}
+        </GuardedButton>
+      ),
+    },
+  ];
+  return (
+    <>
+      <div className="panel-head">
+        <GuardedButton
+          kind="primary"
+          permissions={permissions}
+          permission="iam.apiKeys.create"
+          onClick={() => setCreating(true)}
+        >
+          {texts.keys.create}
+        </GuardedButton>
+      </div>
+      {made === undefined ? null : <NewSecret apiKey={made} onDone={() => setMade(undefined)} />}
+      <Answered of={keys}>
+        {({ apiKeys: rows }) =>
+          rows.length === 0 ? (
+            <Empty title={texts.keys.none} />
+          ) : (
+            <DataTable label={texts.member.tabs.keys} columns={columns} rows={rows} keyOf={({ id }) => id} />
+          )
+        }
+      </Answered>
+      <CreateKeyDialog member={path} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
+      <FormDialog
+        title={texts.keys.deleteQuestion(deleting?.displayName ?? "")}
+        intro={texts.keys.deleteIntro}
+        submit={texts.delete}
+        kind="danger"
+        open={deleting !== undefined}
+        onClose={() => setDeleting(undefined)}
+        onSubmit={async () => {
+          await remove.mutateAsync({ path: deleting?.path ?? "" });
+          await queryClient.invalidateQueries();
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,119 @@
+import { Tabs } from "@base-ui/react/tabs";
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import {
+  type Member,
+  MembersService,
+  Member_StateSchema,
+  Member_TypeSchema,
+} from "../../../../gen/iam/v1alpha/member_pb.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
+import { wordFor } from "../../texts/state-names.ts";
+import { texts } from "../../texts/texts.ts";
+import { Answered } from "../../ui/notes.tsx";
+import { Page } from "../../ui/page.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { memberPermissions, SuspendButton } from "../members/suspend-button.tsx";
+import { MemberGroups } from "./member-groups.tsx";
+import { MemberIdentities } from "./member-identities.tsx";
+import { MemberKeys } from "./member-keys.tsx";
+import { MemberRoles } from "./member-roles.tsx";
+import { MemberSessions } from "./member-sessions.tsx";
+
+const permissionsOfScreen = [
+  ...memberPermissions,
+  "iam.apiKeys.create",
+  "iam.apiKeys.delete",
+  "iam.sessions.delete",
+  "iam.identities.delete",
+];
+
+/** One member: what it belongs to, what it may do and where from, and what can act as it. */
+export function MemberScreen() {
+  const { org, member: name } = useParams({ from: "/orgs/$org/members/$member" });
+  const path = `/orgs/${org}/members/${name}`;
+  const member = useQuery(MembersService.method.getMember, { path });
+  const permissions = usePermissions(path, permissionsOfScreen);
+  return (
+    <Answered of={member}>
+      {(data) => (
+        <Page
+          kind={wordFor(Member_TypeSchema, data.type)}
+          title={data.displayName || data.name}
+          intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
+          actions={
+            <>
+              <Link to="/orgs/$org/access" params={{ org }} search={{ subject: data.path }} className="button plain">
+                {texts.member.why}
+              </Link>
+              <SuspendButton member={data} permissions={permissions} />
+            </>
+          }
+        >
+          <Facts member={data} />
+          <MemberTabs path={data.path} permissions={permissions} />
+        </Page>
+      )}
+    </Answered>
+  );
+}
+
+function Facts({ member }: { readonly member: Member }) {
+  return (
+    <dl className="facts">
+      <dt>{texts.columns.state}</dt>
+      <dd>
+        <StateBadge of={Member_StateSchema} value={member.state} />
+      </dd>
+      <dt>{texts.columns.path}</dt>
+      <dd>
+        <code>{member.path}</code>
+      </dd>
+      <dt>{texts.columns.created}</dt>
+      <dd>
+        <Time at={member.createTime} />
+      </dd>
+    </dl>
+  );
+}
+
+const tabs = {
+  groups: MemberGroups,
+  roles: MemberRoles,
+  sessions: MemberSessions,
+  keys: MemberKeys,
+  identities: MemberIdentities,
+};
+
+type TabName = keyof typeof tabs;
+
+const tabNames: readonly TabName[] = ["groups", "roles", "sessions", "keys", "identities"];
+
+function MemberTabs(props: { readonly path: string; readonly permissions: ReturnType<typeof usePermissions> }) {
+  const { tab } = useSearch({ from: "/orgs/$org/members/$member" });
+  const navigate = useNavigate({ from: "/orgs/$org/members/$member" });
+  const current = tabNames.find((name) => name === tab) ?? "groups";
+  return (
+    <Tabs.Root
+      value={current}
+      onValueChange={(value: TabName) => void navigate({ search: { tab: value }, replace: true })}
+    >
+      <Tabs.List className="tabs">
+        {tabNames.map((name) => (
+          <Tabs.Tab key={name} value={name} className="tab">
+            {texts.member.tabs[name]}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {tabNames.map((name) => {
+        const Content = tabs[name];
+        return (
+          <Tabs.Panel key={name} value={name} className="panel">
+            <Content {...props} />
+          </Tabs.Panel>
+        );
+      })}
+    </Tabs.Root>
+  );
+}

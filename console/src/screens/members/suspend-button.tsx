@@ -1,0 +1,49 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Member, MembersService, Member_State } from "../../../../gen/iam/v1alpha/member_pb.ts";
+import type { Permissions } from "../../calls/use-permissions.ts";
+import { texts } from "../../texts/texts.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { GuardedButton } from "../../ui/guarded-button.tsx";
+
+export const memberPermissions = ["iam.members.suspend", "iam.members.activate"];
+
+/** Suspends a member that is active, and activates one that is suspended, after a question. */
+export function SuspendButton({ member, permissions }: { readonly member: Member; readonly permissions: Permissions }) {
+  const [asking, setAsking] = useState(false);
+  const suspend = useMutation(MembersService.method.suspendMember);
+  const activate = useMutation(MembersService.method.activateMember);
+  const queryClient = useQueryClient();
+  const suspended = member.state === Member_State.SUSPENDED;
+  if (!suspended && member.state !== Member_State.ACTIVE) return null;
+  const { path, etag } = member;
+  const name = member.displayName || member.name;
+  const submit = async (): Promise<void> => {
+    await (suspended ? activate.mutateAsync({ path, etag }) : suspend.mutateAsync({ path, etag }));
+    await queryClient.invalidateQueries();
+  };
+  const words = suspended ? texts.members.activate : texts.members.suspend;
+  return (
+    <>
+      <GuardedButton
+        kind="quiet"
+        permissions={permissions}
+        permission={suspended ? "iam.members.activate" : "iam.members.suspend"}
+        label={`${words} ${name}`}
+        onClick={() => setAsking(true)}
+      >
+        {words}
+      </GuardedButton>
+      <FormDialog
+        title={`${words} ${name}?`}
+        intro={suspended ? texts.members.activateIntro : texts.members.suspendIntro}
+        submit={words}
+        kind={suspended ? "primary" : "danger"}
+        open={asking}
+        onClose={() => setAsking(false)}
+        onSubmit={submit}
+      />
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
+import { ProjectsService } from "../../../../gen/iam/v1alpha/project_pb.ts";
+import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
+import { texts } from "../../texts/texts.ts";
+import { Answered, Empty } from "../../ui/notes.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { QuotaUse } from "./quota-use.tsx";
+import { RecentChanges } from "./recent-changes.tsx";
+import { WaitingRequests } from "./waiting-requests.tsx";
+
+/** An org at a glance: what is used, what waits, what has changed. */
+export function OverviewScreen() {
+  const { org: name } = useParams({ from: "/orgs/$org/" });
+  const path = `/orgs/${name}`;
+  const org = useQuery(OrgsService.method.getOrg, { path });
+  return (
+    <Answered of={org}>
+      {({ displayName, description, state }) => (
+        <Page
+          kind={texts.kinds.org}
+          title={displayName || name}
+          intro={description === "" ? undefined : <bdi>{description}</bdi>}
+          actions={<StateBadge of={Org_StateSchema} value={state} />}
+        >
+          <FirstSteps org={name} />
+          <Used path={path} />
+          <WaitingRequests org={path} />
+          <RecentChanges org={path} />
+        </Page>
+      )}
+    </Answered>
+  );
+}
+
+function Used({ path }: { readonly path: string }) {
+  const quota = useQuery(QuotasService.method.getQuota, { parentPath: path }, { retry: false });
+  return (
+    <Section title={texts.overview.used}>
+      <Answered of={quota}>{(data) => <QuotaUse quota={data} org={path} />}</Answered>
+    </Section>
+  );
+}
+
+/** What to do first in an org without projects. */
+function FirstSteps({ org }: { readonly org: string }) {
+  const projects = useQuery(
+    ProjectsService.method.listProjects,
+    { parentPath: `/orgs/${org}`, pageSize: 1 },
+    { retry: false },
+  );
+  if (projects.data === undefined || projects.data.projects.length > 0) return null;
+  const { first } = texts.overview;
+  const params = { org };
+  return (
+    <Empty title={first.title}>
+      <ol className="steps">
+        <li>
+          <Link to="/orgs/$org/members" params={params}>
+            {first.members}
+          </Link>
+        </li>
+        <li>
+          <Link to="/orgs/$org/projects" params={params}>
+            {first.project}
+          </Link>
+        </li>
+        <li>
+          <Link to="/orgs/$org/access" params={params}>
+            {first.why}
+          </Link>
+        </li>
+      </ol>
+    </Empty>
+  );
+}

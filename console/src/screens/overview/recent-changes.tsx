@@ -1,0 +1,58 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
+import { type Change, ChangesService, Change_TypeSchema, Change_View } from "../../../../gen/iam/v1alpha/change_pb.ts";
+import { nameOf } from "../../calls/paths.ts";
+import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { wordFor } from "../../texts/state-names.ts";
+import { typeInWords } from "../../texts/type-in-words.ts";
+import { texts } from "../../texts/texts.ts";
+import { Answered, Empty } from "../../ui/notes.tsx";
+import { Section } from "../../ui/page.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** The latest entries of the change log of an org. */
+export function RecentChanges({ org }: { readonly org: string }) {
+  const request = { parentPath: org, pageSize: 12, view: Change_View.BASIC, filter: "type != READ" };
+  const changes = useQuery(ChangesService.method.listChanges, request, { retry: false });
+  return (
+    <Section
+      title={texts.overview.changes}
+      actions={
+        <Link to="/orgs/$org/changes" params={{ org: nameOf(org) }}>
+          {texts.overview.allChanges}
+        </Link>
+      }
+    >
+      <Answered of={changes}>
+        {({ changes: rows }) =>
+          rows.length === 0 ? <Empty title={texts.overview.noChanges} /> : <ChangeList changes={rows} />
+        }
+      </Answered>
+    </Section>
+  );
+}
+
+function ChangeList({ changes }: { readonly changes: readonly Change[] }) {
+  const displayNameOf = useDisplayNames(changes.map(({ actorPath }) => actorPath).filter(Boolean));
+  return (
+    <ol className="feed">
+      {changes.map((change) => (
+        <li key={`${change.revision}-${change.position}`}>
+          <Time at={change.time} />
+          <span>
+            {change.actorPath === "" ? (
+              texts.overview.service
+            ) : (
+              <PathLink path={change.actorPath} name={displayNameOf(change.actorPath)} />
+            )}{" "}
+            <span className="quiet-text">
+              {wordFor(Change_TypeSchema, change.type).toLowerCase()} {typeInWords(change.resourceType)}
+            </span>{" "}
+            <PathLink path={change.resourcePath} name={nameOf(change.resourcePath)} />
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

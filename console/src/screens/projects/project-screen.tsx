@@ -1,0 +1,61 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ProjectsService, Project_StateSchema } from "../../../../gen/iam/v1alpha/project_pb.ts";
+import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
+import { texts } from "../../texts/texts.ts";
+import { Answered } from "../../ui/notes.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { QuotaUse } from "../overview/quota-use.tsx";
+
+/** One project: what it uses. */
+export function ProjectScreen() {
+  const { org, project: name } = useParams({ from: "/orgs/$org/projects/$project" });
+  const path = `/orgs/${org}/projects/${name}`;
+  const project = useQuery(ProjectsService.method.getProject, { path });
+  const quota = useQuery(QuotasService.method.getQuota, { parentPath: path }, { retry: false });
+  return (
+    <Answered of={project}>
+      {(data) => (
+        <Page
+          kind={texts.kinds.project}
+          title={data.displayName || data.name}
+          intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
+          actions={
+            <>
+              <Link
+                to="/orgs/$org/projects/$project/roleBindings"
+                params={{ org, project: name }}
+                className="button plain"
+              >
+                {texts.grants.title}
+              </Link>
+              <Link to="/orgs/$org/access" params={{ org }} search={{ resource: data.path }} className="button plain">
+                {texts.projects.why}
+              </Link>
+            </>
+          }
+        >
+          <dl className="facts">
+            <dt>{texts.columns.state}</dt>
+            <dd>
+              <StateBadge of={Project_StateSchema} value={data.state} />
+            </dd>
+            <dt>{texts.columns.path}</dt>
+            <dd>
+              <code>{data.path}</code>
+            </dd>
+            <dt>{texts.columns.created}</dt>
+            <dd>
+              <Time at={data.createTime} />
+            </dd>
+          </dl>
+          <Section title={texts.overview.used}>
+            <Answered of={quota}>{(used) => <QuotaUse quota={used} org={path} />}</Answered>
+          </Section>
+        </Page>
+      )}
+    </Answered>
+  );
+}

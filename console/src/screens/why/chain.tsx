@@ -1,0 +1,69 @@
+import { Fragment, type ReactNode } from "react";
+import { collectionOf, orgOf, parentOf } from "../../calls/paths.ts";
+import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { texts } from "../../texts/texts.ts";
+import { PathLink } from "../../ui/path-link.tsx";
+import type { Asked } from "./asked.ts";
+
+interface ChainProps {
+  readonly grant: {
+    readonly roleBindingPath: string;
+    readonly rolePath: string;
+    /** The groups from the subject to the one that has the role binding. */
+    readonly groupPaths: readonly string[];
+  };
+  readonly asked: Asked;
+  /** The grant does not count: the path ends at it. */
+  readonly broken?: boolean;
+  readonly children?: ReactNode;
+}
+
+interface Step {
+  readonly kind: string;
+  readonly path: string;
+  /** How the step before leads here. */
+  readonly by: string;
+}
+
+/** The way from somebody to what it may do, drawn: the member, its groups, the role, and where that was granted. */
+export function Chain({ grant, asked, broken = false, children }: ChainProps) {
+  const granted = parentOf(grant.roleBindingPath);
+  const steps: readonly Step[] = [
+    {
+      kind: collectionOf(asked.subject) === "groups" ? texts.kinds.group : texts.kinds.member,
+      path: asked.subject,
+      by: "",
+    },
+    ...grant.groupPaths.map((path) => ({ kind: texts.kinds.group, path, by: texts.why.isIn })),
+    { kind: texts.kinds.role, path: grant.rolePath, by: texts.why.isGranted },
+    { kind: kindOf(granted), path: granted, by: texts.why.grantedOn },
+  ];
+  const nameOf = useDisplayNames(steps.map(({ path }) => path));
+  return (
+    <div className={broken ? "chain broken" : "chain"}>
+      <ol>
+        {steps.map(({ kind, path, by }) => (
+          <Fragment key={path}>
+            <li>
+              {by === "" ? null : <span className="chain-by">{by}</span>}
+              <span className="chain-step">
+                <span className="chain-kind">{kind}</span>
+                <PathLink path={path} name={path === "" ? texts.platform : nameOf(path)} />
+              </span>
+            </li>
+          </Fragment>
+        ))}
+      </ol>
+      <p className="quiet-text">
+        {texts.why.binding} <code>{grant.roleBindingPath}</code>
+      </p>
+      {children}
+    </div>
+  );
+}
+
+function kindOf(path: string): string {
+  if (path === "") return texts.platform;
+  if (path === orgOf(path)) return texts.kinds.org;
+  return collectionOf(path) === "projects" ? texts.kinds.project : texts.kinds.customer;
+}

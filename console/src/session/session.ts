@@ -1,0 +1,96 @@
+import { type SessionAnswer, type SessionEnd, readAnswer } from "./session-answer.ts";
+
+/** Who the console acts as. The access token is kept here alone: in memory, and never shown. */
+export interface Session {
+  /** What the latest answer of the service said; undefined before the first. */
+  current: () => SessionAnswer | undefined;
+  /** Makes the console act as a member of the org if this browser is signed in as one, and as whom it acted before otherwise. */
+  actIn: (orgPath: string) => Promise<SessionAnswer>;
+  /** Makes the console act as another member that this browser is signed in as. */
+  actAs: (memberPath: string) => Promise<SessionAnswer>;
+  /** Returns an access token that lives long enough for a call. */
+  token: () => Promise<string>;
+  /** Forgets the token that the service refused, so that the next call gets another one. */
+  refused: (token: string) => void;
+  signOut: () => Promise<void>;
+  subscribe: (listener: () => void) => () => void;
+}
+
+interface Surroundings {
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => number;
+  /** Leaves the console for a page of the service, such as `/sign-in`. */
+  readonly leaveTo: (path: string) => void;
+  /** Where the person is, which the sign-in leads back to. */
+  readonly here: () => string;
+}
+
+/** A token with less than this left is renewed before a call. */
+const marginMs = 30_000;
+
+export function createSession({ fetch, now, leaveTo, here }: Surroundings): Session {
+  let answer: SessionAnswer | undefined;
+  let usable = false;
+  let pending: Promise<SessionAnswer> | undefined;
+  const listeners = new Set<() => void>();
+
+  const send = async (method: "POST" | "DELETE", body: object): Promise<Response> =>
+    fetch("/console/session", {
+      method,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      cache: "no-store",
+    });
+
+  const leaveToSignIn = (end: SessionEnd): Promise<never> => {
+    leaveTo(`${end.signIn}?return_to=${encodeURIComponent(here())}`);
+    // The page is about to go: nothing that waits for the session may go on, or show an error, meanwhile.
+    return new Promise(() => {});
+  };
+
+  const open = async (member: string | undefined): Promise<SessionAnswer> => {
+    const response = await send("POST", member === undefined ? {} : { member });
+    const read = await readAnswer(response);
+    if ("signIn" in read) return leaveToSignIn(read);
+    answer = read;
+    usable = true;
+    for (const listener of listeners) listener();
+    return read;
+  };
+
+  /** Calls that need a token at the same time share one request. */
+  const renew = (member = answer?.member): Promise<SessionAnswer> => {
+    pending ??= open(member).finally(() => (pending = undefined));
+    return pending;
+  };
+
+  const actAs = async (memberPath: string): Promise<SessionAnswer> => {
+    await pending;
+    return answer?.member === memberPath && usable ? answer : renew(memberPath);
+  };
+
+  return {
+    current: () => answer,
+    actAs,
+    async actIn(orgPath) {
+      const known = answer ?? (await renew());
+      const own = known.members.find(({ org }) => org.path === orgPath);
+      return own === undefined ? known : actAs(own.member);
+    },
+    async token() {
+      if (answer !== undefined && usable && answer.expiresAt - now() > marginMs) return answer.accessToken;
+      return (await renew()).accessToken;
+    },
+    refused(token) {
+      if (answer?.accessToken === token) usable = false;
+    },
+    async signOut() {
+      await send("DELETE", {});
+      leaveTo("/sign-in");
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useLayoutEffect, useRef, useState, type ReactNode } from "react";
+
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => ReactNode;
+  /** Numbers are aligned at their ends. */
+  readonly numeric?: boolean;
+  /** Left out where the screen is narrow. */
+  readonly wide?: boolean;
+}
+
+interface DataTableProps<T> {
+  readonly label: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T) => string;
+}
+
+/** In pixels; the rows that are drawn are measured. */
+const usualRowHeight = 45;
+
+/** A table that draws only the rows near what is visible, so that one of a thousand rows scrolls as one of ten does. */
+export function DataTable<T>({ label, columns, rows, keyOf }: DataTableProps<T>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), []);
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => usualRowHeight,
+    overscan: 12,
+    scrollMargin: top,
+  });
+  const items = virtual.getVirtualItems();
+  const before = (items[0]?.start ?? top) - top;
+  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
+  return (
+    <div className="table-frame">
+      <table aria-label={label} aria-rowcount={rows.length + 1}>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className={classOf(column)}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          <Space height={before} columns={columns.length} />
+          {items.map(({ index }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <tr key={keyOf(row)} ref={virtual.measureElement} data-index={index} aria-rowindex={index + 2}>
+                {columns.map((column) => (
+                  <td key={column.title} className={classOf(column)}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <Space height={after} columns={columns.length} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function classOf({ numeric, wide }: Pick<Column<never>, "numeric" | "wide">): string {
+  return [numeric === true ? "numeric" : "", wide === true ? "wide" : ""].join(" ").trim();
+}
+
+/** Stands for the rows that are not drawn. */
+function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden="true" className="space">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  );
+}

@@ -1,0 +1,75 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { Form } from "@base-ui/react/form";
+import { useState, type SubmitEvent } from "react";
+import { type Problem, readProblem, restOf } from "../calls/read-problem.ts";
+import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import { texts } from "../texts/texts.ts";
+import { Button } from "./button.tsx";
+import type { FormDialogProps } from "./form-dialog.tsx";
+import { PreviewNote } from "./preview-note.tsx";
+
+/** What was shown of what the form would do, and for which values. */
+interface Shown {
+  readonly values: string;
+  readonly preview: AccessPreview | undefined;
+}
+
+const valuesOf = (form: FormData): string => JSON.stringify([...form]);
+
+/** The form of a dialog. */
+export function DialogForm({
+  intro,
+  submit,
+  kind = "primary",
+  fields = [],
+  onClose,
+  onSubmit,
+  onPreview,
+  children,
+}: FormDialogProps) {
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  const [shown, setShown] = useState<Shown>();
+  const advance = async (form: FormData): Promise<void> => {
+    const values = valuesOf(form);
+    if (onPreview !== undefined && shown?.values !== values) {
+      setShown({ values, preview: await onPreview(form) });
+      return;
+    }
+    await onSubmit(form);
+    onClose();
+  };
+  const handle = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    setBusy(true);
+    setProblem(undefined);
+    await advance(form).catch((error: unknown) => setProblem(readProblem(error)));
+    setBusy(false);
+  };
+  const rest = restOf(problem, fields);
+  const next = onPreview === undefined || shown !== undefined ? submit : texts.preview.ask;
+  return (
+    <Form
+      className="form"
+      errors={{ ...problem?.fields }}
+      onChange={() => setShown(undefined)}
+      onSubmit={(event) => void handle(event)}
+    >
+      {intro === undefined ? null : <Dialog.Description render={<div />}>{intro}</Dialog.Description>}
+      {children}
+      {shown === undefined ? null : <PreviewNote preview={shown.preview} />}
+      {rest === undefined ? null : (
+        <p className="note problem" role="alert">
+          {rest}
+        </p>
+      )}
+      <div className="form-end">
+        <Button onClick={onClose}>{texts.cancel}</Button>
+        <Button kind={kind} type="submit" disabled={busy}>
+          {busy ? texts.working : next}
+        </Button>
+      </div>
+    </Form>
+  );
+}

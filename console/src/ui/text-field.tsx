@@ -1,0 +1,95 @@
+import { Field } from "@base-ui/react/field";
+import type { ComponentProps, ReactNode } from "react";
+
+interface FieldFrameProps {
+  /** The name of the field in the API, such as `display_name`. */
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: ReactNode;
+}
+
+/** A field with its label, a hint, and what the service says about its value. */
+function FieldFrame({ name, label, hint, children }: FieldFrameProps & { readonly children: ReactNode }) {
+  return (
+    <Field.Root name={name} className="field">
+      <Field.Label className="label">{label}</Field.Label>
+      {children}
+      {hint === undefined ? null : <Field.Description className="hint">{hint}</Field.Description>}
+      <Field.Error className="field-error" />
+    </Field.Root>
+  );
+}
+
+type TextFieldProps = FieldFrameProps &
+  Omit<ComponentProps<typeof Field.Control>, "name" | "render" | "className" | "style">;
+
+export function TextField({ name, label, hint, ...control }: TextFieldProps) {
+  return (
+    <FieldFrame name={name} label={label} hint={hint}>
+      <Field.Control {...control} className="input" autoComplete="off" />
+    </FieldFrame>
+  );
+}
+
+export function TextAreaField({
+  name,
+  label,
+  hint,
+  defaultValue = "",
+  rows = 3,
+  code = false,
+}: FieldFrameProps & {
+  readonly defaultValue?: string;
+  readonly rows?: number;
+  readonly code?: boolean;
+}) {
+  return (
+    <FieldFrame name={name} label={label} hint={hint}>
+      <Field.Control
+        defaultValue={defaultValue}
+        className={code ? "input code" : "input"}
+        render={<textarea rows={rows} spellCheck={!code} />}
+      />
+    </FieldFrame>
+  );
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+export function SelectField({
+  name,
+  label,
+  hint,
+  choices,
+  defaultValue,
+}: FieldFrameProps & {
+  readonly choices: readonly Choice[];
+  readonly defaultValue?: string;
+}) {
+  return (
+    <FieldFrame name={name} label={label} hint={hint}>
+      <Field.Control
+        className="input"
+        defaultValue={defaultValue}
+        render={
+          <select>
+            {choices.map((choice) => (
+              <option key={choice.value} value={choice.value}>
+                {choice.label}
+              </option>
+            ))}
+          </select>
+        }
+      />
+    </FieldFrame>
+  );
+}
+
+/** Returns the trimmed value of a field of a form. */
+export function valueOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === "string" ? value.trim() : "";
+}
