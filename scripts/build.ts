@@ -1,9 +1,12 @@
-// Bundles the service: `npm ci` runs this, and `node scripts/build.ts` does after a change.
+// Bundles the service and the command line: `npm ci` runs this, and `node scripts/build.ts` does after a change.
 import { join } from "node:path";
 
 try {
   const { bundleService } = await import("./build/bundle-service.ts");
-  await bundleService(join(import.meta.dirname, ".."));
+  const { bundleCommandLine } = await import("./build/bundle-command-line.ts");
+  const root = join(import.meta.dirname, "..");
+  await bundleService(root);
+  await bundleCommandLine(root);
 } catch (error) {
   // The bundler is a dependency of development, which `npm ci --omit=dev` leaves out.
   if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;

@@ -343,6 +343,8 @@ export interface Installation {
   page_token_key: Buffer;
   /** Of the server that has started last; null before one of this version has. */
   issuer: string | null;
+  /** The OAuth client of the command line; null before a server of this version has started. It stays when the client is deleted. */
+  command_line_client_id: string | null;
 }
 
 export interface Schema extends TokenTables, IdentityTables, WebhookTables {

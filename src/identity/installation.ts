@@ -4,4 +4,6 @@ export interface Installation {
   /** The member that holds every permission. */
   readonly operatorId: string;
   readonly pageTokenKey: Buffer;
+  /** The OAuth client of the command line, which may have been deleted. */
+  readonly commandLineClientId: string;
 }

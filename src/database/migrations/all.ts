@@ -43,6 +43,7 @@ import { customerLogIndexes, declareCustomerLogIndex } from "./0064-customer-log
 import { fillContainers } from "./0065-containers.ts";
 import { addIssuer } from "./0080-issuer.ts";
 import { createWebhookDeliveries, createWebhooks } from "./0081-webhooks.ts";
+import { addCommandLineClient } from "./0102-command-line-client.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -116,6 +117,7 @@ export const migrations: Migrations = {
   "0080-issuer": { up: addIssuer },
   "0081-webhooks": { up: createWebhooks },
   "0082-webhook-deliveries": { up: createWebhookDeliveries },
+  "0102-command-line-client": { up: addCommandLineClient },
 };
 
 /**

@@ -100,7 +100,7 @@ const dependencies = () => ({
   recentOrgs: createRecentOrgs(),
   predefinedRoles: createPredefinedRoles([], []),
   knownPermissions: [],
-  installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },
+  installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32), commandLineClientId: "" },
   pageTokens: createPageTokens(Buffer.alloc(32)),
   registry,
   readers: createRowReaders(database, registry),
