@@ -1,2 +1,2 @@
-/** Returns the path of what `tenantry` runs, for the root of the checkout or package. */
-export declare function findProgram(root: string): string;
+export const serviceCommands: readonly string[];
+export function findProgram(root: string, name: "service" | "command line"): string;

@@ -3,27 +3,46 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a bundle was made from, and where it is: `files` has the size in bytes and the time of change of each file, by its path. */
-const manifestFile = "build/manifest.json";
+/** The commands of the program that serves, and has the database. All others are those of the command line, a client. */
+export const serviceCommands = [
+  "serve",
+  "migrate",
+  "operator-key",
+  "forget-secret-key",
+  "sign-in-link",
+  "import",
+  "verify",
+];
+
+/**
+ * Where each program is. `manifest` says what its bundle was made from, and where that is: `files` has the size in bytes and the time
+ * of change of each file, by its path.
+ */
+const programs = {
+  service: { manifest: "build/manifest.json", places: ["src/main.ts", "dist/src/main.js"] },
+  "command line": { manifest: "build/command-line.json", places: ["src/cli/client/main.ts", "dist/command-line.js"] },
+};
 
 /**
  * @param {string} root the root of the checkout or package.
+ * @param {"service" | "command line"} name of the program.
  * @returns {string} a path.
  */
-export function findProgram(root) {
-  const places = [bundleOf(root), "src/main.ts", "dist/src/main.js"].filter((place) => place !== undefined);
-  return join(root, places.find((place) => existsSync(join(root, place))) ?? "src/main.ts");
+export function findProgram(root, name) {
+  const { manifest, places } = programs[name];
+  const found = bundleOf(root, manifest) ?? places.find((place) => existsSync(join(root, place)));
+  return join(root, found ?? places[0]);
 }
 
-/** Returns the path of the bundle below the root; undefined if there is none, or if a file that it was made from has changed. */
-function bundleOf(root) {
+/** Returns the path of a bundle below the root; undefined if there is none, or if a file that it was made from has changed. */
+function bundleOf(root, manifest) {
   try {
-    const { program, files } = JSON.parse(readFileSync(join(root, manifestFile), "utf8"));
+    const { program, files } = JSON.parse(readFileSync(join(root, manifest), "utf8"));
     const isSame = ([path, [size, time]]) => {
       const stat = statSync(join(root, path));
       return stat.size === size && stat.mtimeMs === time;
     };
-    return Object.entries(files).every(isSame) ? program : undefined;
+    return Object.entries(files).every(isSame) && existsSync(join(root, program)) ? program : undefined;
   } catch {
     return undefined;
   }

@@ -22,6 +22,9 @@ if (version[0] < required[0] || (version[0] === required[0] && version[1] < requ
   // Loading takes half of the time with what Node has compiled before. Where this cannot be written, it goes without.
   module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
   import("./find-program.js")
-    .then((finder) => finder.findProgram(fileURLToPath(new URL("..", import.meta.url))))
+    .then((finder) => {
+      var isService = finder.serviceCommands.includes(process.argv[2]);
+      return finder.findProgram(fileURLToPath(new URL("..", import.meta.url)), isService ? "service" : "command line");
+    })
     .then((program) => import(pathToFileURL(program).href));
 }

@@ -1,4 +1,4 @@
-// Bundles the service and builds its console: `npm ci` runs this, and `node scripts/build.ts` does after a change.
+// Bundles the service and the command line, and builds the console: `npm ci` runs this, and `node scripts/build.ts` does after a change.
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
@@ -8,6 +8,10 @@ const steps = [
   {
     run: async () => (await import("./build/bundle-service.ts")).bundleService(root),
     without: "There is no bundler: Tenantry will start from its sources, which takes twice as long.",
+  },
+  {
+    run: async () => (await import("./build/bundle-command-line.ts")).bundleCommandLine(root),
+    without: "There is no bundler: the command line will start from its sources, which takes longer.",
   },
   {
     run: async () => (await import("./build/build-console.ts")).buildConsole(root),

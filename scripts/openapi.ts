@@ -1,19 +1,7 @@
 // Writes gen/openapi.json, the OpenAPI description of the REST API, from the protos and their comments.
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  createFileRegistry,
-  type DescField,
-  type DescMessage,
-  type DescMethod,
-  type FileRegistry,
-  fromBinary,
-  getOption,
-  hasOption,
-} from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { type DescField, type DescMessage, type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { resource, resource_reference } from "../gen/google/api/resource_pb.ts";
 import { authorization } from "../gen/iam/v1alpha/authorization_pb.ts";
 import { identifier_names } from "../gen/iam/v1alpha/resource_options_pb.ts";
@@ -30,23 +18,9 @@ import type { ErrorResponse } from "../src/rest/openapi/error-responses.ts";
 import { readDeprecation } from "../src/rpc/read-deprecation.ts";
 import { services, standardServices } from "../src/rpc/services.ts";
 import { errorDomain, toConnectError, withRequestInfo } from "../src/rpc/to-connect-error.ts";
+import { buildRegistry } from "./proto-image.ts";
 
 const root = join(import.meta.dirname, "..");
-
-/** Builds the image of the protos with source info, which the generated code lacks. */
-function buildRegistry(): FileRegistry {
-  const directory = mkdtempSync(join(tmpdir(), "openapi-"));
-  const file = join(directory, "image.binpb");
-  try {
-    // The protos of the API do not import the error details.
-    const paths = ["proto/authzen", "proto/iam", "proto/resources", "proto/google/rpc/error_details.proto"];
-    const options = ["--as-file-descriptor-set", ...paths.flatMap((path) => ["--path", path]), "-o", file];
-    execFileSync(join(root, "node_modules/.bin/buf"), ["build", ".", ...options], { cwd: root, stdio: "inherit" });
-    return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
 
 const requestId = "01980f5e-9c55-7b3e-9c55-3f0f6e1d2a4b";
 

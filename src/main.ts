@@ -1,4 +1,4 @@
-// The command line. Only this file reads the arguments.
+// The commands that have the database of a service, or only read files. Those of its clients are in `cli/client`.
 import { readFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { Command } from "commander";
@@ -17,16 +17,16 @@ import { createLogStream } from "./http/log-stream.ts";
 const secondRequestAfterMs = 500;
 
 const program = new Command("tenantry")
-  .description("Manages organisations, projects, groups, members and their access.")
+  .description("Serves organisations, projects, groups, members and their access. tenantry --help lists all commands.")
   .version(packageJson.version)
   .showHelpAfterError("Run it with --help to see what it accepts.")
   // A suggestion is a part of the error's line.
-  .configureOutput({ outputError: (text, write) => write(text.replace("\n(", " (")) })
-  .addHelpText("after", `\n${describeSettings()}`);
+  .configureOutput({ outputError: (text, write) => write(text.replace("\n(", " (")) });
 
 program
   .command("serve")
   .description("start the service, as npm start does")
+  .addHelpText("after", `\n${describeSettings()}`)
   .action(() => serve(readConfig(process.env)));
 
 program

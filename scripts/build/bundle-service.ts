@@ -16,7 +16,7 @@ const installed = "node_modules/.package-lock.json";
  */
 export async function bundleService(root: string): Promise<void> {
   const builds = join(root, "build");
-  if (findProgram(root).startsWith(builds)) return;
+  if (findProgram(root, "service").startsWith(builds)) return;
   const startedAt = Date.now();
   const modules = new Set<string>();
   const bundle = await rolldown({
@@ -51,7 +51,7 @@ export async function bundleService(root: string): Promise<void> {
   await writeFile(manifest, JSON.stringify({ program: `build/${name}/main.js`, files, service }));
   await rename(manifest, join(builds, "manifest.json"));
   for (const other of await readdir(builds)) {
-    if (other !== name && other !== "manifest.json") await rm(join(builds, other), { recursive: true });
+    if (/^\d/.test(other) && other !== name) await rm(join(builds, other), { recursive: true });
   }
 }
 

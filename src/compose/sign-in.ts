@@ -29,7 +29,7 @@ interface Parts {
   readonly registry: ResourceRegistry;
   readonly sealer: Sealer;
   readonly signingKeys: SigningKeys;
-  readonly installation: Pick<Installation, "systemOrgId">;
+  readonly installation: Pick<Installation, "systemOrgId" | "commandLineClientId">;
   readonly contract: Pick<Contract, "knownPermissions">;
   readonly access: Pick<Access, "confirmOf">;
   readonly identity: Pick<Identity, "accessTokens" | "authenticate" | "tokenFunctions">;
@@ -53,7 +53,7 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
   const { identityProviderNetworks: networks, tokenAlgorithm: algorithm, tokenLifeSeconds } = settings;
   const { database, registry, sealer, signingKeys, installation, contract, access, identity } = parts;
   const { scheduling, issuer, logger } = parts;
-  const { systemOrgId } = installation;
+  const { systemOrgId, commandLineClientId } = installation;
   const { accessTokens, authenticate, tokenFunctions } = identity;
   const { countRequest: count } = scheduling;
   const guardedFetch = createGuardedFetch({ networks, resolveHost: resolveWithDns, ...providerCallLimits });
@@ -88,6 +88,7 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
       algorithm,
       keySet: () => signingKeys.freshKeySet(),
       logKeySet: () => signingKeys.logKeySet(),
+      commandLineClientId,
     },
   };
 }

@@ -353,6 +353,8 @@ export interface Installation {
   issuer: string | null;
   /** Whether the changes of customers are in logs of their own, and not in that of the org `system`. */
   customer_logs: Generated<boolean>;
+  /** The OAuth client of the command line; null before a server of this version has started. It stays when the client is deleted. */
+  command_line_client_id: string | null;
 }
 
 /** The servers that listen for hints. A row whose time is over says nothing. */

@@ -6,4 +6,6 @@ export interface Installation {
   readonly pageTokenKey: Buffer;
   /** Whether the changes of customers are in logs of their own, and not in that of the org `system`. */
   readonly customerLogs: boolean;
+  /** The OAuth client of the command line, which may have been deleted. */
+  readonly commandLineClientId: string;
 }

@@ -5,28 +5,22 @@ import { sql } from "kysely";
 import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import { serviceAuthor } from "../changes/author.ts";
 import { firstRevision } from "../changes/revision.ts";
-import { type OrgTransaction, beginLog, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
+import { beginLog, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
-import type { Schema } from "../database/schema.ts";
 import { createApiKey } from "../identity/api-key.ts";
 import type { Installation } from "../identity/installation.ts";
 import { memberDefinition } from "../iam/members/definition.ts";
 import { insertCustomer, insertOrg } from "../iam/orgs/create-org.ts";
 import { orgDefinition } from "../iam/orgs/definition.ts";
-import type {
-  OwnColumns,
-  ResourceRow,
-  ResourceTable,
-  TypedDefinition,
-} from "../standard-methods/definition/definition.ts";
-import { type NamedFields, joinedOrgColumns } from "../standard-methods/named-fields.ts";
+import { joinedOrgColumns } from "../standard-methods/named-fields.ts";
 import { required } from "../errors/required.ts";
-import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
-import { insertRows } from "../standard-methods/rows/insert-rows.ts";
-import { changeOf, recordChange } from "../standard-methods/write/append-change.ts";
+import { findRow } from "../standard-methods/read/row-reader.ts";
+import { changeOf } from "../standard-methods/write/append-change.ts";
 import { roleBindingDefinition } from "../iam/role-bindings/definition.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 import { readClock } from "../database/clock.ts";
+import { openCommandLineClient } from "./command-line-client.ts";
+import { insertOne } from "./insert-one.ts";
 
 /** Saves the operator's first API key where people can find it. Called before the key becomes valid, so that it is never lost. */
 export type SaveOperatorKey = (secret: string) => Promise<void>;
@@ -38,9 +32,9 @@ export function openInstallation(database: Database, saveOperatorKey: SaveOperat
   return inTransaction(database, async (db) => {
     // Servers that start at once on an empty database create one installation. There is no row yet that they could lock.
     await sql`lock table installation in share row exclusive mode`.execute(db);
-    const installation = (await readInstallation(db)) ?? (await createInstallation(db, saveOperatorKey));
-    await makeOperatorOwner(db, installation);
-    return installation;
+    const founded = (await readFounded(db)) ?? (await createInstallation(db, saveOperatorKey));
+    await makeOperatorOwner(db, founded);
+    return { ...founded, commandLineClientId: await openCommandLineClient(db, founded.systemOrgId, author) };
   });
 }
 
@@ -49,7 +43,10 @@ export function renewOperatorKey(database: Database, installation: Installation,
   return inTransaction(database, (db) => addOperatorKey(db, installation, name));
 }
 
-async function readInstallation(db: WriteTransaction): Promise<Installation | undefined> {
+/** What the first start creates. */
+type Founded = Omit<Installation, "commandLineClientId">;
+
+async function readFounded(db: WriteTransaction): Promise<Founded | undefined> {
   const row = await db.selectFrom("installation").selectAll().executeTakeFirst();
   if (row === undefined) return undefined;
   return {
@@ -60,7 +57,7 @@ async function readInstallation(db: WriteTransaction): Promise<Installation | un
   };
 }
 
-async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
+async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOperatorKey): Promise<Founded> {
   const system = named("system", "System", "Contains the operator of this installation.");
   const customer = await insertCustomer(db, system, author);
   const [revision, time] = [firstRevision(), await readClock(db)];
@@ -87,7 +84,7 @@ async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOpe
 }
 
 /** Makes the operator an owner of the platform, also in an installation that is older than roles or has lost the binding. */
-async function makeOperatorOwner(db: WriteTransaction, { systemOrgId, operatorId }: Installation): Promise<void> {
+async function makeOperatorOwner(db: WriteTransaction, { systemOrgId, operatorId }: Founded): Promise<void> {
   const { rows } = await sql`
     select from role_bindings where org_id = ${systemOrgId} and member_id = ${operatorId} and scope_type = 'PLATFORM'
       and predefined_role = 'owner' and condition = '' and start_time is null and expire_time is null`.execute(db);
@@ -101,7 +98,7 @@ async function makeOperatorOwner(db: WriteTransaction, { systemOrgId, operatorId
 
 async function addOperatorKey(
   db: WriteTransaction,
-  { systemOrgId, operatorId }: Installation,
+  { systemOrgId, operatorId }: Founded,
   name: string,
 ): Promise<string> {
   return writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, async (transaction) => {
@@ -117,26 +114,6 @@ async function addOperatorKey(
     await insertOne(transaction, apiKeyDefinition, fields, columns, { ...joinedOrgColumns(transaction), ...names });
     return secret;
   });
-}
-
-/**
- * Inserts one resource and records it in the change log.
- *
- * @param joined the columns of a read beyond the resource's own. Without them the row is read after the insertion.
- */
-async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
-  transaction: OrgTransaction,
-  definition: TypedDefinition<Table, Row>,
-  fields: NamedFields,
-  columns: OwnColumns<Table>,
-  joined?: Omit<Row, keyof Schema[Table]>,
-): Promise<Row> {
-  const { db, org, revision, time, newId } = transaction;
-  const { rows } = await insertRows({ db, org, revision, time, newId }, definition, [{ fields, columns }]);
-  const whole = joined && rows.map((row) => ({ ...row, ...joined }) as unknown as Row);
-  const [row] = whole ?? (await readByKeys(db, definition, rows));
-  recordChange(transaction, definition, null, required(row));
-  return required(row);
 }
 
 function named(name: string, displayName: string, description: string) {

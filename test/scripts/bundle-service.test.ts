@@ -7,7 +7,7 @@ import { findProgram } from "../../bin/find-program.js";
 const checkout = join(import.meta.dirname, "../..");
 
 test("the commands that tests run start from a bundle of the sources as they are", () => {
-  expect(relative(checkout, findProgram(checkout))).toMatch(/^build\/[\d-]+\/main\.js$/);
+  expect(relative(checkout, findProgram(checkout, "service"))).toMatch(/^build\/[\d-]+\/main\.js$/);
 });
 
 test("a server that starts loads no command but what describes it", async () => {
@@ -32,7 +32,7 @@ describe("with a bundle, tenantry runs", () => {
     const files = Object.fromEntries(paths.map((path, index) => [path, [stats[index]?.size, stats[index]?.mtimeMs]]));
     await write("build/manifest.json", JSON.stringify({ program: "build/1/main.js", files }));
   };
-  const program = (): string => relative(root, findProgram(root));
+  const program = (): string => relative(root, findProgram(root, "service"));
 
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), "tenantry-program-"));

@@ -9,6 +9,7 @@ import type { TestProject } from "vitest/node";
 import { openForMigration } from "../../src/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import { migrate } from "../../src/database/migrate.ts";
+import { bundleCommandLine } from "../../scripts/build/bundle-command-line.ts";
 import { bundleService } from "../../scripts/build/bundle-service.ts";
 import { copyCluster } from "./copy-cluster.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
@@ -35,6 +36,7 @@ export default async function setup(project: Pick<TestProject, "provide">): Prom
   process.env["TMPDIR"] ??= memoryDirectory() ?? tmpdir();
   // The commands that tests run start from it.
   await bundleService(join(import.meta.dirname, "../.."));
+  await bundleCommandLine(join(import.meta.dirname, "../.."));
   const named = process.env["TEST_DATABASE_URL"];
   const directory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
   const migratedCluster = named === undefined ? await makeMigratedCluster(join(directory, "migrated")) : "";

@@ -47,6 +47,7 @@ import { createEventStreams } from "./0083-event-streams.ts";
 import { createLogListeners } from "./0089-log-listeners.ts";
 import { extendWebhooks, webhookIndexes } from "./0090-followed-webhooks.ts";
 import { addHeadsOfCustomers, addUseOfCustomerLogs } from "./0093-logs-of-customers.ts";
+import { addCommandLineClient } from "./0102-command-line-client.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -126,6 +127,7 @@ export const migrations: Migrations = {
   "0091-due-webhooks": { createIndexes: webhookIndexes },
   "0093-heads-of-customers": { up: addHeadsOfCustomers },
   "0094-use-of-customer-logs": { up: addUseOfCustomerLogs },
+  "0102-command-line-client": { up: addCommandLineClient },
 };
 
 /**

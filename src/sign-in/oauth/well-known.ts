@@ -8,6 +8,8 @@ export interface WellKnown {
   readonly algorithm: string;
   readonly keySet: () => Promise<object>;
   readonly logKeySet: () => object;
+  /** The client with which the command line signs people in. */
+  readonly commandLineClientId: string;
 }
 
 const keySetPath = "/.well-known/jwks.json";
@@ -41,7 +43,7 @@ export function createWellKnown(given: WellKnown): AnswerWellKnown {
   };
 }
 
-function describe({ issuer, algorithm }: WellKnown): object {
+function describe({ issuer, algorithm, commandLineClientId }: WellKnown): object {
   const base = issuer();
   const methods = ["client_secret_basic", "client_secret_post"];
   return {
@@ -65,6 +67,7 @@ function describe({ issuer, algorithm }: WellKnown): object {
     token_endpoint_auth_methods_supported: [...methods, "none"],
     introspection_endpoint_auth_methods_supported: [...methods, "bearer"],
     revocation_endpoint_auth_methods_supported: [...methods, "none"],
+    tenantry_command_line_client_id: commandLineClientId,
   };
 }
 

@@ -1,0 +1,169 @@
+// Flags, as `node:util` parses them: those of all commands, and those that the fields of a method become.
+import { parseArgs } from "node:util";
+import type { Contract, Field, Method } from "../contract/contract.ts";
+import { flagOf, kebab } from "../contract/names.ts";
+import { sharedFields } from "../contract/shared-fields.ts";
+import { CommandError } from "../command-error.ts";
+import { didYouMean, nearest } from "./nearest.ts";
+
+export interface Flag {
+  readonly name: string;
+  readonly short?: string;
+  /** What stands for its value in help; undefined for a flag that takes none. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+/** The flags of every command. */
+export const globalFlags: readonly Flag[] = [
+  { name: "org", value: "ORG", help: "What paths without a leading slash are below" },
+  { name: "project", value: "PROJECT", help: "The same, with a project of the org" },
+  {
+    name: "output",
+    short: "o",
+    value: "FORMAT",
+    help: "table, json, yaml, name or csv; json unless it goes to a terminal",
+  },
+  { name: "profile", value: "NAME", help: "As whom to call; see tenantry config" },
+  { name: "server", value: "URL", help: "The service; TENANTRY_URL is the same" },
+  { name: "plain-http", help: "Allow http:// to a machine other than this one" },
+  { name: "yes", short: "y", help: "Do not ask before something is removed" },
+  { name: "help", short: "h", help: "Explain a command" },
+];
+
+/** The flags of a command that sends fields. */
+export const fileFlag: Flag = {
+  name: "file",
+  short: "f",
+  value: "FILE",
+  help: "Fields as YAML or JSON; - for standard input",
+};
+export const clearFlag: Flag = { name: "clear", value: "FIELD", help: "Empty a field" };
+export const noWaitFlag: Flag = { name: "no-wait", help: "Do not wait for the end of an operation" };
+export const limitFlag: Flag = { name: "limit", value: "NUMBER", help: "Stop after so many" };
+export const columnsFlag: Flag = {
+  name: "columns",
+  value: "FIELDS",
+  help: "Which fields to show, separated by commas",
+};
+
+export interface ParsedArguments {
+  /** What is no flag, after the command. */
+  readonly positionals: readonly string[];
+  /** All values of each flag, in their order; a flag without a value has `true` or `false`. */
+  readonly values: ReadonlyMap<string, readonly (string | boolean)[]>;
+}
+
+/** Returns the fields of a method that can be given as flags: those of its resource, and of the request. */
+export function fieldsOf({ messages }: Contract, method: Method): readonly Field[] {
+  const ofResource = method.resource === undefined ? [] : (messages[method.resource] ?? []);
+  const isUpdate = method.verb === "update";
+  const settable = ofResource.filter(
+    ({ mode, name }) => mode !== "output" && !(isUpdate && mode === "immutable") && (isUpdate || name !== "etag"),
+  );
+  const ofRequest = method.fields.map((each) => (typeof each === "string" ? sharedFields[each] : each));
+  const own = ofRequest.filter((each) => each !== undefined && !["page_token", "update_mask"].includes(each.name));
+  return [...settable, ...own.filter((each) => each !== undefined)];
+}
+
+export function flagOfField(field: Field): Flag {
+  const { help } = field;
+  if (isSwitch(field)) return { name: flagOf(field), help };
+  return { name: flagOf(field), value: valueOf(field), help };
+}
+
+/** Reports whether a field is given by its flag alone. */
+export function isSwitch({ type, shape }: Field): boolean {
+  return type === "boolean" && shape === undefined;
+}
+
+function valueOf({ type, shape }: Field): string {
+  if (shape === "map") return "KEY=VALUE";
+  if (typeof type !== "string") return type.length <= 4 ? type.join("|") : "VALUE";
+  const names: Partial<Record<string, string>> = {
+    integer: "NUMBER",
+    number: "NUMBER",
+    time: "TIME",
+    duration: "DURATION",
+    json: "JSON",
+  };
+  return names[type] ?? "TEXT";
+}
+
+/**
+ * Parses what follows a command.
+ *
+ * @param flags those that it takes. Of two with the same name, one may take a value only if the other does.
+ * @throws CommandError for a flag that it does not take, with the nearest one.
+ */
+export function parseArguments(words: readonly string[], flags: readonly Flag[], command: string): ParsedArguments {
+  const options = Object.fromEntries(
+    flags.map(({ name, short, value }) => [
+      name,
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        multiple: true,
+        ...(short && { short }),
+      },
+    ]),
+  );
+  try {
+    const { positionals, values } = parseArgs({
+      args: [...words],
+      options,
+      allowPositionals: true,
+      allowNegative: true,
+    });
+    return {
+      positionals,
+      values: new Map(Object.entries(values).map(([name, value]) => [name, [value].flat() as (string | boolean)[]])),
+    };
+  } catch (error) {
+    throw misused(error, flags, command);
+  }
+}
+
+function misused(error: unknown, flags: readonly Flag[], command: string): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const next = `tenantry ${command} --help`;
+  const [, flag = ""] = /'(--?[^' ]*)/.exec(error.message) ?? [];
+  const known = flags.map(({ name }) => `--${name}`);
+  if (error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
+    const [, word = flag] = /Unknown option '([^']+)'/.exec(error.message) ?? [];
+    return new CommandError(`${command} has no flag ${word}${didYouMean(word, known)}`, { next: next, cause: error });
+  }
+  const [, long = flag] = /(--[\w-]+)/.exec(error.message) ?? [];
+  const found = flags.find(({ name }) => `--${name}` === (nearest(long, known) ?? long));
+  const message =
+    found?.value === undefined
+      ? `${long} takes no value`
+      : `${long} needs a value: ${long} ${found.value}, or ${long}=${found.value} for one that begins with a dash`;
+  return new CommandError(message, { next, cause: error });
+}
+
+/** Returns the value of a flag that may be given once; undefined without it. */
+export function single({ values }: ParsedArguments, name: string): string | undefined {
+  const given = values.get(name) ?? [];
+  if (given.length > 1) throw new CommandError(`--${name} is given twice`);
+  return given[0] === undefined ? undefined : String(given[0]);
+}
+
+export function isSet({ values }: ParsedArguments, name: string): boolean {
+  return values.get(name)?.at(-1) === true;
+}
+
+/** Returns the flags without those that stand for the same. */
+export function distinct(flags: readonly Flag[]): readonly Flag[] {
+  const byName = new Map<string, Flag>();
+  for (const flag of flags) {
+    const other = byName.get(flag.name);
+    if (other === undefined || (other.value === undefined && flag.value !== undefined)) byName.set(flag.name, flag);
+  }
+  return [...byName.values()];
+}
+
+/** Returns the plural flag of a list or map, `labels`, which is accepted for `--label` as well; undefined for other fields. */
+export function aliasOf(field: Field): string | undefined {
+  const alias = kebab(field.name);
+  return field.shape === undefined || alias === flagOf(field) ? undefined : alias;
+}

@@ -1,0 +1,44 @@
+import { readFile } from "node:fs/promises";
+import { parse } from "yaml";
+import { CommandError } from "../command-error.ts";
+import type { Host } from "../host.ts";
+import { recordOf } from "../http/service-error.ts";
+import { firstLine } from "./field-values.ts";
+
+const maxBytes = 1_048_576;
+
+/**
+ * Reads fields from a file of YAML or JSON; `-` is standard input.
+ *
+ * @returns no fields without a file.
+ * @throws CommandError
+ */
+export async function readFields(host: Host, file: string | undefined): Promise<Record<string, unknown>> {
+  if (file === undefined) return {};
+  const text = file === "-" ? await host.readInput() : await readText(file);
+  return parseFields(text, file === "-" ? "standard input" : file);
+}
+
+/** @throws CommandError for what is no object of fields. */
+export function parseFields(text: string, source: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    // An alias in YAML can make little text long.
+    value = parse(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw new CommandError(`${source} must be YAML or JSON: ${firstLine(error)}`, { cause: error });
+  }
+  const fields = recordOf(value);
+  if (fields === undefined) throw new CommandError(`${source} must have fields, such as display_name: Dora`);
+  return { ...fields };
+}
+
+async function readText(file: string): Promise<string> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? "there is no such file" : (error.code ?? error.message);
+    throw new CommandError(`${file} cannot be read: ${why}`, { cause: error });
+  });
+  if (bytes.length > maxBytes)
+    throw new CommandError(`${file} is larger than a megabyte, which the service does not accept`);
+  return bytes.toString("utf8");
+}

@@ -1,0 +1,44 @@
+import { CommandError } from "../command-error.ts";
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/** Reads a time: one of RFC 3339, a day, or how long from now: `90d`. */
+export function parseTime(text: string, now: number, flag: string): string {
+  const seconds = secondsOf(text);
+  if (seconds !== undefined) return new Date(now + seconds * 1_000).toISOString();
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  if (isTime && !Number.isNaN(Date.parse(text))) return text.length === 10 ? `${text}T00:00:00Z` : text;
+  throw new CommandError(
+    `${flag} must be a time such as 2030-01-31T17:00:00Z or 2030-01-31, or how long from now, such as 12h or 90d, got ${JSON.stringify(text)}`,
+  );
+}
+
+/** Reads a duration as JSON has it: `5m` is `300s`. */
+export function parseDuration(text: string, flag: string): string {
+  const seconds = secondsOf(text);
+  if (seconds !== undefined) return `${seconds}s`;
+  throw new CommandError(`${flag} must be a duration such as 30s, 5m, 12h or 7d, got ${JSON.stringify(text)}`);
+}
+
+function secondsOf(text: string): number | undefined {
+  const [, number, unit = ""] = /^(\d{1,9}(?:\.\d{1,9})?)([smhdw])$/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number) * (unitSeconds[unit] ?? 1);
+}
+
+const ages: readonly (readonly [seconds: number, unit: string])[] = [
+  [365 * 86_400, "y"],
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "m"],
+  [1, "s"],
+];
+
+/** Returns how long ago a time is, `3d`, or how long from now, `in 3d`. */
+export function formatAge(time: string, now: number): string {
+  const seconds = (now - Date.parse(time)) / 1_000;
+  if (Number.isNaN(seconds)) return time;
+  const far = Math.abs(seconds);
+  const [unitLength, unit] = ages.find(([length]) => far >= (length === 1 ? 0 : 2 * length)) ?? [1, "s"];
+  const text = `${Math.floor(far / unitLength)}${unit}`;
+  return seconds < -1 ? `in ${text}` : text;
+}

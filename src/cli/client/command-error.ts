@@ -1,0 +1,43 @@
+/** The exit codes. `docs/command-line.md` lists them. */
+export const exitCodes = {
+  done: 0,
+  /** The service refused the call, or the answer is no. */
+  refused: 1,
+  notFound: 3,
+  /** Nobody is signed in, or who is may not do it. */
+  denied: 4,
+  /** The service cannot be reached, is too busy, or limits the rate of calls. */
+  tryAgain: 5,
+  /** The command line is wrong. */
+  usage: 64,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** An error that is shown as one line. */
+export class CommandError extends Error {
+  readonly exitCode: ExitCode;
+  /** A reason for programs: `USAGE`, or that of the service. */
+  readonly reason: string;
+  /** What to run next; undefined if nothing helps. */
+  readonly next: string | undefined;
+  /** The error as the service has sent it. */
+  readonly body: unknown;
+
+  constructor(
+    message: string,
+    given: {
+      readonly exitCode?: ExitCode;
+      readonly reason?: string;
+      readonly next?: string | undefined;
+      readonly body?: unknown;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: given.cause });
+    this.exitCode = given.exitCode ?? exitCodes.usage;
+    this.reason = given.reason ?? "USAGE";
+    this.next = given.next;
+    this.body = given.body;
+  }
+}

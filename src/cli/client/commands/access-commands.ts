@@ -1,0 +1,198 @@
+// Questions about access: may somebody do something, why, who may, and what may somebody.
+import { absolutePath } from "../arguments/field-values.ts";
+import { type Flag, type ParsedArguments, columnsFlag, limitFlag, single } from "../arguments/flags.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import type { Connection } from "../credentials/connect.ts";
+import { recordOf, stringOf } from "../http/service-error.ts";
+import { escapeText } from "../output/escape-text.ts";
+import { writeExplanation } from "../output/write-explanation.ts";
+import { printItem } from "../output/print-items.ts";
+import { type Command, type CommandCall, connectTo, formatOf } from "./command.ts";
+import { explainAccessFailure } from "./explain-failure.ts";
+import { printList } from "./print-list.ts";
+
+const contextFlag: Flag = { name: "context", value: "JSON", help: "The attributes that conditions see as context" };
+const kindFlag: Flag = {
+  name: "kind",
+  value: "PROJECT|RESOURCE",
+  help: "What to list: projects, or the resources in them",
+};
+
+/** Returns the path of a subject; `me` is the caller. */
+async function subjectOf(call: CommandCall, connection: Connection, text: string): Promise<string> {
+  if (text !== "me") return absolutePath(text, { contract: call.contract, context: connection.context });
+  const me = recordOf(await connection.service.call({ method: "GET", path: "/iam/v1alpha/me", isRepeatable: true }));
+  return stringOf(recordOf(me?.["member"])?.["path"]) ?? text;
+}
+
+interface Question {
+  readonly connection: Connection;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Reads `SUBJECT PERMISSION [RESOURCE]`. Without a resource, the question is about the project or org of the context. */
+async function readQuestion(call: CommandCall, parsed: ParsedArguments, command: string): Promise<Question> {
+  const [subject, permission, resource, ...others] = parsed.positionals;
+  if (subject === undefined || permission === undefined || others.length > 0) {
+    throw new CommandError(`${command} needs a subject, a permission and, if it is not your org, a resource`, {
+      next: `tenantry ${command} me iam.members.list`,
+    });
+  }
+  const connection = await connectTo(call, parsed);
+  const body = {
+    subject_path: await subjectOf(call, connection, subject),
+    permission,
+    resource_path: resourceOf(call, connection, resource),
+    ...contextOf(parsed),
+  };
+  return { connection, body };
+}
+
+function resourceOf({ contract }: CommandCall, { context }: Connection, resource: string | undefined): string {
+  if (resource !== undefined) return absolutePath(resource, { contract, context });
+  const { org, project } = context;
+  if (org === undefined) return "";
+  return project === undefined ? `/orgs/${org}` : `/orgs/${org}/projects/${project}`;
+}
+
+function contextOf(parsed: ParsedArguments): { readonly context?: unknown } {
+  const text = single(parsed, "context");
+  if (text === undefined) return {};
+  try {
+    return { context: JSON.parse(text) as unknown };
+  } catch (error) {
+    throw new CommandError(`--context must be JSON, such as '{"ip": "192.0.2.7"}', got ${JSON.stringify(text)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function ask({ service }: Connection, verb: string, body: unknown): Promise<unknown> {
+  try {
+    return await service.call({ method: "POST", path: `/iam/v1alpha/access:${verb}`, body, isRepeatable: true });
+  } catch (error) {
+    throw explainAccessFailure(error);
+  }
+}
+
+const check: Command = {
+  name: "check",
+  usage: "SUBJECT PERMISSION [RESOURCE]",
+  help: "Say whether a member or group may do something; the exit code is 1 for no",
+  flags: [contextFlag],
+  async run(call, parsed) {
+    const { connection, body } = await readQuestion(call, parsed, "check");
+    const answer = await ask(connection, "check", body);
+    const isAllowed = recordOf(answer)?.["allowed"] === true;
+    const format = formatOf(call, parsed);
+    if (format === "table") call.host.print(isAllowed ? "yes\n" : "no\n");
+    else printItem(call.host, answer, { format, fields: [], columns: undefined, parent: "" });
+    return isAllowed ? exitCodes.done : exitCodes.refused;
+  },
+};
+
+const explain: Command = {
+  name: "explain",
+  usage: "SUBJECT PERMISSION [RESOURCE]",
+  help: "Say why somebody may do something, or what is missing and who can grant it",
+  flags: [contextFlag],
+  async run(call, parsed) {
+    const { connection, body } = await readQuestion(call, parsed, "explain");
+    const answer = await ask(connection, "explain", body);
+    const format = formatOf(call, parsed);
+    if (format === "table") call.host.print(writeExplanation(body, recordOf(answer) ?? {}, call.host.now()));
+    else printItem(call.host, answer, { format, fields: [], columns: undefined, parent: "" });
+    return exitCodes.done;
+  },
+};
+
+async function list(
+  call: CommandCall,
+  parsed: ParsedArguments,
+  { connection, body }: Question,
+  [verb, items]: readonly [verb: string, items: string],
+): Promise<typeof exitCodes.done> {
+  const method = { items, body: "*" };
+  const request = { method: "POST", path: `/iam/v1alpha/access:${verb}`, body };
+  const limit = Number(single(parsed, "limit") ?? Infinity);
+  const options = { format: formatOf(call, parsed), fields: [], columns: undefined, parent: "" };
+  try {
+    await printList(call.host, connection.service, { request, method, limit }, options);
+  } catch (error) {
+    throw explainAccessFailure(error);
+  }
+  return exitCodes.done;
+}
+
+const whoMay: Command = {
+  name: "who-may",
+  usage: "PERMISSION [RESOURCE]",
+  help: "List the members who may do something",
+  flags: [contextFlag, limitFlag],
+  async run(call, parsed) {
+    const [permission, resource, ...others] = parsed.positionals;
+    if (permission === undefined || others.length > 0) {
+      throw new CommandError("who-may needs a permission and, if it is not your org, a resource", {
+        next: "tenantry who-may iam.members.list orgs/acme",
+      });
+    }
+    const connection = await connectTo(call, parsed);
+    const body = { permission, resource_path: resourceOf(call, connection, resource), ...contextOf(parsed) };
+    return list(call, parsed, { connection, body }, ["listSubjects", "subject_paths"]);
+  },
+};
+
+const whatMay: Command = {
+  name: "what-may",
+  usage: "SUBJECT PERMISSION",
+  help: "List the projects, or the resources, on which somebody may do something",
+  flags: [contextFlag, kindFlag, limitFlag],
+  async run(call, parsed) {
+    const [subject, permission, ...others] = parsed.positionals;
+    if (subject === undefined || permission === undefined || others.length > 0) {
+      throw new CommandError("what-may needs a subject and a permission", {
+        next: "tenantry what-may me resources.operations.list",
+      });
+    }
+    const connection = await connectTo(call, parsed);
+    const subjectPath = await subjectOf(call, connection, subject);
+    const { org = subjectPath.split("/")[2] ?? "" } = connection.context;
+    const kind = single(parsed, "kind")?.toUpperCase();
+    const body = {
+      subject_path: subjectPath,
+      permission,
+      parent_path: `/orgs/${org}`,
+      ...(kind && { kind }),
+      ...contextOf(parsed),
+    };
+    return list(call, parsed, { connection, body }, ["listResources", "resource_paths"]);
+  },
+};
+
+const whoami: Command = {
+  name: "whoami",
+  usage: "",
+  help: "Say as which member you call, where, and with what",
+  flags: [columnsFlag],
+  async run(call, parsed) {
+    const { service, source } = await connectTo(call, parsed);
+    const me = recordOf(await service.call({ method: "GET", path: "/iam/v1alpha/me", isRepeatable: true }));
+    const format = formatOf(call, parsed);
+    if (format !== "table") {
+      printItem(call.host, me, { format, fields: [], columns: single(parsed, "columns"), parent: "" });
+      return exitCodes.done;
+    }
+    const [member, org, credential] = ["member", "org", "credential"].map((name) => recordOf(me?.[name]) ?? {});
+    const named = (each: Readonly<Record<string, unknown>> | undefined): string => {
+      const [path, name] = [stringOf(each?.["path"]) ?? "", stringOf(each?.["display_name"]) ?? ""];
+      return escapeText(name === "" || path.endsWith(`/${name}`) ? path : `${path} (${name})`);
+    };
+    const kind = (stringOf(credential?.["kind"]) ?? "").toLowerCase().replaceAll("_", " ");
+    call.host.print(
+      `member:   ${named(member)}\norg:      ${named(org)}\nservice:  ${service.url}\nwith:     ${escapeText(kind)} of ${source}\n`,
+    );
+    return exitCodes.done;
+  },
+};
+
+export const accessCommands: readonly Command[] = [check, explain, whoMay, whatMay, whoami];

@@ -1,0 +1,51 @@
+// What commands have in common.
+import { type Flag, type ParsedArguments, globalFlags, isSet, single } from "../arguments/flags.ts";
+import type { ExitCode } from "../command-error.ts";
+import type { Contract } from "../contract/contract.ts";
+import { type Connection, connect } from "../credentials/connect.ts";
+import type { ConnectionFlags } from "../credentials/connect.ts";
+import type { ProfileStore } from "../credentials/profiles.ts";
+import type { Host } from "../host.ts";
+import { type Format, readFormat } from "../output/print-items.ts";
+
+/** What a command runs with. */
+export interface CommandCall {
+  readonly host: Host;
+  readonly contract: Contract;
+  readonly store: ProfileStore;
+  /** What follows the name of the command. */
+  readonly words: readonly string[];
+}
+
+export interface Command {
+  readonly name: string;
+  /** What stands after the name in help: `SUBJECT PERMISSION [RESOURCE]`. */
+  readonly usage: string;
+  readonly help: string;
+  /** Its flags, besides those of all commands. */
+  readonly flags: readonly Flag[];
+  readonly run: (call: CommandCall, parsed: ParsedArguments) => Promise<ExitCode>;
+}
+
+export function readConnectionFlags(parsed: ParsedArguments): ConnectionFlags {
+  return {
+    server: single(parsed, "server"),
+    profile: single(parsed, "profile"),
+    org: single(parsed, "org"),
+    project: single(parsed, "project"),
+    plainHttp: isSet(parsed, "plain-http"),
+  };
+}
+
+export function connectTo({ host, store }: CommandCall, parsed: ParsedArguments): Promise<Connection> {
+  return connect(host, store, readConnectionFlags(parsed));
+}
+
+export function formatOf({ host }: CommandCall, parsed: ParsedArguments): Format {
+  return readFormat(single(parsed, "output"), host.isTerminal);
+}
+
+/** Returns the flags of a command with those of all. */
+export function withGlobal(flags: readonly Flag[]): readonly Flag[] {
+  return [...flags, ...globalFlags.filter(({ name }) => flags.every((each) => each.name !== name))];
+}

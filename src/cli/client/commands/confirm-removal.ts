@@ -1,0 +1,31 @@
+import { CommandError } from "../command-error.ts";
+import type { FoundMethod } from "../contract/find-method.ts";
+import { kebab } from "../contract/names.ts";
+import type { Host } from "../host.ts";
+import { escapeText } from "../output/escape-text.ts";
+
+/** Reports whether a verb takes away what it does not give back. */
+export function removes(verb: string): boolean {
+  return /^(delete|purge|erase|revoke|batchDelete)/.test(verb);
+}
+
+/**
+ * Asks before something is removed.
+ *
+ * @throws CommandError if the person says no, or if there is nobody to ask.
+ */
+export async function confirmRemoval(host: Host, found: readonly FoundMethod[], isConfirmed: boolean): Promise<void> {
+  const [first] = found;
+  if (isConfirmed || first === undefined || !removes(first.method.verb)) return;
+  const verb = kebab(first.method.verb);
+  const paths = found.map(({ segments }) => segments.join("/"));
+  const what = paths.length === 1 ? (paths[0] ?? "") : `${paths.length} resources, from ${paths[0] ?? ""}`;
+  if (!host.isInteractive) {
+    throw new CommandError(`${verb} ${what} needs --yes where nobody can be asked`, {
+      reason: "CONFIRMATION_NEEDED",
+      next: `tenantry ${verb} ${paths.join(" ")} --yes`,
+    });
+  }
+  const answer = await host.ask(`${verb} ${escapeText(what)}? [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("nothing was changed", { reason: "NOT_CONFIRMED" });
+}

@@ -1,0 +1,147 @@
+// Help, which fits a screen of 24 lines where it can.
+import { type Flag, distinct, fieldsOf, globalFlags } from "../arguments/flags.ts";
+import { fold } from "../arguments/nearest.ts";
+import type { Contract, Method } from "../contract/contract.ts";
+import { methodsOfVerb, verbsOf } from "../contract/find-method.ts";
+import { flagOf, kebab } from "../contract/names.ts";
+import { pad, shorten } from "../output/text-width.ts";
+import { commands, serviceCommands } from "./all-commands.ts";
+import type { Command } from "./command.ts";
+import { flagsOf } from "./verb-command.ts";
+
+/** Returns the help of `tenantry --help`. */
+export function mainHelp({ methods }: Contract): string {
+  const collections = [
+    ...new Set(methods.filter(({ verb }) => verb === "list").map(({ path }) => path.split("/").at(-1) ?? "")),
+  ];
+  return `Manages organisations, projects, members, groups and their access.
+
+  tenantry login --server URL                         sign in with the browser
+  tenantry list orgs                                  list; also get, create, update, delete
+  tenantry create orgs/acme/members/dora --display-name "Dora M."
+  tenantry update members/dora --label site=north --org acme
+  tenantry explain members/dora iam.groups.update --org acme
+
+Commands: ${wrap(["get", "list", "create", "update", "delete", ...commands.map(({ name }) => name)], 10)}
+Verbs:    ${wrap(ownVerbs(methods), 10)}
+Paths:    COLLECTION/NAME/COLLECTION/NAME, a name or @ID, - for all; below --org without
+          a slash in front. ${wrap(collections.toSorted(), 10, 18)}
+Service:  ${wrap(Object.keys(serviceCommands), 10)}
+
+  -o, --output table|json|yaml|name|csv    --org, --project, --profile, --server, --yes
+  tenantry COMMAND --help, tenantry create members --help: what a command takes
+`;
+}
+
+/** Returns the verbs that only some collections have. */
+function ownVerbs(methods: readonly Method[]): readonly string[] {
+  const standard = new Set(["get", "list", "create", "update", "delete", ...commands.map(({ name }) => name)]);
+  const all = methods
+    .filter(({ path }) => path.split("/").length > 1 && !path.startsWith("services/*/"))
+    .map(({ verb }) => kebab(verb));
+  return [...new Set(all)].filter((verb) => !standard.has(verb) && !verb.startsWith("batch-")).toSorted();
+}
+
+/** Writes words in lines of 88 columns, all but the first indented. */
+function wrap(words: readonly string[], indent: number, used = 0): string {
+  let column = indent + used;
+  return words
+    .map((word, index) => {
+      const text = index === words.length - 1 ? word : `${word}, `;
+      const breaks = column + text.trimEnd().length > 88 && index > 0;
+      column = breaks ? indent + text.length : column + text.length;
+      return breaks ? `\n${" ".repeat(indent)}${text}` : text;
+    })
+    .join("")
+    .replaceAll(/ +\n/g, "\n");
+}
+
+/** Returns the help of a command that is no verb of the API. */
+export function commandHelp({ name, usage, help, flags }: Command, columns: number): string {
+  return `${help}.\n\n  tenantry ${name}${usage === "" ? "" : ` ${usage}`}\n\n${flagLines([...flags, ...globalFlags], columns)}`;
+}
+
+/**
+ * Returns the help of a verb.
+ *
+ * @param path whose flags to list, such as `orgs/acme/members`, or a collection alone, `members`; undefined to list the paths.
+ */
+export function verbHelp(contract: Contract, verb: string, path: string | undefined, columns: number): string {
+  const methods = methodsOfVerb(contract, verb);
+  const shown = path === undefined ? methods : methods.filter((method) => isMeant(method, path));
+  const [method, ...others] = shown.length === 0 ? methods : shown;
+  if (method === undefined) return "";
+  const isOne = others.every((each) => each.name === method.name);
+  const uses = [
+    ...new Set((shown.length === 0 ? methods : shown).map((each) => `  tenantry ${verb} ${usageOf(each)}`)),
+  ];
+  if (!isOne) {
+    const example = methods.find(({ path: each }) => each.endsWith("members")) ?? method;
+    const name = example.path.split("/").findLast((each) => each !== "*") ?? "";
+    return `${uses.join("\n")}\n\nWhat each takes: tenantry ${verb} ${name} --help\n\n${flagLines(globalFlags, columns)}`;
+  }
+  return `${method.help}.\n\n${uses.join("\n")}\n\n${flagLines(requiredFirst(contract, method), columns)}
+Also the flags of all commands: ${globalFlags.map(({ name }) => `--${name}`).join(", ")}.\n`;
+}
+
+function requiredFirst(contract: Contract, method: Method): readonly Flag[] {
+  const required = new Set(
+    fieldsOf(contract, method)
+      .filter(({ mode }) => mode === "required")
+      .map(flagOf),
+  );
+  const flags = distinct(flagsOf(contract, method));
+  const isUpdate = method.verb === "update";
+  return flags
+    .map((flag) => (required.has(flag.name) && !isUpdate ? { ...flag, help: `${flag.help} (required)` } : flag))
+    .toSorted((one, other) => Number(required.has(other.name)) - Number(required.has(one.name)));
+}
+
+function isMeant({ path }: Method, given: string): boolean {
+  const segments = given.replace(/^\//, "").split("/");
+  const pattern = path.split("/");
+  const collection = pattern.findLast((each) => each !== "*") ?? "";
+  if (segments.length === 1) return fold(collection) === fold(segments[0] ?? "");
+  const isCollectionPath = [pattern.length, pattern.length + 1].includes(segments.length);
+  const start = pattern.length - segments.length;
+  const matchesAt = (offset: number): boolean =>
+    pattern
+      .slice(Math.max(0, offset))
+      .every((each, index) => each === "*" || fold(each) === fold(segments[index] ?? ""));
+  return (isCollectionPath && matchesAt(0)) || (start > 0 && matchesAt(start));
+}
+
+function usageOf({ path, verb }: Method): string {
+  const segments = path.split("/");
+  const names = segments.map((each, index) => (each === "*" ? nounOf(segments[index - 1] ?? "") : each));
+  return `${names.join("/")}${verb === "create" ? "/NAME" : ""}`;
+}
+
+function nounOf(collection: string): string {
+  return kebab(collection).replace(/ies$/, "y").replace(/s$/, "").toUpperCase();
+}
+
+function flagLines(flags: readonly Flag[], columns: number): string {
+  const titles = flags.map(
+    ({ name, short, value }) =>
+      `  ${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
+  );
+  const width = Math.min(34, Math.max(...titles.map(({ length }) => length)) + 2);
+  return titles
+    .map((title, index) => `${shorten(`${pad(title, width - 1)} ${flags[index]?.help ?? ""}`, columns)}\n`)
+    .join("");
+}
+
+/** Returns all that can stand as the first word. */
+export function allCommands(contract: Contract): readonly string[] {
+  return [
+    ...new Set([
+      ...verbsOf(contract),
+      ...commands.map(({ name }) => name),
+      "changes",
+      "run",
+      "help",
+      ...Object.keys(serviceCommands),
+    ]),
+  ];
+}

@@ -1,0 +1,180 @@
+// Decides which service a command calls, and as whom.
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { didYouMean } from "../arguments/nearest.ts";
+import type { PathContext } from "../contract/find-method.ts";
+import type { Host } from "../host.ts";
+import { type Credential, type Service, createService } from "../http/service.ts";
+import { isLoopback, readServiceUrl } from "../http/service-url.ts";
+import { requestTokens } from "./oauth.ts";
+import type { Profile, ProfileStore, Secret } from "./profiles.ts";
+
+/** The flags that say where to call. */
+export interface ConnectionFlags {
+  readonly server: string | undefined;
+  readonly profile: string | undefined;
+  readonly org: string | undefined;
+  readonly project: string | undefined;
+  readonly plainHttp: boolean;
+}
+
+export interface Connection {
+  readonly service: Service;
+  readonly context: PathContext;
+  /** Where the credential comes from: `the profile acme`. */
+  readonly source: string;
+}
+
+const defaultUrl = "http://localhost:8080";
+const answerTimeoutMs = 120_000;
+
+/** Returns the address that flags and settings name; undefined if they name none. */
+export function namedServer(host: Host, flags: ConnectionFlags): string | undefined {
+  const { server, plainHttp } = flags;
+  if (server !== undefined) return readServiceUrl(server, "--server", plainHttp);
+  const fromEnv = host.env["TENANTRY_URL"];
+  return fromEnv ? readServiceUrl(fromEnv, "TENANTRY_URL", plainHttp) : undefined;
+}
+
+/**
+ * Returns the service with the first credential there is: TENANTRY_API_KEY, that of a profile of the service, and, for a service on this
+ * machine, the key of its operator in the data directory.
+ *
+ * @throws CommandError if there is none.
+ */
+export async function connect(
+  host: Host,
+  store: ProfileStore,
+  flags: ConnectionFlags,
+  timeoutMs = answerTimeoutMs,
+): Promise<Connection> {
+  const url = namedServer(host, flags);
+  const chosen = flags.profile ?? host.env["TENANTRY_PROFILE"];
+  const connected = (address: string, credential: Credential, source: string, profile?: Profile): Connection => ({
+    service: createService({ url: address, credential, signal: host.signal, timeoutMs }),
+    context: {
+      org: flags.org ?? host.env["TENANTRY_ORG"] ?? profile?.org,
+      // A project of the profile is in the org of the profile.
+      project: flags.project ?? (flags.org === undefined ? profile?.project : undefined),
+    },
+    source,
+  });
+  const key = host.env["TENANTRY_API_KEY"];
+  if (key && flags.profile === undefined) {
+    return connected(url ?? defaultUrl, fixed(checkKey(key, "TENANTRY_API_KEY")), "TENANTRY_API_KEY");
+  }
+  const found = await findProfile(store, chosen, url);
+  if (found !== undefined) {
+    const [name, profile] = found;
+    const address = readServiceUrl(profile.url, `the profile ${name}`, flags.plainHttp || profile.plainHttp);
+    return connected(address, await profileCredential(host, store, name, address), `the profile ${name}`, profile);
+  }
+  const local = await readOperatorKey(host, url ?? defaultUrl);
+  if (local !== undefined) return connected(url ?? defaultUrl, fixed(local.key), local.file);
+  throw new CommandError(`nobody is signed in${url === undefined ? "" : ` at ${url}`}`, {
+    exitCode: exitCodes.denied,
+    reason: "NOT_SIGNED_IN",
+    next: url === undefined ? "tenantry login --server URL" : `tenantry login --server ${url}`,
+  });
+}
+
+/** Returns the profile to use: the one that is named, or the current one, or the only one of a service that is named. */
+async function findProfile(
+  store: ProfileStore,
+  chosen: string | undefined,
+  url: string | undefined,
+): Promise<readonly [name: string, profile: Profile] | undefined> {
+  const { current, profiles } = await store.read();
+  if (chosen !== undefined) {
+    const profile = profiles.get(chosen);
+    if (profile === undefined) {
+      throw new CommandError(`there is no profile ${JSON.stringify(chosen)}${didYouMean(chosen, profiles.keys())}`, {
+        next: "tenantry config",
+      });
+    }
+    // A secret goes only to the service that it is of.
+    if (url !== undefined && profile.url !== url) {
+      throw new CommandError(`the profile ${chosen} is for ${profile.url}, and not for ${url}`, {
+        next: "tenantry config",
+      });
+    }
+    return [chosen, profile];
+  }
+  const ofService = [...profiles].filter(([, profile]) => url === undefined || profile.url === url);
+  return ofService.find(([name]) => name === current) ?? (ofService.length === 1 ? ofService[0] : undefined);
+}
+
+function fixed(token: string): Credential {
+  return { token: () => Promise.resolve(token), renew: () => Promise.resolve(false) };
+}
+
+/** A token is refreshed so long before it expires. */
+const earlyMs = 60_000;
+
+async function profileCredential(host: Host, store: ProfileStore, name: string, url: string): Promise<Credential> {
+  const signedOut = (cause?: unknown): CommandError =>
+    new CommandError(`the session of the profile ${name} has ended`, {
+      exitCode: exitCodes.denied,
+      reason: "NOT_SIGNED_IN",
+      next: `tenantry login --profile ${name} --server ${url}`,
+      cause,
+    });
+  const readSecret = async (): Promise<Secret> => {
+    const secret = await store.readSecret(name);
+    if (secret === undefined) throw signedOut();
+    return secret;
+  };
+  let secret = await readSecret();
+  if ("apiKey" in secret) return fixed(secret.apiKey);
+
+  /** Replaces the tokens, unless another process has done so since `used` was read. */
+  const refresh = (used: string): Promise<Secret> =>
+    store.whileLocked(name, async () => {
+      const stored = await readSecret();
+      if ("apiKey" in stored || stored.accessToken !== used) return stored;
+      const grant = { grant_type: "refresh_token", refresh_token: stored.refreshToken };
+      const renewed = await requestTokens(url, stored.clientId, grant, host).catch((error: unknown) => {
+        throw error instanceof CommandError && error.reason === "invalid_grant" ? signedOut(error) : error;
+      });
+      await store.writeSecret(name, renewed);
+      return renewed;
+    });
+  const tokenOf = (each: Secret): string => ("apiKey" in each ? each.apiKey : each.accessToken);
+  return {
+    async token() {
+      if (!("apiKey" in secret) && secret.expireTime - earlyMs < host.now()) secret = await refresh(tokenOf(secret));
+      return tokenOf(secret);
+    },
+    async renew() {
+      secret = await refresh(tokenOf(secret));
+      return true;
+    },
+  };
+}
+
+/** Returns the key that a service on this machine has written for its operator; undefined if there is none that can be read. */
+async function readOperatorKey(
+  { env }: Host,
+  url: string,
+): Promise<{ readonly key: string; readonly file: string } | undefined> {
+  if (!isLoopback(new URL(url))) return undefined;
+  const path = join(env["TENANTRY_DATA"] ?? "data", "operator-key");
+  const file = await open(path, constants.O_RDONLY).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat();
+    if (size > 4_096) return undefined;
+    return { key: checkKey(await file.readFile("utf8"), path), file: path };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns a key that can be sent in a header. */
+export function checkKey(text: string, source: string): string {
+  const key = text.trim();
+  if (/^[!-~]{1,4096}$/.test(key)) return key;
+  throw new CommandError(`${source} does not hold an API key, which is one word`);
+}

@@ -1,0 +1,127 @@
+// Runs a command line.
+import { contract } from "../../../gen/command-line.ts";
+import { globalFlags, isSet, parseArguments, single } from "./arguments/flags.ts";
+import { didYouMean } from "./arguments/nearest.ts";
+import { CommandError, type ExitCode, exitCodes } from "./command-error.ts";
+import { commands, serviceCommands } from "./commands/all-commands.ts";
+import { type CommandCall, withGlobal } from "./commands/command.ts";
+import { allCommands, commandHelp, mainHelp, verbHelp } from "./commands/help.ts";
+import { runVerb } from "./commands/verb-command.ts";
+import { complete } from "./completion/complete.ts";
+import { methodsOfVerb } from "./contract/find-method.ts";
+import { createProfileStore } from "./credentials/profiles.ts";
+import type { Host } from "./host.ts";
+import { escapeText } from "./output/escape-text.ts";
+
+/**
+ * Runs a command, and prints its error.
+ *
+ * @param words of the command line, after `tenantry`.
+ * @param version of the program.
+ */
+export async function runCommandLine(host: Host, words: readonly string[], version: string): Promise<ExitCode> {
+  try {
+    return await dispatch(host, words, version);
+  } catch (error) {
+    if (host.signal.aborted) return exitCodes.refused;
+    return printError(host, error);
+  }
+}
+
+async function dispatch(host: Host, words: readonly string[], version: string): Promise<ExitCode> {
+  const { command, rest } = splitCommand(words);
+  const call: CommandCall = { host, contract, store: createProfileStore(host), words: rest };
+  if (command === undefined) {
+    host.print(rest.includes("--version") ? `${version}\n` : mainHelp(contract));
+    return exitCodes.done;
+  }
+  if (command === "__complete") return printCompletions(call);
+  if (command === "help") return dispatch(host, rest.length === 0 ? [] : [...rest, "--help"], version);
+  const own = commands.find(({ name }) => name === command);
+  if (own !== undefined) {
+    const parsed = parseArguments(rest, withGlobal(own.flags), own.name);
+    if (!isSet(parsed, "help")) return own.run(call, parsed);
+    host.print(commandHelp(own, host.columns));
+    return exitCodes.done;
+  }
+  if (Object.hasOwn(serviceCommands, command)) {
+    throw new CommandError(`${command} must be the first word`, { next: `tenantry ${[command, ...rest].join(" ")}` });
+  }
+  const [verb, verbWords] = expand(command, rest);
+  if (methodsOfVerb(contract, verb).length === 0) {
+    throw new CommandError(
+      `there is no command ${JSON.stringify(command)}${didYouMean(command, allCommands(contract))}`,
+      { next: "tenantry --help" },
+    );
+  }
+  if (isHelpAsked(verbWords)) {
+    host.print(
+      verbHelp(
+        contract,
+        verb,
+        verbWords.find((each) => !each.startsWith("-")),
+        host.columns,
+      ),
+    );
+    return exitCodes.done;
+  }
+  return runVerb({ ...call, words: verbWords }, verb);
+}
+
+function isHelpAsked(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return words.slice(0, end === -1 ? undefined : end).some((each) => each === "--help" || each === "-h");
+}
+
+/** Finds the command behind flags of all commands: `tenantry --org acme list members`. */
+function splitCommand(words: readonly string[]): {
+  readonly command: string | undefined;
+  readonly rest: readonly string[];
+} {
+  const takesValue = (word: string): boolean =>
+    globalFlags.some(
+      ({ name, short, value }) => value !== undefined && (word === `--${name}` || word === `-${short ?? ""}`),
+    );
+  let index = 0;
+  while (index < words.length && words[index]?.startsWith("-") === true)
+    index += takesValue(words[index] ?? "") ? 2 : 1;
+  const command = words[index];
+  if (command !== undefined) return { command, rest: [...words.slice(index + 1), ...words.slice(0, index)] };
+  const known = [...globalFlags, { name: "version", help: "" }];
+  single(parseArguments(words, known, "tenantry"), "output");
+  return { command, rest: words };
+}
+
+/** Returns the verb that a shorter form stands for. */
+function expand(command: string, words: readonly string[]): readonly [verb: string, words: readonly string[]] {
+  const [first, second, ...others] = words;
+  const isPath = first !== undefined && !first.startsWith("-");
+  if (command === "changes") {
+    return ["list", isPath ? [`${first.replace(/\/$/, "")}/changes`, ...words.slice(1)] : ["changes", ...words]];
+  }
+  const isOperation = second !== undefined && !second.startsWith("-");
+  if (command === "run" && isPath && isOperation) return ["run", [first, `--operation=${second}`, ...others]];
+  return [command, words];
+}
+
+async function printCompletions(call: CommandCall): Promise<ExitCode> {
+  const words = call.words[0] === "--" ? call.words.slice(1) : call.words;
+  // A line that cannot be completed is none of an error.
+  const found = await complete(call, words).catch(() => []);
+  call.host.print(found.map((each) => `${each}\n`).join(""));
+  return exitCodes.done;
+}
+
+/** Prints an error as one line: for people on a terminal, and else as JSON. */
+function printError(host: Host, error: unknown): ExitCode {
+  if (!(error instanceof CommandError)) throw error;
+  const { message, next, reason, body, exitCode } = error;
+  if (host.isInteractive) {
+    host.warn(`error: ${escapeText(message)}${next === undefined ? "" : `\n  next: ${escapeText(next)}`}\n`);
+  } else {
+    const shown =
+      typeof body === "object" && body !== null && "error" in body ? body.error : { status: reason, message };
+    host.warn(`${JSON.stringify({ error: shown, ...(next !== undefined && { next }) })}\n`);
+  }
+  return exitCode;
+}

@@ -1,0 +1,104 @@
+import { mkdtemp, copyFile, readFile, rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { findProgram, serviceCommands } from "../../../bin/find-program.js";
+import { contract } from "../../../gen/command-line.ts";
+import { fieldsOf, globalFlags } from "../../../src/cli/client/arguments/flags.ts";
+import { commands, serviceCommands as described } from "../../../src/cli/client/commands/all-commands.ts";
+import { flagsOf } from "../../../src/cli/client/commands/verb-command.ts";
+import { verbsOf } from "../../../src/cli/client/contract/find-method.ts";
+import { flagOf } from "../../../src/cli/client/contract/names.ts";
+import { openCompany } from "../../access/callers.ts";
+import { sharedServer } from "../../support/shared-server.ts";
+import { openTerminal } from "./terminal.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+test("no field has the flag of something else", () => {
+  const others = new Set(globalFlags.map(({ name }) => name));
+  for (const method of contract.methods) {
+    const flags = fieldsOf(contract, method).map(flagOf);
+    expect(flags.filter((flag) => others.has(flag))).toEqual([]);
+    const own = flagsOf(contract, method).map(({ name }) => name);
+    expect(own.filter((flag, index) => own.indexOf(flag) !== index)).toEqual([]);
+  }
+});
+
+test("a command has the name of a verb only to stand for it", () => {
+  const verbs = verbsOf(contract);
+  expect(commands.map(({ name }) => name).filter((name) => verbs.includes(name))).toEqual(["check", "explain", "wait", "watch"]);
+  expect(serviceCommands.filter((name) => verbs.includes(name))).toEqual([]);
+  expect(Object.keys(described).toSorted()).toEqual(serviceCommands.toSorted());
+});
+
+test("every method has its help, and the help of all commands fits a screen", async () => {
+  const terminal = await openTerminal();
+  const { stdout } = await terminal.run("--help");
+  expect(stdout.split("\n").length).toBeLessThanOrEqual(24 + 1);
+  expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
+  for (const verb of verbsOf(contract)) {
+    const own = await terminal.run(`${verb} --help`);
+    expect([own.code, own.stdout]).toEqual([0, expect.stringContaining(`tenantry ${verb}`)]);
+  }
+  for (const { name } of commands) expect((await terminal.run(`${name} --help`)).stdout).toContain(`tenantry ${name}`);
+  expect((await terminal.run("create members --help")).stdout).toContain("--display-name TEXT");
+});
+
+test("the bundle is one file that runs alone, and has nothing of the service", async () => {
+  const { modules } = JSON.parse(await readFile(join(root, "build/command-line.json"), "utf8")) as { modules: readonly string[] };
+  const allowed = /^(src\/cli\/client\/|gen\/command-line\.ts$|package\.json$|node_modules\/yaml\/|\0)/;
+  expect(modules.filter((path) => !allowed.test(path))).toEqual([]);
+  const folder = await mkdtemp(join(tmpdir(), "tenantry-alone-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const alone = join(folder, "tenantry.mjs");
+  await copyFile(findProgram(root, "command line"), alone);
+  const { url, operatorKey } = await sharedServer();
+  const run = async (...words: readonly string[]) => {
+    const env = { PATH: process.env["PATH"], HOME: folder, TENANTRY_URL: url, TENANTRY_API_KEY: operatorKey };
+    return promisify(execFile)(process.execPath, [alone, ...words], { env, cwd: folder });
+  };
+  expect((await run("get", "orgs/system", "-o", "name")).stdout).toBe("/orgs/system\n");
+  await expect(run("get", "orgs/nowhere")).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('{"error":{') });
+});
+
+test("edit changes what was written, with the etag, and keeps what somebody else has changed meanwhile", async () => {
+  const server = await sharedServer();
+  const company = await openCompany("Connect", server);
+  const { key } = await company.joinAs("owner", "olive");
+  const env = { TENANTRY_URL: server.url, TENANTRY_API_KEY: key, TENANTRY_ORG: company.org.name };
+  const terminal = await openTerminal({ env });
+  const { writeFile } = await import("node:fs/promises");
+  const rewrite = (from: string, to: string) => async (file: string) => {
+    await writeFile(file, (await readFile(file, "utf8")).replace(from, to));
+  };
+  const edited = await terminal.run("edit members/olive --output json", { edit: rewrite("display_name: olive", "display_name: Olive O.\nlabels: {site: north}") });
+  expect(JSON.parse(edited.stdout)).toMatchObject({ display_name: "Olive O.", labels: { site: "north" } });
+  expect((await terminal.run("edit members/olive")).stderr).toBe("Nothing was changed.\n");
+  const late = async (file: string): Promise<void> => {
+    await terminal.run("update members/olive --description changed");
+    await rewrite("Olive O.", "Lost")(file);
+  };
+  expect(await terminal.run("edit members/olive", { edit: late })).toMatchObject({ code: 1, stderr: expect.stringMatching(/What you wrote is in .*has changed/s) });
+  expect((await terminal.run("get members/olive --output json")).stdout).toContain("Olive O.");
+});
+
+test("watch prints changes as they are made, and goes on where it was interrupted", async () => {
+  const server = await sharedServer();
+  const company = await openCompany("Connect", server);
+  const { key } = await company.joinAs("owner", "olive");
+  const terminal = await openTerminal({ env: { TENANTRY_URL: server.url, TENANTRY_API_KEY: key } });
+  const first = await terminal.run(`changes orgs/${company.org.name} --limit 1 --output json`, { isTerminal: false });
+  const [{ revision }] = JSON.parse(first.stdout) as [{ revision: string }];
+  const stopping = new AbortController();
+  const watching = terminal.run(`watch orgs/${company.org.name} --after-revision ${revision}`, {
+    signal: stopping.signal,
+    onOutput: (text) => text.includes("/members/wanda") && stopping.abort(),
+  });
+  await company.join("wanda");
+  const { stdout, stderr } = await watching;
+  expect(stdout).toContain(`/orgs/${company.org.name}/members/wanda`);
+  expect(stderr).toMatch(/^To go on: tenantry watch orgs\/\S+ --after-revision [\da-f-]+\n$/);
+});

@@ -1,0 +1,192 @@
+// Services and machines that are not to be trusted.
+import { chmod, mkdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Terminal, openTerminal } from "./terminal.ts";
+import { sendJson, startHostileService } from "./hostile-service.ts";
+
+const key = "tenantry_secret";
+
+test("what a terminal would obey is shown as text, in every format", async () => {
+  const name = "a\u001b]0;owned\u0007\u009b31m\u202eb\nc";
+  const item = { path: `/orgs/${name}`, name, display_name: name, labels: { [name]: name }, state: name };
+  const { url } = await startHostileService((_request, response) =>
+    sendJson(response, { ...item, orgs: [item], nested: [{ name }] }),
+  );
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  for (const command of ["list orgs", "get orgs/acme", "whoami"]) {
+    for (const format of ["table", "json", "yaml", "name", "csv"]) {
+      const { shown } = await terminal.run(`${command} --output ${format}`);
+      expect(shown).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e]/);
+    }
+  }
+  const { stdout } = await terminal.run("get orgs/acme --output json");
+  expect(JSON.parse(stdout)).toMatchObject({ name });
+});
+
+test("errors of a service are text as well", async () => {
+  const { url } = await startHostileService((_request, response) =>
+    sendJson(response, { error: { code: 400, status: "X", message: "\u001b[2Jgone" } }, 400),
+  );
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  expect(await terminal.run("list orgs")).toMatchObject({ code: 1, stderr: "error: \\u001b[2Jgone\n" });
+});
+
+test("a redirect is not followed, so that nobody else gets the credential", async () => {
+  const other = await startHostileService((_request, response) => sendJson(response, {}));
+  const { url, requests } = await startHostileService((_request, response) =>
+    response.writeHead(307, { location: `${other.url}/iam/v1alpha/orgs` }).end(),
+  );
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  for (const command of ["list orgs", "api GET /x", "create orgs/a", "watch orgs/acme", "login --no-browser"]) {
+    const { code, stderr } = await terminal.run(command);
+    expect([code, stderr]).toEqual([expect.not.toBeOneOf([0]), expect.stringMatching(/answers 307/)]);
+  }
+  expect(requests[0]?.authorization).toBe(`Bearer ${key}`);
+  expect(other.requests).toEqual([]);
+});
+
+test("a path cannot lead to another host, or out of the API", async () => {
+  const { url, requests } = await startHostileService((_request, response) => sendJson(response, {}));
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  for (const path of ["@example.com/x", "orgs/..%2f..%2fx", "orgs/a?b=c#d", "orgs/a b"]) await terminal.run(`get '${path}'`);
+  await terminal.run("api GET @example.com/x");
+  expect(requests.map(({ line }) => line)).toEqual([
+    "GET /iam/v1alpha/orgs/..%252f..%252fx",
+    "GET /iam/v1alpha/orgs/a%3Fb%3Dc%23d",
+    "GET /iam/v1alpha/orgs/a%20b",
+    "GET /iam/v1alpha/@example.com/x",
+  ]);
+  expect(await terminal.run("get orgs/../../x")).toMatchObject({ code: 64 });
+});
+
+test("an answer that does not end is cut off", async () => {
+  const { url } = await startHostileService((_request, response) => {
+    const piece = Buffer.alloc(4 * 1024 * 1024, " ");
+    const send = (): void => void (response.destroyed || response.write(piece, send));
+    send();
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  expect(await terminal.run("list orgs")).toMatchObject({ code: 1, stderr: expect.stringContaining("more than 64 MiB") });
+});
+
+test("a call is repeated with the same request_id while the service is too busy, and no call that has none", async () => {
+  const ids: unknown[] = [];
+  const { url, requests } = await startHostileService((request, response) => {
+    ids.push(new URL(request.url ?? "", "http://x").searchParams.get("request_id"));
+    if (ids.length % 2 === 0) return sendJson(response, { path: "/orgs/a" });
+    response.setHeader("retry-after", "0");
+    sendJson(response, { error: { code: 503, status: "UNAVAILABLE", message: "busy" } }, 503);
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  expect(await terminal.run("create orgs/a --output name")).toMatchObject({ code: 0 });
+  expect(ids).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), ids[0]]);
+  expect(await terminal.run("api POST /iam/v1alpha/x")).toMatchObject({ code: 5 });
+  expect(requests).toHaveLength(3);
+});
+
+/** Writes a profile whose access token has expired. */
+async function writeProfile({ home }: Terminal, url: string): Promise<string> {
+  const directory = join(home, ".config/tenantry");
+  await mkdir(join(directory, "credentials"), { recursive: true, mode: 0o700 });
+  const profile = { url, member: "/orgs/acme/members/alice" };
+  await writeFile(join(directory, "config.json"), JSON.stringify({ current: "acme", profiles: { acme: profile } }), { mode: 0o600 });
+  const secret = { accessToken: "old", refreshToken: "r0", expireTime: 0, clientId: "c" };
+  await writeFile(join(directory, "credentials/acme.json"), JSON.stringify(secret), { mode: 0o600 });
+  return directory;
+}
+
+function startRefreshing() {
+  let refreshes = 0;
+  return startHostileService((request, response, body) => {
+    if (request.url !== "/oauth2/token") return sendJson(response, { orgs: [] });
+    const isCurrent = new URLSearchParams(body).get("refresh_token") === `r${refreshes}`;
+    if (!isCurrent) return sendJson(response, { error: "invalid_grant", error_description: "it was replaced" }, 400);
+    refreshes++;
+    return sendJson(response, { access_token: `a${refreshes}`, refresh_token: `r${refreshes}`, expires_in: 3600 });
+  });
+}
+
+test("of many commands at once, one refreshes the tokens, and the others use them", async () => {
+  const terminal = await openTerminal();
+  const { url, requests } = await startRefreshing();
+  const directory = await writeProfile(terminal, url);
+  // A process that was killed has left its lock.
+  await writeFile(join(directory, "credentials/acme.json.lock"), "999999999", { mode: 0o600 });
+  const ran = await Promise.all(Array.from({ length: 8 }, () => terminal.run("list orgs")));
+  expect(ran.map(({ code }) => code)).toEqual(Array(8).fill(0));
+  expect(requests.filter(({ line }) => line === "POST /oauth2/token")).toHaveLength(1);
+  expect(new Set(requests.flatMap(({ authorization }) => authorization ?? []))).toEqual(new Set(["Bearer a1"]));
+  const file = join(directory, "credentials/acme.json");
+  expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ accessToken: "a1", refreshToken: "r1" });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test("a session that has ended says how to sign in again", async () => {
+  const terminal = await openTerminal();
+  const { url } = await startHostileService((_request, response) => sendJson(response, { error: "invalid_grant" }, 400));
+  await writeProfile(terminal, url);
+  expect(await terminal.run("list orgs")).toMatchObject({
+    code: 4,
+    stderr: `error: the session of the profile acme has ended\n  next: tenantry login --profile acme --server ${url}\n`,
+  });
+});
+
+test("a secret that others can read, or that is a link, is not used", async () => {
+  const terminal = await openTerminal();
+  const { url, requests } = await startRefreshing();
+  const directory = await writeProfile(terminal, url);
+  const file = join(directory, "credentials/acme.json");
+  await chmod(file, 0o640);
+  expect(await terminal.run("list orgs")).toMatchObject({ code: 4, stderr: expect.stringMatching(/its mode is 0640.*\n {2}next: chmod 600/s) });
+  await chmod(file, 0o600);
+  await rename(file, `${file}.other`);
+  await symlink(`${file}.other`, file);
+  expect(await terminal.run("list orgs")).toMatchObject({ code: 4, stderr: expect.stringContaining("is a link") });
+  expect(requests).toEqual([]);
+});
+
+test("the secret of a profile goes to its own service only", async () => {
+  const terminal = await openTerminal();
+  const [own, other] = await Promise.all([startRefreshing(), startRefreshing()]);
+  await writeProfile(terminal, own.url);
+  expect(await terminal.run(`list orgs --server ${other.url}`)).toMatchObject({ code: 4 });
+  expect(await terminal.run(`list orgs --server ${other.url} --profile acme`)).toMatchObject({ code: 64 });
+  expect(other.requests).toEqual([]);
+});
+
+test("nobody else can end a sign-in: the wait goes on", async () => {
+  const terminal = await openTerminal();
+  const { url, requests } = await startHostileService((request, response) => {
+    if (request.url === "/oauth2/token") return sendJson(response, { access_token: "a", refresh_token: "r", expires_in: 3600 });
+    if (request.url === "/iam/v1alpha/me") return sendJson(response, { member: { path: "/orgs/acme/members/alice" } });
+    return sendJson(response, { issuer: "https://iam.example.com", tenantry_command_line_client_id: "c" });
+  });
+  const answers: number[] = [];
+  const openBrowser = async (address: string): Promise<void> => {
+    const { searchParams } = new URL(address);
+    const [redirect = "", state = ""] = ["redirect_uri", "state"].map((name) => searchParams.get(name) ?? "");
+    const iss = "https://iam.example.com";
+    const call = async (query: Record<string, string>, path = ""): Promise<void> => {
+      const response = await fetch(`${redirect}${path}?${new URLSearchParams(query).toString()}`);
+      answers.push(response.status);
+    };
+    await call({ code: "theirs", iss, state: "x".repeat(43) });
+    await call({ code: "theirs", iss });
+    await call({ error: "access_denied", iss, state: `${state.slice(0, -1)}!` });
+    await call({ code: "ours", iss, state }, "/other");
+    await call({ code: "ours", iss, state });
+  };
+  expect(await terminal.run(`login --server ${url}`, { openBrowser })).toMatchObject({ code: 0 });
+  expect(answers).toEqual([404, 404, 404, 404, 200]);
+  expect(requests.filter(({ line }) => line === "POST /oauth2/token")).toHaveLength(1);
+  const mixedUp = async (address: string): Promise<void> => {
+    const { searchParams } = new URL(address);
+    const query = new URLSearchParams({ code: "ours", iss: "https://other.example.com", state: searchParams.get("state") ?? "" });
+    await fetch(`${searchParams.get("redirect_uri")}?${query.toString()}`);
+  };
+  expect(await terminal.run(`login --server ${url}`, { openBrowser: mixedUp })).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("the answer is from https://other.example.com, and not from https://iam.example.com"),
+  });
+});
