@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/change.proto.
  */
 export const file_iam_v1alpha_change: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMimQkKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDEjgKDWN1c3RvbWVyX3BhdGgYGiABKAlCIeBBA/pBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lciJmCgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABILCgdDUkVBVEVEEAESCwoHVVBEQVRFRBACEgsKB0RFTEVURUQQAxILCgdFWFBJUkVEEAQSCAoEUkVBRBAFEgoKBkVSQVNFRBAGIjcKBlNvdXJjZRIWChJTT1VSQ0VfVU5TUEVDSUZJRUQQABIICgRDQUxMEAESCwoHU0VSVklDRRACIj0KBFZpZXcSFAoQVklFV19VTlNQRUNJRklFRBAAEgkKBUJBU0lDEAESCAoERlVMTBACEgoKBlBST1ZFRBADIoACCgtDaGFuZ2VQcm9vZhITCgZyZWNvcmQYASABKAlCA+BBAxIRCgRoYXNoGAIgASgJQgPgQQMSNwoFdGV4dHMYAyADKAsyIy5pYW0udjFhbHBoYS5DaGFuZ2VQcm9vZi5UZXh0c0VudHJ5QgPgQQMSNQoEa2V5cxgEIAMoCzIiLmlhbS52MWFscGhhLkNoYW5nZVByb29mLktleXNFbnRyeUID4EEDGiwKClRleHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARorCglLZXlzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLiAQoLQ2hhbmdlc0hlYWQSLgoIb3JnX3BhdGgYASABKAlCHOBBA/pBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSFQoIcmV2aXNpb24YAiABKAlCA+BBAxItCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhEKBGhhc2gYBCABKAlCA+BBAxIQCgNqd3MYBSABKAlCA+BBAxI4Cg1jdXN0b21lcl9wYXRoGAYgASgJQiHgQQP6QRsKGWlhbS50ZW5hbnRyeS5kZXYvQ3VzdG9tZXIi7gEKEkxpc3RDaGFuZ2VzUmVxdWVzdBI3CgtwYXJlbnRfcGF0aBgBIAEoCUIi4EEB+kEcEhppYW0udGVuYW50cnkuZGV2L0NoYW5nZUxvZxIdCglwYWdlX3NpemUYAiABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgDIAEoCUIL4EEBukgFcgMogAgSEwoGZmlsdGVyGAQgASgJQgPgQQESFQoIb3JkZXJfYnkYBSABKAlCA+BBARIzCgR2aWV3GAYgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlZpZXdCC+BBAbpIBYIBAhABInwKE0xpc3RDaGFuZ2VzUmVzcG9uc2USJAoHY2hhbmdlcxgBIAMoCzITLmlhbS52MWFscGhhLkNoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSJgoEaGVhZBgEIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZXNIZWFkIlAKFUdldENoYW5nZXNIZWFkUmVxdWVzdBI3CgtwYXJlbnRfcGF0aBgBIAEoCUIi4EEC+kEcEhppYW0udGVuYW50cnkuZGV2L0NoYW5nZUxvZyKaAQoTV2F0Y2hDaGFuZ2VzUmVxdWVzdBIxCgtwYXJlbnRfcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIbCg5hZnRlcl9yZXZpc2lvbhgCIAEoCUID4EEBEjMKBHZpZXcYAyABKA4yGC5pYW0udjFhbHBoYS5DaGFuZ2UuVmlld0IL4EEBukgFggECEAEi0wEKFFdhdGNoQ2hhbmdlc1Jlc3BvbnNlEiUKBmNoYW5nZRgBIAEoCzITLmlhbS52MWFscGhhLkNoYW5nZUgAEkIKCmNoZWNrcG9pbnQYAiABKAsyLC5pYW0udjFhbHBoYS5XYXRjaENoYW5nZXNSZXNwb25zZS5DaGVja3BvaW50SAASFwoPcmVzdW1lX3JldmlzaW9uGAMgASgJGi4KCkNoZWNrcG9pbnQSEAoIcmV2aXNpb24YASABKAkSDgoGc3luY2VkGAIgASgIQgcKBWV2ZW50MsMFCg5DaGFuZ2VzU2VydmljZRL0AQoLTGlzdENoYW5nZXMSHy5pYW0udjFhbHBoYS5MaXN0Q2hhbmdlc1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0Q2hhbmdlc1Jlc3BvbnNlIqEBkAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAnVaMBIuL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1jdXN0b21lcnMvKn0vY2hhbmdlc1oWEhQvaWFtL3YxYWxwaGEvY2hhbmdlcxIpL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NoYW5nZXMSggIKDkdldENoYW5nZXNIZWFkEiIuaWFtLnYxYWxwaGEuR2V0Q2hhbmdlc0hlYWRSZXF1ZXN0GhguaWFtLnYxYWxwaGEuQ2hhbmdlc0hlYWQisQGQAgGiuxgfChBpYW0uY2hhbmdlcy5saXN0EgtwYXJlbnRfcGF0aILT5JMChAFaNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1jdXN0b21lcnMvKn0vY2hhbmdlczpoZWFkWhsSGS9pYW0vdjFhbHBoYS9jaGFuZ2VzOmhlYWQSLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzOmhlYWQStAEKDFdhdGNoQ2hhbmdlcxIgLmlhbS52MWFscGhhLldhdGNoQ2hhbmdlc1JlcXVlc3QaIS5pYW0udjFhbHBoYS5XYXRjaENoYW5nZXNSZXNwb25zZSJdkAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAjESLy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzOndhdGNoMAFCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9jaGFuZ2UucHJvdG8SC2lhbS52MWFscGhhIpIBCglDaGFuZ2VMb2cSEQoEcGF0aBgBIAEoCUID4EEDOnLqQW8KGmlhbS50ZW5hbnRyeS5kZXYvQ2hhbmdlTG9nEhJvcmdzL3tvcmd9L2NoYW5nZXMSHGN1c3RvbWVycy97Y3VzdG9tZXJ9L2NoYW5nZXMSB2NoYW5nZXMaBHBhdGgqB2NoYW5nZXMyB2NoYW5nZXMimQkKBkNoYW5nZRIuCghvcmdfcGF0aBgBIAEoCUIc4EED+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEhUKCHBvc2l0aW9uGAMgASgFQgPgQQMSLQoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIrCgR0eXBlGAUgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlR5cGVCA+BBAxITCgZtZXRob2QYBiABKAlCA+BBAxIaCg1yZXNvdXJjZV90eXBlGAcgASgJQgPgQQMSGAoLcmVzb3VyY2VfaWQYCCABKAlCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAkgASgJQgngQQP6QQMKASoSMwoKYWN0b3JfcGF0aBgKIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchI6ChFpbXBlcnNvbmF0b3JfcGF0aBgLIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCg1jcmVkZW50aWFsX2lkGAwgASgJQgPgQQMSGQoMb25fYmVoYWxmX29mGA0gASgJQgPgQQMSEwoGcmVhc29uGA4gASgJQgPgQQMSFwoKcmVxdWVzdF9pZBgPIAEoCUID4EEDEhsKDnJlbW90ZV9hZGRyZXNzGBAgASgJQgPgQQMSFwoKdXNlcl9hZ2VudBgRIAEoCUID4EEDEi8KBnNvdXJjZRgSIAEoDjIaLmlhbS52MWFscGhhLkNoYW5nZS5Tb3VyY2VCA+BBAxIxCghlbmRfdGltZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIsCgZiZWZvcmUYFCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoFYWZ0ZXIYFSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSGwoOY2hhbmdlZF9maWVsZHMYFiADKAlCA+BBAxIsCgVwcm9vZhgXIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZVByb29mQgPgQQMSHAoPd2l0aGhlbGRfZmllbGRzGBggAygJQgPgQQMSGgoNZXJhc2VkX2ZpZWxkcxgZIAMoCUID4EEDEjgKDWN1c3RvbWVyX3BhdGgYGiABKAlCIeBBA/pBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lciJmCgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABILCgdDUkVBVEVEEAESCwoHVVBEQVRFRBACEgsKB0RFTEVURUQQAxILCgdFWFBJUkVEEAQSCAoEUkVBRBAFEgoKBkVSQVNFRBAGIjcKBlNvdXJjZRIWChJTT1VSQ0VfVU5TUEVDSUZJRUQQABIICgRDQUxMEAESCwoHU0VSVklDRRACIj0KBFZpZXcSFAoQVklFV19VTlNQRUNJRklFRBAAEgkKBUJBU0lDEAESCAoERlVMTBACEgoKBlBST1ZFRBADIoACCgtDaGFuZ2VQcm9vZhITCgZyZWNvcmQYASABKAlCA+BBAxIRCgRoYXNoGAIgASgJQgPgQQMSNwoFdGV4dHMYAyADKAsyIy5pYW0udjFhbHBoYS5DaGFuZ2VQcm9vZi5UZXh0c0VudHJ5QgPgQQMSNQoEa2V5cxgEIAMoCzIiLmlhbS52MWFscGhhLkNoYW5nZVByb29mLktleXNFbnRyeUID4EEDGiwKClRleHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARorCglLZXlzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLiAQoLQ2hhbmdlc0hlYWQSLgoIb3JnX3BhdGgYASABKAlCHOBBA/pBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSFQoIcmV2aXNpb24YAiABKAlCA+BBAxItCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhEKBGhhc2gYBCABKAlCA+BBAxIQCgNqd3MYBSABKAlCA+BBAxI4Cg1jdXN0b21lcl9wYXRoGAYgASgJQiHgQQP6QRsKGWlhbS50ZW5hbnRyeS5kZXYvQ3VzdG9tZXIi7gEKEkxpc3RDaGFuZ2VzUmVxdWVzdBI3CgtwYXJlbnRfcGF0aBgBIAEoCUIi4EEB+kEcEhppYW0udGVuYW50cnkuZGV2L0NoYW5nZUxvZxIdCglwYWdlX3NpemUYAiABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgDIAEoCUIL4EEBukgFcgMogAgSEwoGZmlsdGVyGAQgASgJQgPgQQESFQoIb3JkZXJfYnkYBSABKAlCA+BBARIzCgR2aWV3GAYgASgOMhguaWFtLnYxYWxwaGEuQ2hhbmdlLlZpZXdCC+BBAbpIBYIBAhABInwKE0xpc3RDaGFuZ2VzUmVzcG9uc2USJAoHY2hhbmdlcxgBIAMoCzITLmlhbS52MWFscGhhLkNoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSJgoEaGVhZBgEIAEoCzIYLmlhbS52MWFscGhhLkNoYW5nZXNIZWFkIlAKFUdldENoYW5nZXNIZWFkUmVxdWVzdBI3CgtwYXJlbnRfcGF0aBgBIAEoCUIi4EEC+kEcEhppYW0udGVuYW50cnkuZGV2L0NoYW5nZUxvZyK2AQoTV2F0Y2hDaGFuZ2VzUmVxdWVzdBIxCgtwYXJlbnRfcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIbCg5hZnRlcl9yZXZpc2lvbhgCIAEoCUID4EEBEjMKBHZpZXcYAyABKA4yGC5pYW0udjFhbHBoYS5DaGFuZ2UuVmlld0IL4EEBukgFggECEAESGgoNaW5pdGlhbF9zdGF0ZRgEIAEoCEID4EEBIoEDChRXYXRjaENoYW5nZXNSZXNwb25zZRIlCgZjaGFuZ2UYASABKAsyEy5pYW0udjFhbHBoYS5DaGFuZ2VIABJCCgpjaGVja3BvaW50GAIgASgLMiwuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVzcG9uc2UuQ2hlY2twb2ludEgAEjgKBXN0YXRlGAQgASgLMicuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVzcG9uc2UuU3RhdGVIABIXCg9yZXN1bWVfcmV2aXNpb24YAyABKAkSEAoIa2V5X3BhdGgYBSABKAkaYAoFU3RhdGUSFQoNcmVzb3VyY2VfdHlwZRgBIAEoCRIVCg1yZXNvdXJjZV9wYXRoGAIgASgJEikKCHJlc291cmNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBouCgpDaGVja3BvaW50EhAKCHJldmlzaW9uGAEgASgJEg4KBnN5bmNlZBgCIAEoCEIHCgVldmVudDLDBQoOQ2hhbmdlc1NlcnZpY2US9AEKC0xpc3RDaGFuZ2VzEh8uaWFtLnYxYWxwaGEuTGlzdENoYW5nZXNSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuTGlzdENoYW5nZXNSZXNwb25zZSKhAZACAaK7GB8KEGlhbS5jaGFuZ2VzLmxpc3QSC3BhcmVudF9wYXRogtPkkwJ1WjASLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NoYW5nZXNaFhIUL2lhbS92MWFscGhhL2NoYW5nZXMSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jaGFuZ2VzEoICCg5HZXRDaGFuZ2VzSGVhZBIiLmlhbS52MWFscGhhLkdldENoYW5nZXNIZWFkUmVxdWVzdBoYLmlhbS52MWFscGhhLkNoYW5nZXNIZWFkIrEBkAIBorsYHwoQaWFtLmNoYW5nZXMubGlzdBILcGFyZW50X3BhdGiC0+STAoQBWjUSMy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NoYW5nZXM6aGVhZFobEhkvaWFtL3YxYWxwaGEvY2hhbmdlczpoZWFkEi4vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY2hhbmdlczpoZWFkErQBCgxXYXRjaENoYW5nZXMSIC5pYW0udjFhbHBoYS5XYXRjaENoYW5nZXNSZXF1ZXN0GiEuaWFtLnYxYWxwaGEuV2F0Y2hDaGFuZ2VzUmVzcG9uc2UiXZACAaK7GB8KEGlhbS5jaGFuZ2VzLmxpc3QSC3BhcmVudF9wYXRogtPkkwIxEi8vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY2hhbmdlczp3YXRjaDABQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
 
 /**
  * The log of what was changed in an Org. The log of a Customer is those of its Orgs together, with the changes of the
@@ -652,6 +652,14 @@ export type WatchChangesRequest = Message<"iam.v1alpha.WatchChangesRequest"> & {
    * @generated from field: iam.v1alpha.Change.View view = 3;
    */
   view: Change_View;
+
+  /**
+   * Whether to send the resources of the Org as they are, before what changes. Without effect if `after_revision` is set: a stream
+   * that ends before it was synced is resumed where it was.
+   *
+   * @generated from field: bool initial_state = 4;
+   */
+  initialState: boolean;
 };
 
 /**
@@ -662,13 +670,13 @@ export const WatchChangesRequestSchema: GenMessage<WatchChangesRequest> = /*@__P
   messageDesc(file_iam_v1alpha_change, 7);
 
 /**
- * A Change, or a checkpoint.
+ * A Change, a resource as it is, or a checkpoint.
  *
  * @generated from message iam.v1alpha.WatchChangesResponse
  */
 export type WatchChangesResponse = Message<"iam.v1alpha.WatchChangesResponse"> & {
   /**
-   * One of both.
+   * One of them.
    *
    * @generated from oneof iam.v1alpha.WatchChangesResponse.event
    */
@@ -688,15 +696,33 @@ export type WatchChangesResponse = Message<"iam.v1alpha.WatchChangesResponse"> &
      */
     value: WatchChangesResponse_Checkpoint;
     case: "checkpoint";
+  } | {
+    /**
+     * A resource as it is, with `initial_state`.
+     *
+     * @generated from field: iam.v1alpha.WatchChangesResponse.State state = 4;
+     */
+    value: WatchChangesResponse_State;
+    case: "state";
   } | { case: undefined; value?: undefined };
 
   /**
-   * From where to resume after this message. It is the revision of the Change if the Change is the last one of its revision, and else
-   * the revision before.
+   * From where to resume after this message: the next `after_revision`. It is the revision of the Change if the Change is the last one
+   * of its revision, and else the revision before. While `initial_state` is sent, it also says how far, and is opaque.
    *
    * @generated from field: string resume_revision = 3;
    */
   resumeRevision: string;
+
+  /**
+   * The path of the resource with ids, for example `/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b/groups/@01980f5e-9d20-7c44-8a10-6b1d2f3e4a5c`.
+   * It stays the same whatever the resource is called, so it is the key of a copy. A Change of the type `DELETED`, or `EXPIRED` without
+   * `after`, removes the resource, everything whose key begins with this one and `/`, and what names one of these in a field whose
+   * name ends in `_path`. Empty for a checkpoint, and for a Change of what is no resource.
+   *
+   * @generated from field: string key_path = 5;
+   */
+  keyPath: string;
 };
 
 /**
@@ -705,6 +731,41 @@ export type WatchChangesResponse = Message<"iam.v1alpha.WatchChangesResponse"> &
  */
 export const WatchChangesResponseSchema: GenMessage<WatchChangesResponse> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_change, 8);
+
+/**
+ * A resource as it is at the revision that the stream is at.
+ *
+ * @generated from message iam.v1alpha.WatchChangesResponse.State
+ */
+export type WatchChangesResponse_State = Message<"iam.v1alpha.WatchChangesResponse.State"> & {
+  /**
+   * The type of the resource, for example `Member`.
+   *
+   * @generated from field: string resource_type = 1;
+   */
+  resourceType: string;
+
+  /**
+   * The path of the resource, for example `/orgs/acme/members/alice`.
+   *
+   * @generated from field: string resource_path = 2;
+   */
+  resourcePath: string;
+
+  /**
+   * The resource, as the `after` of a Change has it. Unset with the view `BASIC`.
+   *
+   * @generated from field: google.protobuf.Struct resource = 3;
+   */
+  resource?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message iam.v1alpha.WatchChangesResponse.State.
+ * Use `create(WatchChangesResponse_StateSchema)` to create a new message.
+ */
+export const WatchChangesResponse_StateSchema: GenMessage<WatchChangesResponse_State> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_change, 8, 0);
 
 /**
  * Says that all changes up to a revision have been sent. It is sent when the stream begins, when it has reached the head of the log, and
@@ -733,7 +794,7 @@ export type WatchChangesResponse_Checkpoint = Message<"iam.v1alpha.WatchChangesR
  * Use `create(WatchChangesResponse_CheckpointSchema)` to create a new message.
  */
 export const WatchChangesResponse_CheckpointSchema: GenMessage<WatchChangesResponse_Checkpoint> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_change, 8, 0);
+  messageDesc(file_iam_v1alpha_change, 8, 1);
 
 /**
  * Reads the logs of what was changed.
@@ -767,6 +828,10 @@ export const ChangesService: GenService<{
   /**
    * Streams the changes of an Org, each once and in the order of their revisions, from a revision on or from now on. The first
    * message is a checkpoint that says from where.
+   *
+   * With `initial_state`, it sends the resources of the Org first, so that a copy of them needs no other method: each that the
+   * caller may get, once, as it is at the revision that the stream is at. What changes meanwhile is sent between them. With the
+   * checkpoint that is `synced`, the copy is that of its revision, and changes follow.
    *
    * The caller gets a change if it holds the permission at the revision of the change. The stream ends with PERMISSION_DENIED at the
    * revision at which the caller loses it, and with UNAUTHENTICATED when the credential ends. It ends with UNAVAILABLE and the
