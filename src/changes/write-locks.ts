@@ -20,7 +20,7 @@ export interface OrgLocks {
 }
 
 /** Of a write to the log of a customer. */
-export interface CustomerLocks {
+interface CustomerLocks {
   readonly logOfCustomer: Reference;
 }
 
