@@ -32,10 +32,11 @@ class Files:
         self.folder, self.max_bytes = folder, max_bytes
         self.path = os.path.join(folder, "changes.ndjson")
         self.lock = threading.Lock()
-        self.full = sorted(glob.glob(os.path.join(folder, "changes.*.ndjson")))
+        full = sorted(glob.glob(os.path.join(folder, "changes.*.ndjson")))
+        self.number = int(full[-1].split(".")[-2]) if full else 0
         self.last = self.repair(self.path)
-        if self.last == FIRST and self.full:
-            self.last = self.repair(self.full[-1])
+        if self.last == FIRST and full:
+            self.last = self.repair(full[-1])
 
     def repair(self, path):
         """Cuts off a line of which only a part was written. Returns the place of the last one."""
@@ -61,8 +62,8 @@ class Files:
                 size = file.tell()
             self.last = place_of(fresh[-1])
             if size > self.max_bytes:
-                self.full.append(os.path.join(self.folder, f"changes.{len(self.full) + 1:06}.ndjson"))
-                os.rename(self.path, self.full[-1])
+                self.number += 1
+                os.rename(self.path, os.path.join(self.folder, f"changes.{self.number:06}.ndjson"))
             folder = os.open(self.folder, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
