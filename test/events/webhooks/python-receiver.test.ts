@@ -1,33 +1,14 @@
 // Delivers to examples/receiver.py, which verifies signatures with nothing but Python.
-import { spawn, spawnSync } from "node:child_process";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Webhook_Format, Webhook_Signature, WebhookDelivery_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { type WebhookPlace, openWebhookPlace } from "./place.ts";
-
-const root = join(import.meta.dirname, "../../..");
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
+import { hasPython, startPython } from "./python.ts";
 
 let place: WebhookPlace;
 beforeAll(async () => {
   place = await openWebhookPlace();
 });
 afterAll(() => place.close());
-
-/** Starts the receiver. Returns where it is, and what it prints. */
-async function startPython(secret: string): Promise<{ readonly url: string; readonly lines: () => string[] }> {
-  const child = spawn("python3", [join(root, "examples/receiver.py"), "--port", "0"], {
-    env: { ...process.env, WEBHOOK_SECRET: secret },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const output = { stdout: "", stderr: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  await expect.poll(() => output.stderr, { timeout: 30_000 }).toContain("receives at");
-  const [url = ""] = /http:\S+/.exec(output.stderr) ?? [];
-  return { url, lines: () => output.stdout.split("\n").filter((line) => line !== "") };
-}
 
 const { STANDARD, CLOUDEVENTS, NDJSON_BATCH } = Webhook_Format;
 const { HMAC_SHA256, ED25519 } = Webhook_Signature;
@@ -41,7 +22,7 @@ test.skipIf(!hasPython).each([
   const { owner } = place;
   const created = await place.createWebhook({ url: "http://127.0.0.1:1/" }, { format, signature });
   const { path, secret = created.publicKey } = created;
-  const receiver = await startPython(secret);
+  const receiver = await startPython("receiver.py", secret);
   await owner.webhooks.updateWebhook({ path, webhook: { url: receiver.url } });
   expect(await owner.webhooks.testWebhook({ path })).toMatchObject({ statusCode: 204 });
   const paths = await place.createGroups(2);
