@@ -1,46 +1,34 @@
-// Keeps a copy of the Members, Groups and Projects of an Org in a file, and keeps it right through restarts of this program and of the
-// service. It needs nothing but Node.js 24:
+// Keeps a copy of the resources of an Org in a file, those that the API key may get, and keeps it right through restarts of this program and of
+// the service. It needs nothing but Node.js 24:
 //
 //   TENANTRY_URL=http://localhost:8080 TENANTRY_API_KEY=... node examples/follow.ts orgs/acme copy.json
 //
-// The copy and the revision that it is at are written together. The first time, a stream is opened before the resources are listed: what is
-// changed meanwhile is in the stream, and to apply a change that a list has shown already does no harm.
+// The copy and the revision that it is at are written together. The first time, the stream begins with the resources as they are. It is resumed
+// also in the middle of them.
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-interface Resource {
-  readonly id: string;
-  readonly path: string;
-  readonly state?: string;
-}
+/** By the name of each field. */
+type Resource = Readonly<Record<string, unknown>>;
 
 interface Copy {
   /** Up to here, all changes are in the copy. */
   revision: string;
-  /** By id. */
+  /** By their paths with ids, which stay the same when something is renamed. */
   resources: Record<string, Resource>;
 }
 
-interface Change {
-  readonly type: "CREATED" | "UPDATED" | "DELETED" | "EXPIRED" | "READ";
-  readonly resource_type: string;
-  readonly resource_id: string;
-  readonly after?: Resource;
-}
-
-/** A page of a list, with the resources in the field that is named for them. */
-type Page = { readonly next_page_token: string } & Readonly<Record<string, unknown>>;
-
 interface Message {
-  readonly change?: Change;
+  readonly state?: { readonly resource: Resource };
+  readonly change?: { readonly type: string; readonly after?: Resource };
   readonly checkpoint?: { readonly synced: boolean };
+  readonly key_path: string;
   readonly resume_revision: string;
   readonly error?: { readonly status: string; readonly message: string };
 }
 
 const { TENANTRY_URL: url = "http://localhost:8080", TENANTRY_API_KEY: key = "" } = process.env;
 const [org = "orgs/acme", file = "copy.json"] = process.argv.slice(2);
-const copied: Readonly<Record<string, string>> = { Member: "members", Group: "groups", Project: "projects" };
 
 async function get(path: string, accept: string): Promise<Response> {
   const response = await fetch(`${url}/iam/v1alpha/${path}`, { headers: { authorization: `Bearer ${key}`, accept } });
@@ -67,29 +55,27 @@ async function writeCopy(copy: Copy): Promise<void> {
   await rename(`${file}.next`, file);
 }
 
-async function listAll(): Promise<Copy["resources"]> {
-  const resources: Copy["resources"] = {};
-  for (const collection of Object.values(copied)) {
-    let pageToken = "";
-    do {
-      const query = `page_size=1000&page_token=${encodeURIComponent(pageToken)}`;
-      const page = (await (await get(`${org}/${collection}?${query}`, "application/json")).json()) as Page;
-      for (const resource of page[collection] as Resource[]) resources[resource.id] = resource;
-      pageToken = page.next_page_token;
-    } while (pageToken !== "");
-  }
-  return resources;
+function apply(resources: Copy["resources"], { state, change, key_path: key }: Message): void {
+  const resource = state?.resource ?? change?.after;
+  if (key === "") return;
+  if (resource !== undefined) resources[key] = resource;
+  else if (change?.type === "DELETED" || change?.type === "EXPIRED") remove(resources, key);
 }
 
-function apply(resources: Copy["resources"], { resource_type: type, resource_id: id, after }: Change): void {
-  if (copied[type] === undefined) return;
-  if (after === undefined || after.state === "DELETED") delete resources[id];
-  else resources[id] = after;
+/** Removes a resource, everything in it, and what names one of these, such as the role bindings of a Member. */
+function remove(resources: Copy["resources"], key: string): void {
+  const isRemoved = (path: unknown): boolean =>
+    path === key || (typeof path === "string" && path.startsWith(`${key}/`));
+  for (const [each, resource] of Object.entries(resources)) {
+    const names = Object.entries(resource).some(([field, path]) => field.endsWith("_path") && isRemoved(path));
+    if (isRemoved(each) || names) delete resources[each];
+  }
 }
 
 /** Reads a stream until it ends, and yields the messages that have come together. */
 async function* watch(afterRevision: string): AsyncGenerator<readonly Message[]> {
-  const { body } = await get(`${org}/changes:watch?after_revision=${afterRevision}`, "application/x-ndjson");
+  const query = `initial_state=true&after_revision=${afterRevision}`;
+  const { body } = await get(`${org}/changes:watch?${query}`, "application/x-ndjson");
   let rest = "";
   for await (const text of (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
     const lines = `${rest}${text}`.split("\n");
@@ -102,13 +88,11 @@ async function* watch(afterRevision: string): AsyncGenerator<readonly Message[]>
 }
 
 async function follow(): Promise<void> {
-  let copy = await readCopy();
-  for await (const messages of watch(copy?.revision ?? "")) {
-    // The first message says where the stream begins.
-    copy ??= { revision: "", resources: await listAll() };
-    for (const { change, resume_revision: revision } of messages) {
-      if (change !== undefined) apply(copy.resources, change);
-      copy.revision = revision;
+  const copy = (await readCopy()) ?? { revision: "", resources: {} };
+  for await (const messages of watch(copy.revision)) {
+    for (const message of messages) {
+      apply(copy.resources, message);
+      copy.revision = message.resume_revision;
     }
     if (messages.length === 0) continue;
     await writeCopy(copy);

@@ -1,16 +1,18 @@
 // Tests streams that begin with the state of the resources: a copy that is made of one is right, whatever is written meanwhile.
 import { toJson } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Change_View } from "../../gen/iam/v1alpha/change_pb.ts";
 import { MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
+import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
-import { createApi } from "../support/api.ts";
+import { createApi, uniqueName } from "../support/api.ts";
 import { type CopyOfOrg, applyTo, comparable } from "../support/copy-of-org.ts";
 import { failureOf } from "../support/failure.ts";
 import { createRandomHistory } from "../support/random-history.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { protocols } from "../support/transports.ts";
-import { type Watch, isSynced, watchLog } from "../support/watch-log.ts";
+import { type Watch, changeOf, isSynced, watchLog } from "../support/watch-log.ts";
 
 let server: SharedServer;
 let second: SharedServer;
@@ -159,6 +161,28 @@ describe("a stream that begins with the state", () => {
       const failure = await failureOf(watchLog(owner, { parentPath, afterRevision }).ended);
       expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["after_revision"] });
     }
+  });
+
+  test("has the quotas with limits, as their changes show them", async () => {
+    const { api } = company;
+    const kind = uniqueName("kind");
+    await api.quantityKinds.createQuantityKind({ quantityKind: { name: kind, unit: "cores" } });
+    const quotas = createClient(QuotasService, api.transport);
+    const { path: project } = await owner.projects.createProject({ parentPath, project: { name: "limited" } });
+    const watch = watchLog(owner, initial());
+    await watch.until(isSynced);
+    const paths: string[] = [];
+    for (const [index, path] of [parentPath, project].entries()) {
+      const updated = await quotas.updateQuota({ parentPath: path, quota: { limits: { [kind]: index + 1.5 } } });
+      paths.push(updated.path);
+      await watch.until((message) => changeOf(message)?.resourcePath === updated.path);
+    }
+    watch.close();
+    const [changed, now] = [copyOf(watch), await stateNow()];
+    const keys = [...now.keys()].filter((key) => key.endsWith("/quota"));
+    expect(keys).toHaveLength(2);
+    for (const key of keys) expect(changed.get(key)).toEqual(now.get(key));
+    expect(keys.map((key) => now.get(key)?.["path"]).toSorted()).toEqual(paths.toSorted());
   });
 
   test("of the org system has the customers and the catalog", async () => {

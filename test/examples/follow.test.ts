@@ -4,12 +4,11 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toJson } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
-import { GroupSchema } from "../../gen/iam/v1alpha/group_pb.ts";
-import { MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 import { openCompany } from "../access/callers.ts";
+import { type CopyOfOrg, applyTo } from "../support/copy-of-org.ts";
 import { sharedServer } from "../support/shared-server.ts";
+import { isSynced, watchLog } from "../support/watch-log.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -37,15 +36,19 @@ test("follow.ts keeps a copy of an org right through its own end", async () => {
   };
   const readCopy = async (): Promise<unknown> =>
     (JSON.parse(await readFile(file, "utf8")) as { resources: unknown }).resources;
+  /** Returns what a copy has that is made now. */
   const expected = async (): Promise<unknown> => {
-    const { members } = await owner.members.listMembers({ parentPath });
-    const { groups } = await owner.groups.listGroups({ parentPath });
-    const all = [
-      ...members.map((member) => toJson(MemberSchema, member, { useProtoFieldName: true })),
-      ...groups.map((group) => toJson(GroupSchema, group, { useProtoFieldName: true })),
-    ];
+    const watch = watchLog(owner, { parentPath, initialState: true });
+    await watch.until(isSynced);
+    watch.close();
+    const copy: CopyOfOrg = new Map();
+    for (const message of watch.received) applyTo(copy, message);
+    // The key is used meanwhile, and its last use is no change; nor is how a path names what was deleted.
     return Object.fromEntries(
-      all.map((each) => [(each as { id: string }).id, expect.objectContaining(each as object)]),
+      [...copy].map(([key, { path: _path, last_use_time: _time, ...resource }]) => [
+        key,
+        expect.objectContaining(resource),
+      ]),
     );
   };
 

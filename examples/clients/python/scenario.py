@@ -1,5 +1,6 @@
 """Drives a service over gRPC: an access token, an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries,
-a resource and its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org."""
+a resource and its operation, a watch. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of
+the new Org."""
 
 import json
 import os
@@ -11,7 +12,7 @@ import grpc
 from google.protobuf import duration_pb2
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
-from iam.v1alpha import access_pb2, access_pb2_grpc, group_pb2, group_pb2_grpc, member_pb2, member_pb2_grpc
+from iam.v1alpha import access_pb2, access_pb2_grpc, change_pb2, change_pb2_grpc, group_pb2, group_pb2_grpc, member_pb2, member_pb2_grpc
 from iam.v1alpha import org_pb2, org_pb2_grpc, project_pb2, project_pb2_grpc
 from iam.v1alpha import role_binding_pb2, role_binding_pb2_grpc, role_pb2, role_pb2_grpc
 from iam.v1alpha import token_pb2, token_pb2_grpc
@@ -34,7 +35,7 @@ RETRIES = {
 }
 
 
-class BearerInterceptor(grpc.UnaryUnaryClientInterceptor):
+class BearerInterceptor(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):
     """Sends what get_credential returns with every call. Behind TLS, grpc.metadata_call_credentials does the same."""
 
     def __init__(self, get_credential):
@@ -43,6 +44,8 @@ class BearerInterceptor(grpc.UnaryUnaryClientInterceptor):
     def intercept_unary_unary(self, continuation, call, request):
         bearer = ("authorization", f"Bearer {self.get_credential()}")
         return continuation(call._replace(metadata=[*(call.metadata or []), bearer]), request)
+
+    intercept_unary_stream = intercept_unary_unary
 
 
 class Session:
@@ -175,6 +178,26 @@ def create_volume(channel, project):
     assert operation.state == operation_pb2.Operation.SUCCEEDED, operation
 
 
+def watch(channel, org):
+    """The stream begins with the resources as they are, and then gets what is changed."""
+    request = change_pb2.WatchChangesRequest(parent_path=org, initial_state=True)
+    stream = change_pb2_grpc.ChangesServiceStub(channel).WatchChanges(request)
+    found = set()
+    for message in stream:
+        if message.WhichOneof("event") == "state":
+            found.add(message.state.resource_path)
+        elif message.checkpoint.synced:
+            break
+    assert f"/{org}/members/alice" in found, found
+    group_pb2_grpc.GroupsServiceStub(channel).CreateGroup(
+        group_pb2.CreateGroupRequest(parent_path=org, group=group_pb2.Group(name="watched"))
+    )
+    for message in stream:
+        if message.change.resource_path == f"/{org}/groups/watched":
+            break
+    stream.cancel()
+
+
 def main():
     address = os.environ["TENANTRY_URL"].removeprefix("http://")
     org = f"orgs/{os.environ['TENANTRY_ORG']}"
@@ -192,6 +215,7 @@ def main():
         read_errors(members, org)
         retry(channel, org)
         create_volume(channel, project)
+        watch(channel, org)
     print("python: all is well")
 
 

@@ -20,7 +20,7 @@ import { type MakesMessages, checkpoint, createResponses } from "./responses.ts"
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { type FollowedHeads, type LogPosition, type LoggedRevision, findStart, readRevisionsAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
-import type { Watcher } from "./watcher.ts";
+import { type Watcher, touchedBy } from "./watcher.ts";
 
 export interface TailDependencies extends MakesMessages {
   readonly database: Database;
@@ -222,22 +222,40 @@ function advanceBy(snapshot: OrgSnapshot, { revision, entries }: LoggedRevision)
 async function send(state: State, logged: LoggedRevision, before: string, heads: FollowedHeads): Promise<void> {
   const { registry, audience, orgId, turns } = state;
   const responsesFor = createResponses(logged, before, state, turns);
-  await audience.forEach(async (watcher) => {
-    await turns();
-    if (logged.entries.some(watcher.isTouchedBy)) await watcher.authenticate(heads);
+  const touched = touchedBy(logged.entries);
+  const responsesOf = onceForAudience(async (watcher) => {
     const authoriser = await authoriserFor(state, watcher, heads);
     await authoriser.decide(listChanges, pathOfOrg(orgId));
-    watcher.send(await responsesFor(watcher.view, createReadable(registry, holdsOf(authoriser))));
+    return responsesFor(watcher.view, createReadable(registry, holdsOf(authoriser)));
   });
+  await audience.forEach(async (watcher) => {
+    await turns();
+    if (watcher.isTouchedBy(touched)) await watcher.authenticate(heads);
+    watcher.send(await responsesOf(watcher));
+  });
+}
+
+/** Runs something once for all watchers of members of the org of whom the same is decided: many streams are of one application. */
+function onceForAudience<Result>(run: (watcher: Watcher) => Promise<Result>): (watcher: Watcher) => Promise<Result> {
+  const results = new Map<string, Promise<Result>>();
+  return (watcher) => {
+    // About others, the heads decide that were read with each.
+    if (!watcher.isOwn) return run(watcher);
+    const key = watcher.audienceKey();
+    const result = results.get(key) ?? run(watcher);
+    results.set(key, result);
+    return result;
+  };
 }
 
 /** Decides again about all watchers, for what ends by time. */
 async function decideAgain(state: State, heads: FollowedHeads): Promise<void> {
   if (performance.now() < state.decidedAt + decideMs) return;
   state.decidedAt = performance.now();
-  await state.audience.forEach(async (watcher) => {
+  const decide = onceForAudience(async (watcher) => {
     await (await authoriserFor(state, watcher, heads)).decide(listChanges, pathOfOrg(state.orgId));
   });
+  await state.audience.forEach(decide);
 }
 
 /** Returns what decides about a watcher at the revision of the snapshot or, for one of another org, at the heads. */

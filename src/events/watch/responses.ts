@@ -6,7 +6,7 @@ import type { KeyPath } from "../changes/logged-place.ts";
 import { toChange } from "../changes/message.ts";
 import type { Readable, View } from "../changes/readable-entries.ts";
 import type { Turns } from "../../scheduling/turns.ts";
-import type { StateRow } from "./state-pages.ts";
+import type { StateResource } from "./state-sources.ts";
 import type { LoggedRevision } from "./store.ts";
 
 /** Makes the messages of a revision. */
@@ -54,7 +54,7 @@ export function createResponses(
 
 /** Returns the message of a resource as it is. @param states whether it has the resource itself. */
 export function stateOf(
-  resource: StateRow["resource"],
+  resource: StateResource,
   states: boolean,
   { loggedMessage, keyPathOf }: MakesMessages,
   resumeRevision: string,

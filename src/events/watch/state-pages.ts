@@ -1,21 +1,25 @@
 // Reads the resources of an org as they are, page by page: a page and the revision that it shows are read in one snapshot. The pages of a
 // type are in the order of its key, and the types in that of their names, so that a stream can go on from a place in another version.
-import { type Compilable, type Expression, type SqlBool, sql } from "kysely";
 import type { KnownStatement } from "../../database/connection-pool.ts";
 import type { Database } from "../../database/database.ts";
 import { required } from "../../errors/required.ts";
 import type { Installation } from "../../identity/installation.ts";
-import { type ResourceDefinition, isInOrg } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { keptPlan } from "../../standard-methods/read/page-statements.ts";
 import { readInTime } from "../../standard-methods/read/read-in-time.ts";
-import { idOf } from "../../standard-methods/rows/row-key.ts";
-import type { LoggedResource } from "../changes/logged-place.ts";
+import {
+  type Found,
+  type StateResource,
+  type StateSource,
+  keyColumn,
+  pageSize,
+  quotaSource,
+  sourceOf,
+} from "./state-sources.ts";
 import type { StatePlace } from "./stream-position.ts";
 
-/** A resource, as an entry that has created it would show it. */
-export interface StateRow {
-  readonly resource: LoggedResource & { readonly after: object };
+interface StateRow {
+  readonly resource: StateResource;
   /** The place after it. */
   readonly place: StatePlace;
 }
@@ -42,61 +46,52 @@ interface Parts {
   readonly installation: Pick<Installation, "systemOrgId">;
 }
 
-/** How many resources a page has. Each stream keeps one for as long as its reader likes. */
-const pageSize = 100;
 /** What a page has of resources that are long, in characters of their columns in JSON, and the first one in any case. */
 const maxLength = 131_072;
 
 const nil = "00000000-0000-0000-0000-000000000000";
 
 export function createStatePages({ database, registry, installation }: Parts): StatePages {
-  const all = registry.definitions.toSorted((one, other) => (one.type < other.type ? -1 : 1));
-  const ofOrgs = all.filter((definition) => isInOrg(definition) || definition.type === "Org");
-  // What is in no org is in the log of this one.
-  const definitionsOf = (orgId: string) => (orgId === installation.systemOrgId ? all : ofOrgs);
+  const all = [quotaSource, ...registry.definitions.map(sourceOf)].toSorted((one, other) =>
+    one.type < other.type ? -1 : 1,
+  );
+  const ofOrgs = all.filter(({ isOfNoOrg }) => !isOfNoOrg);
+  const sourcesOf = (orgId: string): readonly StateSource[] => (orgId === installation.systemOrgId ? all : ofOrgs);
 
   return {
-    start: (orgId) => ({ type: required(definitionsOf(orgId)[0]).type, key: [] }),
+    start: (orgId) => ({ type: required(sourcesOf(orgId)[0]).type, key: [] }),
 
     has(orgId, { type, key }) {
-      const definition = definitionsOf(orgId).find((each) => each.type === type);
-      return definition !== undefined && (key.length === 0 || key.length === keyOf(definition).length);
+      const source = sourcesOf(orgId).find((each) => each.type === type);
+      return source !== undefined && (key.length === 0 || key.length === source.keys);
     },
 
     async read(orgId, { type, key }) {
-      const definitions = definitionsOf(orgId);
-      const index = definitions.findIndex((definition) => definition.type === type);
-      const definition = required(definitions[index]);
-      const after = key.length === 0 ? keyOf(definition).map(() => nil) : key;
-      const statements = [headOf(orgId), pageOf(database, definition, orgId, after)];
+      const sources = sourcesOf(orgId);
+      const index = sources.findIndex((source) => source.type === type);
+      const source = required(sources[index]);
+      const after = key.length === 0 ? Array.from({ length: source.keys }, () => nil) : key;
+      const statements = [headOf(orgId), source.page(database, orgId, after)];
       const [heads = [], found = []] = await readInTime(database, statements, keptPlan, () => undefined);
       const rows = found as readonly Found[];
-      const shown = withinLength(definition, rows);
+      const shown = withinLength(rows);
       const last = shown.at(-1);
-      const following = definitions[index + 1];
+      const following = sources[index + 1];
       const isWhole = shown.length === rows.length && rows.length < pageSize;
       return {
         revision: (heads as readonly { revision: string }[])[0]?.revision,
-        rows: shown.flatMap((row) => toStateRow(definition, orgId, row)),
-        next:
-          last && !isWhole ? { type, key: keyIn(definition, last) } : following && { type: following.type, key: [] },
+        rows: shown.flatMap((row) => {
+          const resource = source.toResource(orgId, row);
+          return resource === undefined ? [] : [{ resource, place: placeAfter(source, row) }];
+        }),
+        next: last && !isWhole ? placeAfter(source, last) : following && { type: following.type, key: [] },
       };
     },
   };
 }
 
-/** A row that `select` returned, with its key besides. Its columns are null if it is there, but not shown: its time is over. */
-type Found = Readonly<Record<string, unknown>>;
-
-/** Returns the columns of the key of a resource without that of its org. */
-function keyOf({ storage: { key } }: ResourceDefinition): readonly string[] {
-  return key.filter((column) => column !== "org_id");
-}
-
-const keyColumn = (index: number): string => `state_key_${index}`;
-
-function keyIn(definition: ResourceDefinition, row: Found): readonly string[] {
-  return keyOf(definition).map((_, index) => String(row[keyColumn(index)]));
+function placeAfter({ type, keys }: StateSource, row: Found): StatePlace {
+  return { type, key: Array.from({ length: keys }, (_, index) => String(row[keyColumn(index)])) };
 }
 
 const headOf = (orgId: string): KnownStatement => ({
@@ -105,48 +100,13 @@ const headOf = (orgId: string): KnownStatement => ({
   isKept: true,
 });
 
-/** Returns the statement that reads a page: the keys in the order of their index, then each row by its key. Its text is always the same. */
-function pageOf({ reads }: Database, definition: ResourceDefinition, orgId: string, after: readonly string[]) {
-  const { table, select } = definition.storage;
-  const columns = keyOf(definition);
-  const refs = columns.map((column) => sql.ref(`${table}.${column}`));
-  const orgColumn = isInOrg(definition) ? "org_id" : definition.type === "Org" ? "id" : undefined;
-  const isOfOrg = orgColumn === undefined ? [] : [sql<SqlBool>`${sql.ref(`${table}.${orgColumn}`)} = ${orgId}::uuid`];
-  const isAfter = sql<SqlBool>`(${sql.join(refs)}) > (${sql.join(after.map((id) => sql`${id}::uuid`))})`;
-  const keys = sql`
-    select ${sql.join(refs.map((ref, index) => sql`${ref} as ${sql.id(keyColumn(index))}`))} from ${sql.table(table)}
-    where ${sql.join([...isOfOrg, isAfter], sql` and `)} order by ${sql.join(refs)} limit ${sql.lit(pageSize)}`;
-  const found = refs.map((_, index) => sql.ref(`keys.${keyColumn(index)}`));
-  const isIt = [...isOfOrg, ...refs.map((ref, index) => sql<SqlBool>`${ref} = ${found[index]}`)];
-  const row: Compilable<unknown> = select(reads).where(sql<SqlBool>`(${sql.join(isIt, sql` and `)})`);
-  const { sql: text, parameters: values } = sql`
-    select keys.*, found.* from (${keys}) as keys
-    left join lateral (${row as unknown as Expression<unknown>} limit 1) as found on true
-    order by ${sql.join(found)}`.compile(reads);
-  return { text, values, isKept: true };
-}
-
 /** Returns as many rows as a page may have. */
-function withinLength({ storage }: ResourceDefinition, rows: readonly Found[]): readonly Found[] {
+function withinLength(rows: readonly Found[]): readonly Found[] {
   let length = 0;
   const end = rows.findIndex((row) => {
     const isFull = length >= maxLength;
-    length += JSON.stringify(storage.columns.map((column) => row[column])).length;
+    length += JSON.stringify(row).length;
     return isFull;
   });
   return end === -1 ? rows : rows.slice(0, end);
-}
-
-function toStateRow(definition: ResourceDefinition, orgId: string, row: Found): StateRow[] {
-  const { type, storage, pathOf } = definition;
-  if (row[storage.id] === null) return [];
-  const resource = {
-    org_id: orgId,
-    resource_type: type,
-    resource_id: idOf(definition, row),
-    resource_path: pathOf(row as never),
-    before: null,
-    after: row,
-  };
-  return [{ resource, place: { type, key: keyIn(definition, row) } }];
 }

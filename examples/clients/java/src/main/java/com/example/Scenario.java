@@ -9,12 +9,14 @@ import dev.tenantry.iam.v1alpha.*;
 import dev.tenantry.resources.v1alpha.*;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
+import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -22,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Drives a service over gRPC: an access token, an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries,
- * a resource and its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
+ * a resource and its operation, a watch. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
  */
 public final class Scenario {
   /** Calls that fail with UNAVAILABLE are retried. A request_id makes that safe for writes. */
@@ -69,6 +71,7 @@ public final class Scenario {
       scenario.readErrors();
       scenario.retry();
       scenario.createVolume(project);
+      scenario.watch();
       System.out.println("java: all is well");
     } finally {
       channel.shutdownNow().awaitTermination(5, TimeUnit.SECONDS);
@@ -210,6 +213,34 @@ public final class Scenario {
                       .build());
     }
     require(operation.getState() == Operation.State.SUCCEEDED, operation);
+  }
+
+  /** The stream begins with the resources as they are, and then gets what is changed. */
+  private void watch() {
+    Context.CancellableContext context = Context.current().withCancellation();
+    context.run(
+        () -> {
+          Iterator<WatchChangesResponse> messages =
+              ChangesServiceGrpc.newBlockingStub(channel)
+                  .watchChanges(
+                      WatchChangesRequest.newBuilder().setParentPath(org).setInitialState(true).build());
+          List<String> found = new ArrayList<>();
+          WatchChangesResponse message = messages.next();
+          for (; !message.getCheckpoint().getSynced(); message = messages.next()) {
+            found.add(message.getState().getResourcePath());
+          }
+          require(found.contains("/" + org + "/members/alice"), found);
+          GroupsServiceGrpc.newBlockingStub(channel)
+              .createGroup(
+                  CreateGroupRequest.newBuilder()
+                      .setParentPath(org)
+                      .setGroup(Group.newBuilder().setName("watched"))
+                      .build());
+          while (!message.getChange().getResourcePath().equals("/" + org + "/groups/watched")) {
+            message = messages.next();
+          }
+        });
+    context.cancel(null);
   }
 
   private static StatusRuntimeException failureOf(Runnable call) {
