@@ -151,7 +151,8 @@ test("credentials that are made, replaced and removed, and members that come bac
   const stream = await place.createStream({ subjectFormat: SubjectFormat.COMPLEX });
   const { api, org } = company;
   const parentPath = org.path;
-  const { path } = await api.members.createMember({ parentPath, member: { name: uniqueName("carol") } });
+  const { id } = await api.members.createMember({ parentPath, member: { name: uniqueName("carol") } });
+  const path = `${parentPath}/members/@${id}`;
   await api.members.suspendMember({ path });
   await api.members.activateMember({ path });
   const client = { name: uniqueName("app"), confidential: true, redirectUris: ["https://app.example.com/"] };
