@@ -6,6 +6,8 @@ export const filesOn15: readonly string[] = [
   "test/changes/*.test.ts",
   "test/database/*.test.ts",
   "test/events/*.test.ts",
+  "test/events/signals/poll.test.ts",
+  "test/events/signals/push.test.ts",
   "test/events/webhooks/deliveries.test.ts",
   "test/events/webhooks/rules.test.ts",
   "test/filters/keyset.test.ts",

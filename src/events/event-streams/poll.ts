@@ -40,9 +40,13 @@ const slots = { perKey: 4, total: 128 };
 const maxTries = 5;
 
 const tooMany = (): ServiceError =>
-  new ServiceError("RATE_LIMITED", "several calls poll this event stream at once; let one wait for the answer of another", {
-    retryAfterMs: 1_000,
-  });
+  new ServiceError(
+    "RATE_LIMITED",
+    "several calls poll this event stream at once; let one wait for the answer of another",
+    {
+      retryAfterMs: 1_000,
+    },
+  );
 
 /** Creates the function that reads the stream of a call. */
 function createRead({ reader, dependencies: { database } }: ServedEventStreams) {
@@ -66,7 +70,10 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
   const requireMayDeliver = async (stream: StoredStream): Promise<void> => {
     if (await log.mayDeliver(stream)) return;
     await disable(stream, "ACCESS_LOST");
-    throw new ServiceError("PERMISSION_DENIED", "the member of this event stream may no longer list the changes of its org");
+    throw new ServiceError(
+      "PERMISSION_DENIED",
+      "the member of this event stream may no longer list the changes of its org",
+    );
   };
 
   /** Acknowledges, and returns what waits. */
@@ -92,7 +99,9 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
     const isAnswered = first.events.length > 0 || request.returnImmediately;
     const { events } = isAnswered ? first : await waitForEvents(context);
     const sent = events.slice(0, limit);
-    const sets = Object.fromEntries(await Promise.all(sent.map(async (event) => [event.jti, await sign(event)] as const)));
+    const sets = Object.fromEntries(
+      await Promise.all(sent.map(async (event) => [event.jti, await sign(event)] as const)),
+    );
     return create(PollEventStreamResponseSchema, { sets, moreAvailable: events.length > sent.length });
   };
 

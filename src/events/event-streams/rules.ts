@@ -40,7 +40,8 @@ export function createEventStreamRules(
 
   const termsOf = ({ audience, pushUrl, eventTypes, subjectFormat }: Message) => {
     requireAudience(audience);
-    const problem = pushUrl === "" ? undefined : findUrlProblem(pushUrl, webhookNetworks, "https://gateway.example.com");
+    const problem =
+      pushUrl === "" ? undefined : findUrlProblem(pushUrl, webhookNetworks, "https://gateway.example.com");
     if (problem !== undefined) throw invalidField("event_stream.push_url", problem, "url");
     requireSupported(eventTypes);
     const isComplex = subjectFormat === EventStream_SubjectFormat.COMPLEX;

@@ -11,7 +11,8 @@ const maxLength = 1_024;
 
 /** Returns the code and the description of an error; undefined for what is none. */
 export function describeSetError(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("err" in error) || typeof error.err !== "string") return undefined;
+  if (typeof error !== "object" || error === null || !("err" in error) || typeof error.err !== "string")
+    return undefined;
   const description = "description" in error && typeof error.description === "string" ? error.description : "";
   return description === "" ? error.err : `${error.err}: ${description}`;
 }

@@ -59,7 +59,10 @@ const rules: Readonly<Record<Change["type"], Rule>> = {
     const hasSecret = (after ?? before)?.["confidential"] === true;
     if (before === null) return hasSecret ? [{ what: "CLIENT_SECRET_CREATED", target }] : [];
     if (after === null) {
-      return [...(hasSecret ? [{ what: "CLIENT_SECRET_DELETED", target } as const] : []), { what: "CLIENT_DELETED", target }];
+      return [
+        ...(hasSecret ? [{ what: "CLIENT_SECRET_DELETED", target } as const] : []),
+        { what: "CLIENT_DELETED", target },
+      ];
     }
     return differ(before, after, "previous_secret_expire_time") ? [{ what: "CLIENT_SECRET_REPLACED", target }] : [];
   },

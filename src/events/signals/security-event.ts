@@ -69,13 +69,17 @@ interface Parts {
   readonly event: object;
 }
 
-function toEvent(
-  { audience }: StreamTerms,
-  issuer: string,
-  { jti, time, txn, subject, event }: Parts,
-): SecurityEvent {
+function toEvent({ audience }: StreamTerms, issuer: string, { jti, time, txn, subject, event }: Parts): SecurityEvent {
   const iat = Math.floor(time.getTime() / 1_000);
-  const claims = { iss: issuer, aud: audience, iat, jti, ...(txn !== undefined && { txn }), sub_id: subject, events: event };
+  const claims = {
+    iss: issuer,
+    aud: audience,
+    iat,
+    jti,
+    ...(txn !== undefined && { txn }),
+    sub_id: subject,
+    events: event,
+  };
   return { jti, claims };
 }
 

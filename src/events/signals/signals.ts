@@ -25,7 +25,11 @@ const account = (type: string) => ({ type, payload: {}, reason: undefined });
 
 type CredentialType = "api_key" | "client_secret" | "federated_identity";
 
-const credential = (credentialType: CredentialType, changeType: "create" | "update" | "revoke" | "delete", reason: string) => ({
+const credential = (
+  credentialType: CredentialType,
+  changeType: "create" | "update" | "revoke" | "delete",
+  reason: string,
+) => ({
   type: credentialChange,
   payload: { credential_type: credentialType, change_type: changeType },
   reason,

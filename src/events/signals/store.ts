@@ -188,5 +188,4 @@ const setCursor = ({ time, revision, position }: Position, ids: readonly string[
     acknowledged = ${ids}::text[]`;
 
 /** Another one that was asked for meanwhile stays. */
-const forget = (id: string): RawBuilder<unknown> =>
-  sql`verification_id = nullif(verification_id, ${id}::uuid)`;
+const forget = (id: string): RawBuilder<unknown> => sql`verification_id = nullif(verification_id, ${id}::uuid)`;

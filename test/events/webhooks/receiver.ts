@@ -28,7 +28,8 @@ export const answerWith =
 /** Where webhooks of tests may deliver. */
 export const webhookNetworks = ["127.0.0.1/32"];
 
-export async function startReceiver(answer: Answer = accept): Promise<Receiver> {
+/** @param onFinished that of a test which runs beside others. */
+export async function startReceiver(answer: Answer = accept, onFinished = onTestFinished): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => void chunks.push(chunk));
@@ -42,7 +43,7 @@ export async function startReceiver(answer: Answer = accept): Promise<Receiver> 
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const receiver: Receiver = { url: `http://127.0.0.1:${port}/hook?source=tenantry`, received: [], answer };
-  onTestFinished(() => {
+  onFinished(() => {
     server.close();
     server.closeAllConnections();
   });
