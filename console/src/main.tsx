@@ -35,6 +35,12 @@ const queryClient = new QueryClient({
 const router = createConsoleRouter({ session });
 router.subscribe("onBeforeNavigate", ({ pathChanged }) => pathChanged && calls.clear());
 
+// A file is missing if the console was built again after this page was loaded; the new page has other files.
+addEventListener("vite:preloadError", () => {
+  const [visit] = performance.getEntriesByType("navigation");
+  if (visit instanceof PerformanceNavigationTiming && visit.type !== "reload") location.reload();
+});
+
 applyTheme(storedTheme());
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no element with the id root.");

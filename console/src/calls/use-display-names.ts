@@ -5,6 +5,7 @@ import { GroupsService } from "../../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
 import { ProjectsService } from "../../../gen/iam/v1alpha/project_pb.ts";
 import { RolesService } from "../../../gen/iam/v1alpha/role_pb.ts";
+import { texts } from "../texts/texts.ts";
 import { collectionOf, nameOf, orgOf } from "./paths.ts";
 
 interface Named {
@@ -58,5 +59,9 @@ export function useDisplayNames(paths: readonly string[]): (path: string) => str
     }),
     combine: (results) => new Map(results.flatMap(({ data }) => data ?? [])),
   });
-  return (path) => found.get(path) || nameOf(path);
+  return (path) => {
+    const name = found.get(path) || nameOf(path);
+    // Who is of another org is written with ids, and only some may read more of it.
+    return name.startsWith("@") && collectionOf(path) === "members" ? texts.somebody : name;
+  };
 }

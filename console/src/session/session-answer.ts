@@ -19,6 +19,8 @@ export interface SessionAnswer extends SessionMember {
   readonly expiresAt: number;
   /** All members that this browser is signed in as. */
   readonly members: readonly SessionMember[];
+  /** The path of the page where the person signs in as further members; empty if there are none. */
+  readonly choose: string;
 }
 
 /** Nobody is signed in. */
@@ -34,7 +36,7 @@ export async function readAnswer(response: Response): Promise<SessionAnswer | Se
     const member = readMember(body);
     const expiresAt = Date.parse(text(body, "expire_time"));
     const members = list(body, "members").map(readMember);
-    return { ...member, accessToken: text(body, "access_token"), expiresAt, members };
+    return { ...member, accessToken: text(body, "access_token"), expiresAt, members, choose: text(body, "choose") };
   }
   const error = field(body, "error");
   if (response.status === 401) return { signIn: text(error, "sign_in") || "/sign-in" };

@@ -19,6 +19,7 @@ export const texts = {
   never: "Never",
   noEnd: "No end",
   line: (number: number) => `Line ${number}`,
+  somebody: "Somebody of another organisation",
   nothingFound: "Nothing found",
   nav: {
     label: "Organisation",
@@ -86,6 +87,8 @@ export const texts = {
     acting: "What can act as you",
     others: "Also signed in here",
     actAs: "Act as this member",
+    choose: "Sign in as another member",
+    endAll: "End everything that can act as me",
     theme: "Appearance",
     themes: { system: "As the system", light: "Light", dark: "Dark" },
   },

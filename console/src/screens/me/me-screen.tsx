@@ -49,6 +49,9 @@ export function MeScreen() {
               </Link>
             </li>
           ))}
+          <li>
+            <a href="/account">{texts.me.endAll}</a>
+          </li>
         </ul>
       </Section>
       <OtherMembers />
@@ -77,7 +80,7 @@ function OtherMembers() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const others = me.members.filter(({ member }) => member !== me.member);
-  if (others.length === 0) return null;
+  if (others.length === 0 && me.choose === "") return null;
   const become = async (member: string, org: string): Promise<void> => {
     await session.actAs(member);
     queryClient.clear();
@@ -98,6 +101,7 @@ function OtherMembers() {
           </li>
         ))}
       </ul>
+      {me.choose === "" ? null : <a href={`${me.choose}?return_to=/console/`}>{texts.me.choose}</a>}
     </Section>
   );
 }

@@ -7,6 +7,9 @@ import { Empty } from "../../ui/notes.tsx";
 
 const format = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 3 });
 
+/** From this share of a limit on, its meter warns. */
+const nearly = 0.9;
+
 interface Use {
   readonly kind: string;
   readonly used: number;
@@ -81,18 +84,17 @@ function UseMeter({
       </div>
     );
   }
-  const share = limit === 0 ? 1 : (used + reserved) / limit;
+  const taken = used + reserved;
+  const max = limit === 0 ? 1 : limit;
   return (
-    <Meter.Root
-      className={share >= 0.9 ? "meter nearly" : "meter"}
-      value={Math.min(used + reserved, limit)}
-      max={limit === 0 ? 1 : limit}
-    >
-      <Meter.Label className="meter-label">{label}</Meter.Label>
+    <div className={taken >= max * nearly ? "meter nearly" : "meter"}>
+      <span className="meter-label">{label}</span>
       <span className="meter-value">{texts.overview.of(amount, format.format(limit))}</span>
-      <Meter.Track className="meter-track">
-        <Meter.Indicator className="meter-bar" />
-      </Meter.Track>
-    </Meter.Root>
+      <Meter.Root className="meter-root" aria-label={name} value={limit === 0 ? 1 : Math.min(taken, limit)} max={max}>
+        <Meter.Track className="meter-track">
+          <Meter.Indicator className="meter-bar" />
+        </Meter.Track>
+      </Meter.Root>
+    </div>
   );
 }

@@ -1,0 +1,5 @@
+import { join } from "node:path";
+import { buildConsole } from "../../scripts/build/build-console.ts";
+
+/** Builds the console that the servers of the tests serve, as it is now. */
+export const setup = (): Promise<void> => buildConsole(join(import.meta.dirname, "../.."));

@@ -1,0 +1,103 @@
+// The console in a real browser, on a real server with the organisation of examples/acme.yaml.
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
+import { importInto } from "../cli/support/import-into.ts";
+import { type Api, createApi } from "../support/api.ts";
+import { startTestServer } from "../support/test-server.ts";
+import { openBrowser } from "./chromium.ts";
+
+export interface ConsolePage {
+  readonly page: Page;
+  /** What the browser has reported: errors, and what the Content-Security-Policy refused. */
+  readonly problems: string[];
+  /** The URLs of other hosts that were asked for. */
+  readonly outside: string[];
+  /** Opens a screen by its path, such as `/orgs/acme/members`. */
+  readonly open: (path: string) => Promise<void>;
+}
+
+export interface ConsolePlace {
+  readonly url: string;
+  readonly api: Api;
+  /** Opens a window of a browser of its own that is signed in as a member, such as `/orgs/acme/members/wile`. */
+  readonly signIn: (memberPath: string, options?: WindowOptions) => Promise<ConsolePage>;
+  /** Opens a window of a browser in which nobody is signed in. */
+  readonly openWindow: (options?: WindowOptions) => Promise<ConsolePage>;
+  readonly importFile: (file: string) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+interface WindowOptions {
+  readonly colorScheme?: "light" | "dark";
+  readonly width?: number;
+}
+
+export async function openConsolePlace(): Promise<ConsolePlace> {
+  const server = await startTestServer();
+  const connection = { connectionString: server.databaseUrl };
+  const database = openDatabase({
+    connection,
+    maxReadConnections: 1,
+    maxWriteConnections: 1,
+    onConnectionError: () => {},
+  });
+  const browser = await openBrowser();
+  const api = createApi("gRPC", server.url, server.operatorKey);
+  const importFile = (file: string): Promise<unknown> => importInto(server, file);
+  await importFile(join(import.meta.dirname, "../../examples/acme.yaml"));
+  const openWindow = (options?: WindowOptions): Promise<ConsolePage> => openConsolePage(browser, server.url, options);
+  return {
+    url: server.url,
+    api,
+    importFile,
+    openWindow,
+    async signIn(memberPath, options) {
+      const window = await openWindow(options);
+      const code = await linkFor(api, database, memberPath);
+      await window.page.goto(`${server.url}/sign-in?return_to=/console/me#${code}`);
+      await window.page.getByRole("button", { name: "Sign in" }).click();
+      await window.page.waitForURL(`${server.url}/console/me`);
+      return window;
+    },
+    async close() {
+      await browser.close();
+      await database.close();
+      await server.close();
+    },
+  };
+}
+
+async function linkFor(api: Api, database: Database, memberPath: string): Promise<string> {
+  const member = await api.members.getMember({ path: memberPath });
+  const org = await api.orgs.getOrg({ path: memberPath.split("/members/")[0] ?? "" });
+  return createSignInLink(database, { orgId: org.id, memberId: member.id });
+}
+
+async function openConsolePage(
+  browser: Browser,
+  url: string,
+  { colorScheme = "light", width = 1_280 }: WindowOptions = {},
+): Promise<ConsolePage> {
+  const page = await browser.newPage({ viewport: { width, height: 860 }, colorScheme });
+  page.setDefaultTimeout(60_000);
+  const [problems, outside]: [string[], string[]] = [[], []];
+  page.on("console", (message) => {
+    // What the service refuses is shown on the screen, or left out there; the browser logs it in any case.
+    const refused = message.text().includes("the server responded with a status of 4");
+    if (message.type() === "error" && !refused) problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(`${url}/`)) outside.push(request.url());
+  });
+  await page.addInitScript(
+    "addEventListener('securitypolicyviolation', (event) => console.error('refused', event.violatedDirective))",
+  );
+  const open = async (path: string): Promise<void> => {
+    await page.goto(`${url}/console${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  };
+  return { page, problems, outside, open };
+}

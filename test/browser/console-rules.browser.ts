@@ -1,0 +1,169 @@
+// What holds for every screen of the console: contrast and names, a narrow window, the Content-Security-Policy, and the keyboard.
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** The organisation of a real community, which is not part of a checkout. */
+const community = join(import.meta.dirname, "../../../shared/data/kubernetes-sigs.json");
+
+const acme = "/orgs/acme";
+const wile = `${acme}/members/wile`;
+const web = `${acme}/projects/web-shop`;
+
+/** Each screen, and what is there when it is whole. */
+const screens: readonly (readonly [path: string, text: string])[] = [
+  ["/", "All that you may see"],
+  ["/me", "What can act as you"],
+  [acme, "Recent changes"],
+  [`${acme}/members`, "Carol Danvers"],
+  [`${acme}/members/bob`, "directly"],
+  [`${acme}/members/bob?tab=roles`, "engineering"],
+  [`${acme}/members/wile?tab=sessions`, "(this browser)"],
+  [`${acme}/members/bob?tab=keys`, "No API keys."],
+  [`${acme}/members/bob?tab=identities`, "No account elsewhere is linked."],
+  [`${acme}/groups`, "finance"],
+  [`${acme}/groups/engineering`, "Members through nested groups"],
+  [`${acme}/projects`, "Web shop"],
+  [web, "Nothing is used yet."],
+  [`${acme}/roleBindings`, "wile"],
+  [`${web}/roleBindings`, "Inherited from the organisation"],
+  [`${acme}/changes`, "Created"],
+  [`${acme}/access`, "Choose a permission"],
+  [`${acme}/access?subject=${acme}/members/dave&permission=repos.access.write&resource=${web}`, "Because"],
+  [`${acme}/access?subject=${acme}/members/erin&permission=iam.projects.update&resource=${web}`, "Smallest role"],
+  ["/nowhere", "There is no screen here"],
+];
+
+let place: ConsolePlace;
+beforeAll(async () => {
+  place = await openConsolePlace();
+});
+afterAll(() => place.close());
+
+async function show({ page, open }: ConsolePage, path: string, text: string): Promise<void> {
+  await open(path);
+  await page.getByText(text).first().waitFor();
+}
+
+interface Finding {
+  readonly impact: string;
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** Returns what axe finds that keeps people out. */
+async function findingsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<{ violations: readonly Finding[] }>("axe.run()");
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
+  test("no screen has a serious finding of axe, breaks the policy, or asks another host", async () => {
+    const window = await place.signIn(wile, { colorScheme });
+    const findings: Record<string, string[]> = {};
+    for (const [path, text] of screens) {
+      await show(window, path, text);
+      const found = await findingsOf(window.page);
+      if (found.length > 0) findings[path] = found;
+    }
+    expect([findings, window.problems, window.outside]).toEqual([{}, [], []]);
+  }, 240_000);
+});
+
+test("every screen fits into a window of 360 pixels", async () => {
+  const window = await place.signIn(wile, { width: 360 });
+  const wide: string[] = [];
+  for (const [path, text] of screens) {
+    await show(window, path, text);
+    if (await window.page.evaluate("document.documentElement.scrollWidth > innerWidth")) wide.push(path);
+  }
+  expect(wide).toEqual([]);
+}, 240_000);
+
+test("the first page is at most 250 kB gzipped, and loads no other screen", async () => {
+  const { page } = await place.signIn(wile);
+  const context = page.context();
+  const sizes = new Map<string, number>();
+  const fresh = await context.newPage();
+  const bodies: Promise<unknown>[] = [];
+  fresh.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    if (!pathname.startsWith("/console/") || pathname === "/console/session") return;
+    bodies.push(response.body().then((body) => sizes.set(pathname, gzipSync(body).length)));
+  });
+  await fresh.goto(`${place.url}/console${acme}`);
+  await fresh.getByText("Recent changes").waitFor();
+  await fresh.getByText("Role bindings").first().waitFor();
+  await Promise.all(bodies);
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  expect(total).toBeGreaterThan(50_000);
+  expect(total).toBeLessThan(250_000);
+  expect([...sizes.keys()].filter((name) => name.includes("-screen-"))).toEqual([
+    expect.stringContaining("overview-screen"),
+  ]);
+});
+
+test("a member is found, opened and asked about with the keyboard alone", async () => {
+  const { page, open } = await place.signIn(wile);
+  await open(acme);
+  const focusOn = async (name: string): Promise<void> => {
+    for (let presses = 0; presses < 40; presses += 1) {
+      await page.keyboard.press("Tab");
+      if (
+        (await page.evaluate("document.activeElement.textContent.trim() || document.activeElement.ariaLabel")) === name
+      )
+        return;
+    }
+    throw new Error(`Tab does not lead to ${name}`);
+  };
+  await focusOn("Members");
+  await page.keyboard.press("Enter");
+  await focusOn("Search members");
+  await page.keyboard.type("dave");
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  await focusOn("dave");
+  await page.keyboard.press("Enter");
+  await focusOn("What may this member do?");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/access\?subject=/);
+  const permission = page.getByRole("combobox", { name: "May do what" });
+  await permission.focus();
+  await page.keyboard.type("repos.access.write");
+  await page.getByRole("option", { name: "repos.access.write" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Web shop" }).waitFor();
+});
+
+test.runIf(existsSync(community))(
+  "an organisation of a thousand members is paged, searched and scrolled",
+  async () => {
+    await place.importFile(community);
+    const { page, open, problems } = await place.signIn("/orgs/system/members/operator");
+    await open("/orgs/kubernetes-sigs/members");
+    await page.getByText("100 of 1144 shown").waitFor();
+    // Only the rows near what is visible are drawn.
+    expect(await page.getByRole("row").count()).toBeLessThan(60);
+    const table = page.getByRole("table", { name: "Members" });
+    expect(await table.getAttribute("aria-rowcount")).toBe("101");
+    await page.keyboard.press("End");
+    await table.locator('[aria-rowindex="101"]').waitFor();
+    await page.getByRole("link", { name: "Next page" }).click();
+    await page.getByRole("link", { name: "First page" }).waitFor();
+    await page.goBack();
+    await page.getByRole("searchbox", { name: "Search members" }).fill("bentheelder");
+    await page.getByRole("link", { name: "BenTheElder" }).click();
+    await page.getByText("kind-admins").waitFor();
+    await page.getByRole("tab", { name: "Roles" }).click();
+    await page.getByRole("row", { name: /admin kind kind-admins/ }).waitFor();
+    expect(problems).toEqual([]);
+  },
+  120_000,
+);

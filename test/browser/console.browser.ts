@@ -1,0 +1,286 @@
+// What people do in the console: each test is a job.
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
+
+let place: ConsolePlace;
+beforeAll(async () => {
+  place = await openConsolePlace();
+});
+afterAll(() => place.close());
+
+const acme = "/orgs/acme";
+const wile = `${acme}/members/wile`;
+
+/** Types into a field that searches, and takes what it finds. */
+async function pick(page: Page, field: string, words: string): Promise<void> {
+  await page.getByRole("combobox", { name: field }).fill(words);
+  await page.getByRole("option", { name: words }).first().click();
+}
+
+describe("signing in", () => {
+  test("leads somebody who is not signed in to the sign-in, which leads back to where it was", async () => {
+    const { page } = await place.openWindow();
+    await page.goto(`${place.url}/console/orgs/acme/members?q=alice`);
+    await page.waitForURL(/\/sign-in\?return_to=/);
+    const returnTo = new URL(page.url()).searchParams.get("return_to");
+    expect(returnTo).toBe("/console/orgs/acme/members?q=alice");
+  });
+
+  test("shows who I am, what can act as me, and signs out", async () => {
+    const { page, problems } = await place.signIn(wile);
+    await page.getByRole("heading", { name: "wile" }).waitFor();
+    await page.getByText("This browser").waitFor();
+    await page.getByRole("link", { name: "Sessions" }).click();
+    await page.getByText("(this browser)").waitFor();
+    await page.goBack();
+    expect(problems).toEqual([]);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.waitForURL(`${place.url}/sign-in`);
+    await page.goto(`${place.url}/console/`);
+    await page.waitForURL(/\/sign-in\?return_to=/);
+  });
+
+  test("keeps an access token in no storage of the browser", async () => {
+    const { page } = await place.signIn(wile);
+    const sold = page.waitForResponse((response) => response.url().endsWith("/console/session"));
+    await page.goto(`${place.url}/console${acme}`);
+    const { access_token: token } = (await (await sold).json()) as { access_token: string };
+    await page.getByRole("heading", { name: "Acme Ltd" }).waitFor();
+    const stored = await page.evaluate<string>(
+      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.documentElement.outerHTML])",
+    );
+    expect([token.length > 20, stored.includes(token)]).toEqual([true, false]);
+  });
+});
+
+describe("an organisation", () => {
+  test("is found in the list of organisations, and says what is used and what has changed", async () => {
+    const { page, problems } = await place.signIn(wile);
+    await page.getByRole("link", { name: "Tenantry" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Acme Ltd" }).first().click();
+    await page.getByRole("heading", { name: "Acme Ltd" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/orgs/acme");
+    await page.getByRole("meter", { name: "Members" }).waitFor();
+    await page.getByRole("heading", { name: "Recent changes" }).waitFor();
+    await page.getByText("The same with curl").click();
+    const commands = await page.locator(".curl code").allTextContents();
+    expect(commands).toContain(
+      `curl -H "Authorization: Bearer $TENANTRY_API_KEY" '${place.url}/iam/v1alpha/orgs/acme/quota'`,
+    );
+    expect(problems).toEqual([]);
+  });
+
+  test("another one is reached by typing a part of its name", async () => {
+    await place.api.orgs.createOrg({ org: { name: "bolts", displayName: "Bolts & Nuts" } });
+    const { page } = await place.signIn("/orgs/system/members/operator");
+    await page.getByRole("button", { name: /Choose an organisation/ }).click();
+    await page.getByRole("combobox", { name: "Search organisations" }).fill("bolt");
+    await page.getByRole("option", { name: "Bolts & Nuts" }).click();
+    await page.waitForURL(`${place.url}/console/orgs/bolts`);
+    await page.getByText("Three steps to begin").waitFor();
+  });
+});
+
+describe("members", () => {
+  test("are found by words, which the URL holds, and suspended after a question", async () => {
+    const { page, open, problems } = await place.signIn(wile);
+    await open(`${acme}/members`);
+    await page.getByRole("searchbox", { name: "Search members" }).fill("danvers");
+    await expect.poll(() => page.getByRole("row").count()).toBe(2);
+    expect(new URL(page.url()).search).toBe("?q=danvers");
+    await page.getByRole("button", { name: "Suspend Carol Danvers" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Suspend Carol Danvers" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Suspend" }).click();
+    await page.getByRole("cell", { name: "Suspended" }).waitFor();
+    await page.getByRole("button", { name: "Activate Carol Danvers" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Activate" }).click();
+    await page.getByRole("cell", { name: "Active" }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("are created by pasting many, and the service says at the field which line is wrong", async () => {
+    const { page, open } = await place.signIn(wile);
+    await open(`${acme}/members`);
+    await page.getByRole("button", { name: "New members" }).click();
+    const names = page.getByRole("textbox", { name: "Members" });
+    await names.fill("frank, Frank Drebin\nGin a");
+    await page.getByRole("button", { name: "Create" }).click();
+    const error = page.getByText(/^Line 2: name: must be 1 to 64 characters/);
+    await error.waitFor();
+    expect(await names.getAttribute("aria-invalid")).toBe("true");
+    await names.fill("frank, Frank Drebin\ngina");
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("link", { name: "Frank Drebin" }).waitFor();
+    await page.getByRole("link", { name: "gina" }).waitFor();
+  });
+
+  test("show their groups, directly and through others, and where their roles come from", async () => {
+    const { page, open } = await place.signIn(wile);
+    await open(`${acme}/members/bob`);
+    await page.getByText("through on-call → platform").or(page.getByText("through platform")).first().waitFor();
+    expect(await page.getByRole("listitem").filter({ hasText: "platform" }).first().textContent()).toContain(
+      "directly",
+    );
+    await page.getByRole("tab", { name: "Roles" }).click();
+    await page
+      .getByRole("row", { name: /engineering/ })
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).search).toBe("?tab=roles");
+  });
+
+  test("get an API key whose secret is shown once", async () => {
+    const { page, open } = await place.signIn(wile);
+    await open(`${acme}/members/deployer?tab=keys`);
+    await page.getByRole("button", { name: "New API key" }).click();
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("ci");
+    await page.getByRole("button", { name: "Create" }).click();
+    const secret = await page.getByText(/^tenantry_\w{20,}$/).textContent();
+    const me = await fetch(`${place.url}/iam/v1alpha/me`, { headers: { authorization: `Bearer ${secret}` } });
+    expect(me.status).toBe(200);
+    await page.getByText("The same with curl").click();
+    expect(await page.getByRole("main").textContent()).toContain('{"name":"ci"}');
+    await page.getByRole("button", { name: "I have it" }).click();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole("button", { name: "Delete ci" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No API keys.").waitFor();
+    const after = await fetch(`${place.url}/iam/v1alpha/me`, { headers: { authorization: `Bearer ${secret}` } });
+    expect(after.status).toBe(401);
+  });
+});
+
+test("a button that would be refused says what is missing, and who can help", async () => {
+  await place.api.roleBindings.createRoleBinding({
+    parentPath: acme,
+    roleBinding: { name: "alice-views", rolePath: "/roles/viewer", subjectPath: `${acme}/members/alice` },
+  });
+  const { page, open } = await place.signIn(`${acme}/members/alice`);
+  await open(`${acme}/projects`);
+  const button = page.getByRole("button", { name: "New project" });
+  await expect.poll(() => button.getAttribute("aria-disabled")).toBe("true");
+  await button.click();
+  const reason = page.getByRole("dialog", { name: "You may not do this" });
+  await reason.getByText("iam.projects.create").waitFor();
+  await reason.getByRole("link", { name: "wile" }).waitFor();
+});
+
+test("a project is created, and shown to whoever looks at the list meanwhile", async () => {
+  const [creator, watcher] = [await place.signIn(wile), await place.signIn(wile)];
+  await watcher.open(`${acme}/projects`);
+  await watcher.page.getByText("Live").waitFor();
+  await creator.open(`${acme}/projects`);
+  await creator.page.getByRole("button", { name: "New project" }).click();
+  await creator.page.getByRole("textbox", { name: "Name", exact: true }).fill("dynamite");
+  await creator.page.getByRole("textbox", { name: "Display name" }).fill("<b>Dynamite</b>");
+  await creator.page.getByRole("button", { name: "Create" }).click();
+  await watcher.page.getByRole("link", { name: "<b>Dynamite</b>" }).waitFor();
+});
+
+describe("access", () => {
+  test("says why somebody may do something, why not, and who can change that, at an address to send", async () => {
+    const { page, open, problems } = await place.signIn(wile);
+    await open(`${acme}/access`);
+    await pick(page, "Who", "dave");
+    await page.waitForURL(/subject=/);
+    await pick(page, "May do what", "repos.access.read");
+    await page.waitForURL(/permission=/);
+    await pick(page, "On what", "Web shop");
+    await page.getByText("Yes", { exact: true }).waitFor();
+    const chain = page.locator(".chain").first();
+    expect(await chain.getByRole("listitem").count()).toBeGreaterThanOrEqual(4);
+    const question = page.url();
+    await open(`${acme}/members`);
+    await page.goto(question.replace("repos.access.read", "iam.projects.delete"));
+    await page.getByText("No", { exact: true }).waitFor();
+    await page.getByText("Smallest role that has it").waitFor();
+    await page.getByRole("heading", { name: "Everybody who may" }).waitFor();
+    await page.getByRole("row", { name: /wile/ }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("says which part of a condition is not true", async () => {
+    await place.api.roleBindings.createRoleBinding({
+      parentPath: `${acme}/projects/rockets`,
+      roleBinding: {
+        name: "erin-launches",
+        rolePath: "/roles/editor",
+        subjectPath: `${acme}/members/erin`,
+        condition: 'subject.type == "member" && resource.labels.env == "dev"',
+      },
+    });
+    const { page, open } = await place.signIn(wile);
+    const question = new URLSearchParams({
+      subject: `${acme}/members/erin`,
+      permission: "iam.projects.update",
+      resource: `${acme}/projects/rockets`,
+    });
+    await open(`${acme}/access?${question}`);
+    await page.getByText("It would, on a condition that is not true now").waitFor();
+    expect(await page.locator(".chain .lines code").allTextContents()).toEqual(['resource.labels.env == "dev"']);
+  });
+
+  test("is granted after the screen has shown who gains what, and taken away after who loses what", async () => {
+    const { page, open, problems } = await place.signIn(wile);
+    await open(`${acme}/projects/anvils/roleBindings`);
+    await page.getByRole("button", { name: "Grant a role" }).click();
+    await pick(page, "To whom", "finance");
+    await pick(page, "Role", "viewer");
+    const condition = page.getByRole("textbox", { name: "Condition" });
+    await condition.fill("resource.labels.env == ");
+    await page.getByRole("button", { name: "Show what changes" }).click();
+    await page.getByText(/^at column \d+: /).waitFor();
+    await condition.fill("");
+    await page.getByRole("button", { name: "Show what changes" }).click();
+    await page.getByText("1 member gains permissions.").waitFor();
+    const { roleBindings } = await place.api.roleBindings.listRoleBindings({ parentPath: `${acme}/projects/anvils` });
+    expect(roleBindings.map(({ name }) => name)).not.toContain("finance-viewer");
+    await page.getByRole("button", { name: "Grant", exact: true }).click();
+    await page.getByRole("button", { name: "Take away viewer from finance" }).click();
+    await page.getByRole("button", { name: "Show what changes" }).click();
+    await page.getByText("1 member loses permissions.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Take away" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "Take away viewer from finance" }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+});
+
+test("groups are a tree, and a group marks whom it has through others", async () => {
+  const { page, open, problems } = await place.signIn(wile);
+  await open(`${acme}/groups`);
+  const rows = await page.getByRole("table").locator("tbody tr").allTextContents();
+  expect(rows.map((row) => row.trim().slice(0, 20))).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining("engineering"),
+      expect.stringMatching(/Level 2: platform/),
+      expect.stringMatching(/Level 3: on-call/),
+    ]),
+  );
+  await page.getByRole("link", { name: "engineering" }).click();
+  const inherited = page.getByRole("table", { name: "Members through nested groups" });
+  await inherited.getByRole("row", { name: /deployer.*on-call/ }).waitFor();
+  await page.getByRole("button", { name: "Add a member" }).click();
+  await pick(page, "Member", "erin");
+  await page.getByRole("button", { name: "Show what changes" }).click();
+  await page.getByText("1 member gains permissions.").waitFor();
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("table", { name: "Its own members" }).getByRole("link", { name: "erin" }).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("changes show what was different, and by whom", async () => {
+  await place.api.members.updateMember({
+    path: `${acme}/members/dave`,
+    member: { displayName: "Dave Bowman" },
+    updateMask: { paths: ["display_name"] },
+  });
+  const { page, open } = await place.signIn(wile);
+  await open(`${acme}/changes?q=/orgs/acme/members/dave&state=UPDATED`);
+  await page.getByText("What is different").first().click();
+  expect([await page.locator("del").first().textContent(), await page.locator("ins").first().textContent()]).toEqual([
+    "dave",
+    "Dave Bowman",
+  ]);
+});
