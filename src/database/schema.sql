@@ -312,6 +312,7 @@ create table installation (
   operator_id uuid not null,
   page_token_key bytea not null,
   issuer text,
+  command_line_client_id uuid,
   constraint installation_pkey PRIMARY KEY (singleton),
   constraint installation_singleton_check CHECK (singleton),
   constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id)

@@ -148,7 +148,7 @@ test("an operation is waited for, with its progress", async () => {
   ] as const;
   const text = await transcribe(terminal, lines, { ...names(), [servicePath.slice(1)]: "services/things" });
   // How often progress is shown depends on the machine.
-  await expect(text.replaceAll(/(\r\u001b\[K\[[^\r]*)+\r\u001b\[K/g, "[...progress...]\n")).toMatchFileSnapshot(
+  await expect(text.replaceAll(/(\r\p{Cc}\[K\[[^\r]*)+\r\p{Cc}\[K/gu, "[...progress...]\n")).toMatchFileSnapshot(
     "transcripts/operation.txt",
   );
   const { resources } = await createClient(ResourcesService, company.api.transport).listResources({
