@@ -208,3 +208,22 @@ test("nobody else can end a sign-in: the wait goes on", async () => {
     ),
   });
 });
+
+test("a stream whose token has ended goes on with another one, and ends when there is none", async () => {
+  const { url, requests } = await startHostileService((request, response) => {
+    const failure = { error: { code: 401, status: "UNAUTHENTICATED", message: "the token has ended" } };
+    if (request.url?.includes("after_revision") === true) return sendJson(response, failure, 401);
+    const change = { change: { time: "now", resource_path: "/orgs/acme" }, resume_revision: "r1" };
+    response.end(`${JSON.stringify(change)}\n${JSON.stringify(failure)}\n`);
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  expect(await terminal.run("watch orgs/acme")).toMatchObject({
+    code: 4,
+    stdout: "now  -  -  /orgs/acme\n",
+    stderr: "error: the token has ended\n",
+  });
+  expect(requests.map(({ line }) => line)).toEqual([
+    "GET /iam/v1alpha/orgs/acme/changes:watch",
+    "GET /iam/v1alpha/orgs/acme/changes:watch?after_revision=r1",
+  ]);
+});
