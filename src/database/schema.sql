@@ -366,6 +366,7 @@ create table installation (
   page_token_key bytea not null,
   issuer text,
   customer_logs boolean not null default false,
+  command_line_client_id uuid,
   constraint installation_pkey PRIMARY KEY (singleton),
   constraint installation_singleton_check CHECK (singleton),
   constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id)

@@ -55,6 +55,8 @@ export async function runPage(page: string): Promise<string[]> {
     'curl() { command curl --silent --show-error "$@" && echo; }',
     // `npm run clients` names the one that it has built.
     'grpcurl() { [ -z "${GRPCURL-}" ] || "$GRPCURL" "$@"; }',
+    // Every run of npx takes a second.
+    'npx() { "$NODE" "$ROOT/bin/$1.js" "${@:2}"; }',
     // Starts the provider, the only thing that a page starts with npm besides the service.
     'npm() { "$NODE" "$PROVIDER" > provider.log & trap "kill $!" EXIT; until grep -q "provides storage" provider.log; do sleep 0.1; done; }',
     ...commandsOf(page).flatMap(({ text }) => [`echo "${mark}"`, text]),
@@ -67,6 +69,7 @@ export async function runPage(page: string): Promise<string[]> {
       PATH: process.env["PATH"],
       NODE: process.execPath,
       GRPCURL: process.env["GRPCURL"],
+      ROOT: root,
       PROVIDER: join(root, "examples/provider/main.ts"),
     },
     stdio: ["ignore", "pipe", "inherit"],

@@ -31,7 +31,7 @@ async function countRows(database: Database): Promise<Record<string, number>> {
 }
 
 const empty = { customers: 0, orgs: 0, members: 0, api_keys: 0, changes: 0, installation: 0 };
-const made = { customers: 1, orgs: 1, members: 1, api_keys: 1, changes: 5, installation: 1 };
+const made = { customers: 1, orgs: 1, members: 1, api_keys: 1, changes: 6, installation: 1 };
 
 const callerOf = (database: Database, secret: string) => authenticateKeys(database)(`Bearer ${secret}`, null);
 
@@ -54,7 +54,7 @@ describe("the first start", () => {
     });
     const org = await database.reads.selectFrom("orgs").selectAll().executeTakeFirstOrThrow();
     expect(org).toMatchObject({ id: installation.systemOrgId, name: "system", state: "ACTIVE" });
-    expect(numbersOf([org])).toEqual([4]);
+    expect(numbersOf([org])).toEqual([5]);
     expect(installation.pageTokenKey).toHaveLength(32);
     expect(await countRows(database)).toEqual(made);
   });
@@ -76,6 +76,7 @@ describe("the first start", () => {
       [2, "Member", "/orgs/system/members/operator"],
       [3, "ApiKey", "/orgs/system/members/operator/apiKeys/first"],
       [4, "RoleBinding", expect.stringMatching(/^\/roleBindings\/operator-[0-9a-f]{12}$/)],
+      [5, "Client", "/orgs/system/clients/command-line"],
     ]);
     // Each entry has a hash of its own, over nothing that is secret.
     const text = JSON.stringify(changes.map(({ hash, ...rest }) => ({ ...rest, isHashed: hash !== null })));
@@ -142,6 +143,23 @@ describe("a later start", () => {
     expect(secrets).toHaveLength(1);
     expect(await countRows(database)).toEqual(made);
   });
+
+  test("leaves the client of the command line deleted, and names one that it has to create otherwise if its name is taken", async () => {
+    const database = await openTestDatabase();
+    const { save } = createKeyStore();
+    const first = await openInstallation(database, save);
+    const { writes } = database;
+    await sql`update clients set id = gen_random_uuid()`.execute(writes);
+    expect(await openInstallation(database, save)).toEqual(first);
+    await sql`update installation set command_line_client_id = null`.execute(writes);
+    const { commandLineClientId } = await openInstallation(database, save);
+    expect(commandLineClientId).not.toBe(first.commandLineClientId);
+    const clients = await database.reads.selectFrom("clients").select(["id", "name"]).orderBy("name").execute();
+    expect(clients).toEqual([
+      { id: expect.any(String), name: "command-line" },
+      { id: commandLineClientId, name: expect.stringMatching(/^command-line-[0-9a-f]{12}$/) },
+    ]);
+  });
 });
 
 describe("a renewed operator key", () => {
@@ -153,6 +171,6 @@ describe("a renewed operator key", () => {
     const callers = await Promise.all(secrets.map((secret) => callerOf(database, secret)));
     expect(callers.map((caller) => caller.memberId)).toEqual([installation.operatorId, installation.operatorId]);
     expect(new Set(callers.map((caller) => caller.credentialId)).size).toBe(2);
-    expect(await countRows(database)).toEqual({ ...made, api_keys: 2, changes: 6 });
+    expect(await countRows(database)).toEqual({ ...made, api_keys: 2, changes: 7 });
   });
 });

@@ -178,8 +178,10 @@ test("contains the pages of /docs", async () => {
   expect(stdout).toBe("true\n");
 });
 
-test("runs the command", async () => {
+test("runs the command line, and the commands of the service", async () => {
   const bin = join(project, "node_modules/tenantry/bin/tenantry.js");
   const { stdout } = await run(process.execPath, [bin, "--help"]);
-  expect(stdout).toContain("Usage: tenantry");
+  expect(stdout).toContain("tenantry login --server URL");
+  const ofService = await run(process.execPath, [bin, "serve", "--help"]);
+  expect(ofService.stdout).toContain("Usage: tenantry serve");
 });

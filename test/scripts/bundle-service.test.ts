@@ -71,5 +71,7 @@ describe("with a bundle, tenantry runs", () => {
     await rm(join(root, "src"), { recursive: true });
     await write("dist/src/main.js");
     expect(program()).toBe("dist/src/main.js");
+    await write("dist/command-line.js");
+    expect(relative(root, findProgram(root, "command line"))).toBe("dist/command-line.js");
   });
 });

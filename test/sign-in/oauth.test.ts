@@ -179,6 +179,7 @@ test("the metadata names the endpoints, and the keys are public only", async () 
       token_endpoint: `${issuer}/oauth2/token`,
       introspection_endpoint: `${issuer}/oauth2/introspect`,
       revocation_endpoint: `${issuer}/oauth2/revoke`,
+      tenantry_command_line_client_id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
     });
   }
   const { keys } = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as { keys: object[] };

@@ -64,8 +64,11 @@ async function ask(question: string, isSecret = false): Promise<string> {
   stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: isSecret ? silent : stderr, terminal: true });
+  // The terminal brings Ctrl-C and Ctrl-D as characters while a question is open.
+  const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+  lines.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
-    return await lines.question("", { signal: stopping.signal });
+    return await Promise.race([lines.question("", { signal: stopping.signal }), closed]);
   } finally {
     lines.close();
     if (isSecret) stderr.write("\n");

@@ -12,6 +12,7 @@ export interface Guide {
 /** In the order of the navigation. */
 export const guides: readonly Guide[] = [
   { slug: "start", title: "Start", file: "../README.md" },
+  { slug: "command-line", title: "Command line", file: "command-line.md" },
   { slug: "sign-in", title: "Sign-in", file: "sign-in.md" },
   { slug: "operations", title: "Operations", file: "operations.md", script: "operations.js" },
   { slug: "filters", title: "Filters", file: "filters.md" },

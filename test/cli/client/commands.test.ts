@@ -1,4 +1,4 @@
-import { mkdtemp, copyFile, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,12 @@ test("no field has the flag of something else", () => {
 
 test("a command has the name of a verb only to stand for it", () => {
   const verbs = verbsOf(contract);
-  expect(commands.map(({ name }) => name).filter((name) => verbs.includes(name))).toEqual(["check", "explain", "wait", "watch"]);
+  expect(commands.map(({ name }) => name).filter((name) => verbs.includes(name))).toEqual([
+    "check",
+    "explain",
+    "wait",
+    "watch",
+  ]);
   expect(serviceCommands.filter((name) => verbs.includes(name))).toEqual([]);
   expect(Object.keys(described).toSorted()).toEqual(serviceCommands.toSorted());
 });
@@ -48,8 +53,10 @@ test("every method has its help, and the help of all commands fits a screen", as
 });
 
 test("the bundle is one file that runs alone, and has nothing of the service", async () => {
-  const { modules } = JSON.parse(await readFile(join(root, "build/command-line.json"), "utf8")) as { modules: readonly string[] };
-  const allowed = /^(src\/cli\/client\/|gen\/command-line\.ts$|package\.json$|node_modules\/yaml\/|\0)/;
+  const { modules } = JSON.parse(await readFile(join(root, "build/command-line.json"), "utf8")) as {
+    modules: readonly string[];
+  };
+  const allowed = /^(src\/cli\/client\/|gen\/command-line\.ts$|package\.json$|\p{Cc})|(^|\/)node_modules\/yaml\//u;
   expect(modules.filter((path) => !allowed.test(path))).toEqual([]);
   const folder = await mkdtemp(join(tmpdir(), "tenantry-alone-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -61,7 +68,10 @@ test("the bundle is one file that runs alone, and has nothing of the service", a
     return promisify(execFile)(process.execPath, [alone, ...words], { env, cwd: folder });
   };
   expect((await run("get", "orgs/system", "-o", "name")).stdout).toBe("/orgs/system\n");
-  await expect(run("get", "orgs/nowhere")).rejects.toMatchObject({ code: 3, stderr: expect.stringContaining('{"error":{') });
+  await expect(run("get", "orgs/nowhere")).rejects.toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('{"error":{'),
+  });
 });
 
 test("edit changes what was written, with the etag, and keeps what somebody else has changed meanwhile", async () => {
@@ -70,19 +80,23 @@ test("edit changes what was written, with the etag, and keeps what somebody else
   const { key } = await company.joinAs("owner", "olive");
   const env = { TENANTRY_URL: server.url, TENANTRY_API_KEY: key, TENANTRY_ORG: company.org.name };
   const terminal = await openTerminal({ env });
-  const { writeFile } = await import("node:fs/promises");
   const rewrite = (from: string, to: string) => async (file: string) => {
     await writeFile(file, (await readFile(file, "utf8")).replace(from, to));
   };
-  const edited = await terminal.run("edit members/olive --output json", { edit: rewrite("display_name: olive", "display_name: Olive O.\nlabels: {site: north}") });
-  expect(JSON.parse(edited.stdout)).toMatchObject({ display_name: "Olive O.", labels: { site: "north" } });
+  const edited = await terminal.run("edit members/olive --output json", {
+    edit: rewrite("labels: {}", "labels: {site: north}"),
+  });
+  expect(JSON.parse(edited.stdout)).toMatchObject({ display_name: "olive", labels: { site: "north" } });
   expect((await terminal.run("edit members/olive")).stderr).toBe("Nothing was changed.\n");
   const late = async (file: string): Promise<void> => {
     await terminal.run("update members/olive --description changed");
-    await rewrite("Olive O.", "Lost")(file);
+    await rewrite("display_name: olive", "display_name: Lost")(file);
   };
-  expect(await terminal.run("edit members/olive", { edit: late })).toMatchObject({ code: 1, stderr: expect.stringMatching(/What you wrote is in .*has changed/s) });
-  expect((await terminal.run("get members/olive --output json")).stdout).toContain("Olive O.");
+  expect(await terminal.run("edit members/olive", { edit: late })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/What you wrote is in .*has changed/s),
+  });
+  expect((await terminal.run("get members/olive --output json")).stdout).not.toContain("Lost");
 });
 
 test("watch prints changes as they are made, and goes on where it was interrupted", async () => {

@@ -143,12 +143,12 @@ test("an operation is waited for, with its progress", async () => {
       `create projects/things/resources/one --type-path ${typePath} --columns verb,state`,
       { onOutput: workAs("complete") },
     ],
-    ["list projects/things/resources", {}],
+    ["list projects/things/resources --columns name,state", {}],
     ["delete projects/things/resources/one --yes --columns verb,state,error.message", { onOutput: workAs("fail") }],
   ] as const;
   const text = await transcribe(terminal, lines, { ...names(), [servicePath.slice(1)]: "services/things" });
   // How often progress is shown depends on the machine.
-  await expect(text.replaceAll(/(\r\u001b\[K\[[^\r]*)+\r\u001b\[K/g, "[...progress...]\n")).toMatchFileSnapshot(
+  await expect(text.replaceAll(/(\r\p{Cc}\[K\[[^\r]*)+\r\p{Cc}\[K/gu, "[...progress...]\n")).toMatchFileSnapshot(
     "transcripts/operation.txt",
   );
   const { resources } = await createClient(ResourcesService, company.api.transport).listResources({
@@ -172,11 +172,11 @@ test("somebody signs in with a browser, has a profile, and signs out", async () 
   const [, , org = "", , member = ""] = path.split("/");
   const lines = [
     `login --server ${server.url}`,
-    "config",
+    "config --output yaml",
     "whoami",
     "config set project web",
-    "config",
-    "list members",
+    "config --output csv",
+    "list members --output name",
     "logout",
     "whoami",
   ];

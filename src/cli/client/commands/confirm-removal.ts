@@ -1,4 +1,4 @@
-import { CommandError } from "../command-error.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
 import type { FoundMethod } from "../contract/find-method.ts";
 import { kebab } from "../contract/names.ts";
 import type { Host } from "../host.ts";
@@ -27,5 +27,6 @@ export async function confirmRemoval(host: Host, found: readonly FoundMethod[], 
     });
   }
   const answer = await host.ask(`${verb} ${escapeText(what)}? [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("nothing was changed", { reason: "NOT_CONFIRMED" });
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new CommandError("nothing was changed", { exitCode: exitCodes.refused, reason: "NOT_CONFIRMED" });
 }

@@ -11,25 +11,24 @@ import { flagsOf } from "./verb-command.ts";
 
 /** Returns the help of `tenantry --help`. */
 export function mainHelp({ methods }: Contract): string {
-  const collections = [
-    ...new Set(methods.filter(({ verb }) => verb === "list").map(({ path }) => path.split("/").at(-1) ?? "")),
-  ];
-  return `Manages organisations, projects, members, groups and their access.
+  const lists = methods.filter(({ verb }) => verb === "list").map(({ path }) => path.split("/").at(-1) ?? "");
+  const usual = ["get", "list", "create", "update", "delete", "run", "changes"];
+  return `Manages organisations, their projects, members and groups, and access.
 
-  tenantry login --server URL                         sign in with the browser
-  tenantry list orgs                                  list; also get, create, update, delete
+  tenantry login --server URL               sign in with the browser
+  tenantry list orgs
   tenantry create orgs/acme/members/dora --display-name "Dora M."
   tenantry update members/dora --label site=north --org acme
   tenantry explain members/dora iam.groups.update --org acme
 
-Commands: ${wrap(["get", "list", "create", "update", "delete", ...commands.map(({ name }) => name)], 10)}
-Verbs:    ${wrap(ownVerbs(methods), 10)}
-Paths:    COLLECTION/NAME/COLLECTION/NAME, a name or @ID, - for all; below --org without
-          a slash in front. ${wrap(collections.toSorted(), 10, 18)}
+Commands: ${wrap([...usual, ...commands.map(({ name }) => name)], 10)}
+Verbs:    ${wrap(ownVerbs(methods), 10, 3)}
+Paths:    COLLECTION/NAME/..., with names, @ID, or - for all, below --org
+          ${wrap([...new Set(lists)].toSorted(), 10, 4)}
 Service:  ${wrap(Object.keys(serviceCommands), 10)}
+Flags:    --org, --project, -o table|json|yaml|name|csv, --profile, --yes
 
-  -o, --output table|json|yaml|name|csv    --org, --project, --profile, --server, --yes
-  tenantry COMMAND --help, tenantry create members --help: what a command takes
+What a command takes: tenantry COMMAND --help, tenantry create members --help
 `;
 }
 
@@ -42,18 +41,21 @@ function ownVerbs(methods: readonly Method[]): readonly string[] {
   return [...new Set(all)].filter((verb) => !standard.has(verb) && !verb.startsWith("batch-")).toSorted();
 }
 
-/** Writes words in lines of 88 columns, all but the first indented. */
-function wrap(words: readonly string[], indent: number, used = 0): string {
-  let column = indent + used;
-  return words
-    .map((word, index) => {
-      const text = index === words.length - 1 ? word : `${word}, `;
-      const breaks = column + text.trimEnd().length > 88 && index > 0;
-      column = breaks ? indent + text.length : column + text.length;
-      return breaks ? `\n${" ".repeat(indent)}${text}` : text;
-    })
-    .join("")
-    .replaceAll(/ +\n/g, "\n");
+/** Writes words in lines of 80 columns, all but the first indented; what needs more lines than there may be is left out. */
+function wrap(words: readonly string[], indent: number, most = Infinity): string {
+  const lines = [""];
+  for (const [index, word] of words.entries()) {
+    const text = index === words.length - 1 ? word : `${word}, `;
+    const line = lines.at(-1) ?? "";
+    const isLast = lines.length === most;
+    // Room for what says that there are more.
+    if (indent + line.length + text.length <= (isLast ? 75 : 80)) lines[lines.length - 1] = line + text;
+    else if (isLast) {
+      lines[lines.length - 1] = `${line}...`;
+      break;
+    } else lines.push(text);
+  }
+  return lines.map((line) => line.trimEnd()).join(`\n${" ".repeat(indent)}`);
 }
 
 /** Returns the help of a command that is no verb of the API. */
@@ -68,7 +70,11 @@ export function commandHelp({ name, usage, help, flags }: Command, columns: numb
  */
 export function verbHelp(contract: Contract, verb: string, path: string | undefined, columns: number): string {
   const methods = methodsOfVerb(contract, verb);
-  const shown = path === undefined ? methods : methods.filter((method) => isMeant(method, path));
+  const meant = path === undefined ? methods : methods.filter((method) => isMeant(method, path));
+  // `members` are those of an org, rather than those of a group.
+  const length = Math.min(...meant.map((each) => each.path.split("/").length));
+  const isWord = path !== undefined && !path.replace(/^\//, "").includes("/");
+  const shown = isWord ? meant.filter((each) => each.path.split("/").length === length) : meant;
   const [method, ...others] = shown.length === 0 ? methods : shown;
   if (method === undefined) return "";
   const isOne = others.every((each) => each.name === method.name);

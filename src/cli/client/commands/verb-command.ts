@@ -27,6 +27,8 @@ import { type FoundMethod, addressOf, findMethod, methodsOfVerb } from "../contr
 import { flagOf, kebab } from "../contract/names.ts";
 import type { Connection } from "../credentials/connect.ts";
 import type { Call } from "../http/service.ts";
+import { recordOf, stringOf } from "../http/service-error.ts";
+import { escapeText } from "../output/escape-text.ts";
 import { printItem } from "../output/print-items.ts";
 import { type CommandCall, connectTo, formatOf } from "./command.ts";
 import { confirmRemoval } from "./confirm-removal.ts";
@@ -64,9 +66,12 @@ export async function runVerb(call: CommandCall, verb: string): Promise<ExitCode
   const parsed = parseArguments(call.words, flags, verb);
   const [path, ...others] = parsed.positionals;
   if (path === undefined) {
-    throw new CommandError(`${verb} needs a path, such as ${exampleOf(methods[0])}`, {
-      next: `tenantry ${verb} --help`,
-    });
+    throw new CommandError(
+      `${verb} needs a path, such as ${exampleOf(methods.find((each) => each.path.includes("members")) ?? methods[0])}`,
+      {
+        next: `tenantry ${verb} --help`,
+      },
+    );
   }
   if (others.length > 0 && ["list", "create"].includes(verb)) {
     throw new CommandError(`${verb} takes one path, and ${JSON.stringify(others[0])} follows it`, {
@@ -138,7 +143,6 @@ async function runMethod(
   const format = formatOf(call, parsed);
   const columns = single(parsed, "columns");
   const parent = segments.join("/");
-  const path = found.newName === undefined ? parent : `${parent}/${found.newName}`;
   if (method.items !== undefined) {
     const options = { format, fields: contract.messages[method.item ?? ""] ?? [], columns, parent };
     await printList(host, connection.service, { request, method, limit: limitOf(parsed) }, options);
@@ -150,7 +154,10 @@ async function runMethod(
     const options = { format, fields, columns, parent, waits: !isSet(parsed, "no-wait") };
     return finishOperation(host, connection.service, answer, options);
   }
-  if (method.http !== "GET" && host.isTerminal) host.warn(`${describeDone(method, isDryRun(parsed))} ${path}\n`);
+  if (method.http !== "GET" && host.isTerminal) {
+    const made = method.verb === "create" ? stringOf(recordOf(answer)?.["path"])?.slice(1) : undefined;
+    host.warn(`${describeDone(method, isDryRun(parsed))} ${escapeText(made ?? parent)}\n`);
+  }
   printItem(host, answer, { format, fields, columns, parent });
   return exitCodes.done;
 }

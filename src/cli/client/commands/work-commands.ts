@@ -4,7 +4,7 @@ import { type Flag, columnsFlag, fileFlag, single } from "../arguments/flags.ts"
 import { readFields } from "../arguments/read-fields.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { addressOf, findMethod } from "../contract/find-method.ts";
-import { recordOf, stringOf } from "../http/service-error.ts";
+import { ServiceCallError, recordOf, stringOf } from "../http/service-error.ts";
 import type { Service } from "../http/service.ts";
 import type { Host } from "../host.ts";
 import { escapeJson, escapeText } from "../output/escape-text.ts";
@@ -98,18 +98,21 @@ async function follow(
 ): Promise<never> {
   let revision = after;
   for (let failures = 0; ; failures++) {
+    let isFollowing = false;
     try {
       const query = revision === undefined ? {} : { after_revision: revision };
       for await (const message of service.stream({ method: "GET", path, query })) {
         failures = 0;
+        isFollowing = true;
         const record = recordOf(message) ?? {};
         revision = stringOf(record["resume_revision"]) ?? revision;
         onMessage(record);
       }
     } catch (error) {
-      const isFirst = revision === undefined;
-      const isPassing = !(error instanceof CommandError) || error.exitCode === exitCodes.tryAgain;
-      if (host.signal.aborted || isFirst || !isPassing) throw error;
+      // A stream ends with its access token, after which there is another one.
+      const hasEnded = isFollowing && error instanceof ServiceCallError && error.status === 401;
+      const isPassing = !(error instanceof CommandError) || error.exitCode === exitCodes.tryAgain || hasEnded;
+      if (host.signal.aborted || revision === undefined || !isPassing) throw error;
     }
     await wait(Math.min(longestPauseMs, 100 * 2 ** failures), undefined, { signal: host.signal });
   }

@@ -10,8 +10,8 @@ import { recordOf, stringOf } from "../http/service-error.ts";
 import type { CommandCall } from "../commands/command.ts";
 import { isUnsafe } from "../output/escape-text.ts";
 
-/** A person waits for it at each press of Tab. */
-const timeoutMs = 300;
+/** How long the service may take, in milliseconds: a person waits at each press of Tab. TENANTRY_COMPLETION_MS is another time. */
+const usualTimeoutMs = 300;
 const most = 200;
 
 /**
@@ -25,7 +25,8 @@ export async function complete(call: CommandCall, words: readonly string[]): Pro
   const command = findCommand(before);
   const flags = flagsOfCommand(call, command);
   const candidates = await candidatesFor(call, { word, before, command, flags });
-  return candidates.filter((each) => each.startsWith(word) && !isUnsafe(each)).slice(0, most);
+  const found = candidates.filter((each) => each.startsWith(word) && !isUnsafe(each));
+  return [...new Set(found)].slice(0, most);
 }
 
 interface Line {
@@ -132,6 +133,7 @@ async function namesIn(call: CommandCall, line: Line, segments: readonly string[
 function connectFor({ host, store }: CommandCall, { before }: Line): Promise<Connection | undefined> {
   const [server, profile, org, project] = ["server", "profile", "org", "project"].map((name) => valueOf(before, name));
   const flags = { server, profile, org, project, plainHttp: before.includes("--plain-http") };
+  const timeoutMs = Number(host.env["TENANTRY_COMPLETION_MS"]) || usualTimeoutMs;
   return connect(host, store, flags, timeoutMs).catch(() => undefined);
 }
 

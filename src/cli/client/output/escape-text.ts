@@ -1,7 +1,7 @@
 // Text of the service may be that of anybody. A terminal obeys control characters, and characters that change the direction of text make
 // one thing look like another.
 
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const unsafe = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 function codeOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
