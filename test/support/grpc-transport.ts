@@ -8,6 +8,18 @@ import { validateResponse, validateTrailer } from "@connectrpc/connect/protocol-
 import { Http2SessionManager, createGrpcTransport } from "@connectrpc/connect-node";
 
 /**
+ * The connection to each server. All callers of a file share it, as calls of several users share that of a backend: to open one takes
+ * longer than a call, and each that stays open costs memory until the worker ends.
+ */
+const managers = new Map<string, Http2SessionManager>();
+
+function sessionsOf(baseUrl: string): Http2SessionManager {
+  const manager = managers.get(baseUrl) ?? new Http2SessionManager(baseUrl);
+  managers.set(baseUrl, manager);
+  return manager;
+}
+
+/**
  * Creates a transport like `createGrpcTransport`, which it uses for streams, and for calls with a deadline, a signal or context values.
  *
  * @param interceptors add the API key where that is used.
@@ -17,7 +29,7 @@ export function createTestGrpcTransport(
   apiKey: string | undefined,
   interceptors: Interceptor[],
 ): Transport {
-  const sessionManager = new Http2SessionManager(baseUrl);
+  const sessionManager = sessionsOf(baseUrl);
   const usual = createGrpcTransport({ baseUrl, sessionManager, interceptors });
   return {
     stream: usual.stream,
