@@ -204,6 +204,7 @@ export const contract: Contract = {
     {"name":"BatchDeleteRoleBindings","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"customers/*/roleBindings","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"DeleteResponse","help":"Deletes several RoleBindings in one transaction"},
     {"name":"BatchDeleteRoleBindings","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"services/*/roleBindings","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"DeleteResponse","help":"Deletes several RoleBindings in one transaction"},
     {"name":"BatchDeleteRoleBindings","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"roleBindings","suffix":":batchDelete","body":"*","fields":[{"name":"parent_path","type":"string","help":"The parent of the RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform"},{"name":"paths","type":"string","shape":"list","mode":"required","help":"The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"DeleteResponse","help":"Deletes several RoleBindings in one transaction"},
+    {"name":"SearchResources","verb":"search","http":"GET","base":"/iam/v1alpha/","path":"orgs/*","suffix":":search","body":"","fields":[{"name":"query","type":"string","mode":"required","help":"What is known of the resource, at most 1024 bytes, for example `ali`:\n- the start of its `name` or `display_name`"}],"output":"SearchResourcesResponse","help":"Finds resources of an Org, or of all Orgs, that the caller may read"},
     {"name":"GetSession","verb":"get","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/members/*/sessions/*","suffix":"","body":"","fields":[],"output":"Session","help":"Returns a Session"},
     {"name":"ListSessions","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/members/*/sessions","suffix":"","body":"","fields":["page_size","page_token","filter","order_by"],"items":"sessions","item":"Session","help":"Lists Sessions in order of creation"},
     {"name":"DeleteSession","verb":"delete","http":"DELETE","base":"/iam/v1alpha/","path":"orgs/*/members/*/sessions/*","suffix":"","body":"","fields":["etag","allow_missing","validate_only","request_id"],"output":"Empty","help":"Deletes a Session"},
@@ -874,6 +875,9 @@ export const contract: Contract = {
       {"name":"create_time","type":"time","mode":"output","help":"When the RoleBinding was created"},
       {"name":"update_time","type":"time","mode":"output","help":"When the RoleBinding was last changed"},
       {"name":"access_preview","type":"json","mode":"output","help":"The access that Members would gain or lose"},
+    ],
+    SearchResourcesResponse: [
+      {"name":"results","type":"json","shape":"list","mode":"output","help":"What was found: first by path, id or key prefix, then by name, then by display name"},
     ],
     Service: [
       {"name":"path","type":"string","mode":"output","help":"The full path, for example `/services/compute`"},
