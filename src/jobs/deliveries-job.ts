@@ -81,24 +81,11 @@ export function createDeliveriesJob({ dependencies, intervalMs, logger }: Delive
     counts.running = running.size;
   };
 
-  const fullOrgs = (): string[] => {
+  const written = createWritten(database, (err) => logger.error({ err }, "failed to note what to deliver"));
+  const find = createFind(database, written.note, () => {
     const byOrg = Map.groupBy(running.values(), ({ orgId }) => orgId);
     return [...byOrg].filter(([, runs]) => runs.length >= perOrg).map(([orgId]) => orgId);
-  };
-
-  const written = createWritten(database, (err) => logger.error({ err }, "failed to note what to deliver"));
-  const others = createNoteOthers(database);
-  let isAnyActive = false;
-  const find = async (): Promise<Found<DuePlace>> => {
-    await written.note();
-    if (isAnyActive && others.isDue()) await others.note();
-    const found = await findDue(database.reads, 2 * maxRunning, fullOrgs());
-    others.seen(found.nowMs);
-    ({ isAnyActive } = found);
-    const { items, nextInMs = Infinity } = splitDue(found.places);
-    if (!isAnyActive) return { items };
-    return { items, nextInMs: others.isDue() ? 0 : Math.min(nextInMs, rarelyMs) };
-  };
+  });
 
   const work = (place: DuePlace): Promise<number> => {
     if (!hasSlot(place)) return Promise.resolve(0);
@@ -121,6 +108,31 @@ export function createDeliveriesJob({ dependencies, intervalMs, logger }: Delive
       ending.abort();
       await Promise.all([...running.values()].map(({ end }) => end));
     },
+  };
+}
+
+/**
+ * Creates the function that finds what is due.
+ *
+ * @param noteOwn notes what this server has written.
+ * @param fullOrgs returns the orgs of which it delivers as much at once as it may.
+ */
+function createFind(
+  database: Database,
+  noteOwn: () => Promise<void>,
+  fullOrgs: () => readonly string[],
+): () => Promise<Found<DuePlace>> {
+  const others = createNoteOthers(database);
+  let isAnyActive = false;
+  return async () => {
+    await noteOwn();
+    if (isAnyActive && others.isDue()) await others.note();
+    const found = await findDue(database.reads, 2 * maxRunning, fullOrgs());
+    others.seen(found.nowMs);
+    ({ isAnyActive } = found);
+    const { items, nextInMs = Infinity } = splitDue(found.places);
+    if (!isAnyActive) return { items };
+    return { items, nextInMs: others.isDue() ? 0 : Math.min(nextInMs, rarelyMs) };
   };
 }
 
