@@ -24,7 +24,7 @@ export async function readDaysToKeep(db: Kysely<Schema>, { kept, held }: LogDays
 }
 
 /** A webhook for which the log is kept for longer. */
-export interface Holding {
+interface Holding {
   readonly org_id: string;
   readonly id: string;
   /** Up to when it has delivered. */

@@ -42,11 +42,9 @@ const maxIds = 200;
  * @param onError called when the connection of a listener fails.
  */
 export function createHints(settings: pg.ClientConfig, hears: boolean, onError: (error: Error) => void): Hints {
-  const written = new Set<string>();
   const id = randomUUID();
   let renewal: NodeJS.Timeout | undefined;
   let listener: OnHint | undefined;
-  let isSending = false;
   let isListening = false;
 
   const listenAgain = (): void => {
@@ -55,6 +53,7 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
     void connection.run(`listen ${channel}`);
     void connection.run(register, [id]).then((isDone) => {
       isListening = isDone;
+      if (listener === undefined) return stopListening();
       // What was written meanwhile, nobody has told.
       if (isDone) listener?.(undefined);
       else setTimeout(listenAgain, retryMs).unref();
@@ -71,21 +70,7 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
     },
   });
 
-  const sendAll = async (): Promise<void> => {
-    const orgIds = [...written];
-    written.clear();
-    await connection.run(`select pg_notify('${channel}', $1)`, [orgIds.length > maxIds ? "" : orgIds.join(" ")]);
-    setTimeout(() => {
-      isSending = false;
-      if (written.size > 0) sendSoon();
-    }, intervalMs).unref();
-  };
-
-  const sendSoon = (): void => {
-    if (isSending) return;
-    isSending = true;
-    void sendAll();
-  };
+  const send = createSender((payload) => connection.run(`select pg_notify('${channel}', $1)`, [payload]));
 
   const stopListening = (): void => {
     listener = undefined;
@@ -99,10 +84,7 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
   };
 
   return {
-    send(orgId) {
-      written.add(orgId);
-      sendSoon();
-    },
+    send,
 
     listen(onHint) {
       if (!hears) return () => {};
@@ -118,6 +100,33 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
       stopListening();
       await connection.close();
     },
+  };
+}
+
+/** Creates the function that sends the ids of orgs, some milliseconds apart. */
+function createSender(notify: (payload: string) => Promise<unknown>): (orgId: string) => void {
+  const written = new Set<string>();
+  let isSending = false;
+
+  const sendAll = async (): Promise<void> => {
+    const orgIds = [...written];
+    written.clear();
+    await notify(orgIds.length > maxIds ? "" : orgIds.join(" "));
+    setTimeout(() => {
+      isSending = false;
+      if (written.size > 0) sendSoon();
+    }, intervalMs).unref();
+  };
+
+  const sendSoon = (): void => {
+    if (isSending) return;
+    isSending = true;
+    void sendAll();
+  };
+
+  return (orgId) => {
+    written.add(orgId);
+    sendSoon();
   };
 }
 

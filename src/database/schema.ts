@@ -357,7 +357,11 @@ export interface Installation {
   command_line_client_id: string | null;
 }
 
-/** The servers that listen for hints. A row whose time is over says nothing. */
+/**
+ * The servers that listen for hints. A row whose time is over says nothing.
+ *
+ * @public
+ */
 export interface LogListeners {
   id: string;
   end_time: Date;

@@ -9,6 +9,8 @@ export const filesOn15: readonly string[] = [
   "test/events/signals/poll.test.ts",
   "test/events/signals/push.test.ts",
   "test/events/webhooks/deliveries.test.ts",
+  "test/events/webhooks/due.test.ts",
+  "test/events/webhooks/hold-retention.test.ts",
   "test/events/webhooks/rules.test.ts",
   "test/filters/keyset.test.ts",
   "test/filters/to-sql*.test.ts",

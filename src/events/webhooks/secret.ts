@@ -11,7 +11,7 @@ const publicPrefix = "whpk_";
 const keyLength = 32;
 
 /** What is stored of new keys, and the secret, if the receiver needs it. */
-export interface IssuedKeys {
+interface IssuedKeys {
   readonly secret?: string;
   readonly sealed_secret: Buffer;
   readonly public_key: Buffer | null;
