@@ -26,8 +26,8 @@ beforeAll(async () => {
   parentPath = company.org.path;
   owner = await company.joinAs("owner");
   // The state has several pages.
-  for (let batch = 0; batch < 3; batch++) {
-    const requests = Array.from({ length: 80 }, (_, index) => ({ member: { name: `fill${batch}n${index}` } }));
+  for (let batch = 0; batch < 2; batch++) {
+    const requests = Array.from({ length: 90 }, (_, index) => ({ member: { name: `fill${batch}n${index}` } }));
     await owner.members.batchCreateMembers({ parentPath, requests });
   }
 });
@@ -90,7 +90,7 @@ describe("a stream that begins with the state", () => {
     const whole = watchLog(owner, initial());
     await whole.until(isSynced);
     whole.close();
-    const step = Math.ceil(whole.received.length / 6);
+    const step = Math.ceil(whole.received.length / 4);
     for (let index = 0; index < whole.received.length; index += step) {
       const copy: CopyOfOrg = new Map();
       for (const message of whole.received.slice(0, index + 1)) applyTo(copy, message);
