@@ -19,9 +19,9 @@ import { type Watch, isSynced, watchLog } from "../support/watch-log.ts";
 import { writeSecretKeys } from "../support/write-secret-keys.ts";
 
 const parentPath = "orgs/acme";
-const kills = rounds(4, 200);
+const kills = rounds(3, 200);
 /** A database is not restarted more than five times a minute. */
-const killsOfDatabase = 4;
+const killsOfDatabase = 3;
 /** So many kills later, another copy begins. */
 const killsOfCopy = rounds(2, 20);
 
