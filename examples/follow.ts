@@ -55,19 +55,19 @@ async function writeCopy(copy: Copy): Promise<void> {
   await rename(`${file}.next`, file);
 }
 
-function apply(resources: Copy["resources"], { state, change, key_path: key }: Message): void {
+function apply(resources: Copy["resources"], { state, change, key_path: path }: Message): void {
   const resource = state?.resource ?? change?.after;
-  if (key === "") return;
-  if (resource !== undefined) resources[key] = resource;
-  else if (change?.type === "DELETED" || change?.type === "EXPIRED") remove(resources, key);
+  if (path === "") return;
+  if (resource !== undefined) resources[path] = resource;
+  else if (change?.type === "DELETED" || change?.type === "EXPIRED") remove(resources, path);
 }
 
 /** Removes a resource, everything in it, and what names one of these, such as the role bindings of a Member. */
-function remove(resources: Copy["resources"], key: string): void {
-  const isRemoved = (path: unknown): boolean =>
-    path === key || (typeof path === "string" && path.startsWith(`${key}/`));
+function remove(resources: Copy["resources"], path: string): void {
+  const isRemoved = (other: unknown): boolean =>
+    other === path || (typeof other === "string" && other.startsWith(`${path}/`));
   for (const [each, resource] of Object.entries(resources)) {
-    const names = Object.entries(resource).some(([field, path]) => field.endsWith("_path") && isRemoved(path));
+    const names = Object.entries(resource).some(([field, value]) => field.endsWith("_path") && isRemoved(value));
     if (isRemoved(each) || names) delete resources[each];
   }
 }

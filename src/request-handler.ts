@@ -58,12 +58,8 @@ export function createRequestHandler(
 ): PacedHandler {
   const { oauth, signIn, wellKnown } = pages;
   const clientAddress = createClientAddress(config.trustedProxies);
-  const valuesOf = (
-    request: HttpRequest,
-    pace: RequestPace,
-    record?: CallRecord,
-    response?: HttpResponse,
-  ): ContextValues => createContext(request, clientAddress(request), pace, record, response);
+  const valuesOf = (request: HttpRequest, pace: RequestPace, record?: CallRecord): ContextValues =>
+    createContext(request, clientAddress(request), pace, record);
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];
@@ -119,8 +115,8 @@ export function createRequestHandler(
   return (request, response, pace, record) => {
     const { url = "" } = request;
     if (restPrefixes.some((prefix) => url.startsWith(prefix)))
-      return rest(request, response, valuesOf(request, pace, record, response));
-    if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record, response));
+      return rest(request, response, withCut(valuesOf(request, pace, record), request, response));
+    if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record));
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
     const answered =
@@ -136,7 +132,7 @@ export function createRequestHandler(
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
-    return rpc(request, response, valuesOf(request, pace, record, response));
+    return rpc(request, response, withCut(valuesOf(request, pace, record), request, response));
   };
 }
 
@@ -151,14 +147,17 @@ function createContext(
   address: string | null,
   pace: RequestPace,
   record: CallRecord | undefined,
-  response: HttpResponse | undefined,
 ): ContextValues {
   return createContextValues()
-    .set(cutKey, response && (() => cutRequest(request, response)))
     .set(requestIdKey, requestIdOf(request))
     .set(clientAddressKey, address)
     .set(paceKey, pace)
     .set(callRecordKey, record);
+}
+
+/** Lets what limits streams cut a request whose client does not read. */
+function withCut(values: ContextValues, request: HttpRequest, response: HttpResponse): ContextValues {
+  return values.set(cutKey, () => cutRequest(request, response));
 }
 
 /** Returns the bundle for generators of clients, by path. It is made when it is first read. */

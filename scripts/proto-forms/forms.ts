@@ -203,6 +203,17 @@ function listResponse(resource: Resource): MessageForm {
           ? `The number of ${things} in \`parent_path\`, without deleted ones. Set only if the request has no filter, does not include deleted ${things} and names one parent, without \`-\`.`
           : `The number of ${things} in \`parent_path\`. Set only if the request has no filter and names one parent, without \`-\`.`,
       }),
+      // Only an Org has revisions.
+      ...when(
+        resource.patterns.some((pattern) => pattern.startsWith("orgs/{org}/")),
+        {
+          name: "revision",
+          type: "string",
+          comment:
+            "The revision of the Org that the list shows: a watch of its changes with it as `after_revision` has what was changed since. " +
+            "That of the first page, on all pages: later ones show some of these changes already. Empty for a list that is not of one Org.",
+        },
+      ),
     ],
   };
 }

@@ -31,7 +31,7 @@ import { createRevalidatingOrgs } from "./read/revalidating-orgs.ts";
 import { responseKey } from "./read/response-key.ts";
 import type { FreshResponse, ReadResponse } from "./read/revalidated-responses.ts";
 import { markReused } from "./read/reused-response.ts";
-import { createListMethod, isBelowOrg } from "./read/list.ts";
+import { createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
 import { required } from "../errors/required.ts";
 import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
@@ -230,8 +230,6 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   add("List", "many", ({ output }) => {
     const items = fieldOfType(output, schema, "list");
     const counts = output.fields.some(({ name }) => name === "total_size");
-    if (isBelowOrg(place) && !output.fields.some(({ name }) => name === "revision"))
-      throw new Error(`${output.name} must have the field revision, since it lists what is in an org`);
     const list = createListMethod(served, counts);
     return async (request, context) => {
       const shown = { visible: visibleOf(context), rows: rules.visible?.(context) };

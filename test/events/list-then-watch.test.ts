@@ -5,7 +5,7 @@ import { type Member, MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { createApi } from "../support/api.ts";
 import { type CopyOfOrg, applyTo, comparable } from "../support/copy-of-org.ts";
-import { createRandomHistory } from "../support/random-history.ts";
+import { writeAtRandom } from "../support/random-history.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { type Watch, isSynced, watchLog } from "../support/watch-log.ts";
 
@@ -43,14 +43,8 @@ function membersAt({ received }: Watch, revision: string): CopyOfOrg {
 
 /** Runs something while the org is written at random on another server. Returns the last revision. */
 async function whileWriting(run: () => Promise<void>): Promise<string> {
-  const history = createRandomHistory(createApi("gRPC", second.url, owner.key), parentPath);
-  let isDone = false;
-  const write = async (): Promise<void> => {
-    while (!isDone) await history.write();
-  };
-  const writers = [write(), write()];
-  await run().finally(() => (isDone = true));
-  await Promise.all(writers);
+  const stop = writeAtRandom(createApi("gRPC", second.url, owner.key), parentPath);
+  await run().finally(stop);
   return (await owner.groups.createGroup({ parentPath, group: { name: `last${Date.now()}` } })).etag;
 }
 

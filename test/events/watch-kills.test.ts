@@ -12,16 +12,16 @@ import { type Api, createApi } from "../support/api.ts";
 import { type Served, serveTenantry } from "../support/command.ts";
 import { type CopyOfOrg, applyTo, comparable } from "../support/copy-of-org.ts";
 import { startKillableDatabase } from "../support/killable-database.ts";
-import { createRandomHistory } from "../support/random-history.ts";
+import { writeAtRandom } from "../support/random-history.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
 import { type Protocol, protocols } from "../support/transports.ts";
 import { type Watch, isSynced, watchLog } from "../support/watch-log.ts";
 import { writeSecretKeys } from "../support/write-secret-keys.ts";
 
 const parentPath = "orgs/acme";
-const kills = rounds(4, 200);
+const kills = rounds(3, 200);
 /** A database is not restarted more than five times a minute. */
-const killsOfDatabase = 4;
+const killsOfDatabase = 3;
 /** So many kills later, another copy begins. */
 const killsOfCopy = rounds(2, 20);
 
@@ -90,21 +90,6 @@ async function start(directory: string) {
   return { database, serve, survivor, key };
 }
 
-/** Writes an org at random until the returned function is called. */
-function writeAtRandom(api: Api): () => Promise<void> {
-  const history = createRandomHistory(api, parentPath, isPassing);
-  let isDone = false;
-  const write = async (): Promise<void> => {
-    while (!isDone) await history.write();
-  };
-  const writing = Promise.all([write(), write()]);
-  writing.catch(() => undefined);
-  return async () => {
-    isDone = true;
-    await writing;
-  };
-}
-
 test(
   "streams that are resumed after kills of servers and database make right copies, with each revision once and in order",
   async () => {
@@ -117,7 +102,7 @@ test(
       const requests = Array.from({ length: 100 }, (_, index) => ({ member: { name: `fill${batch}n${index}` } }));
       await api.members.batchCreateMembers({ parentPath, requests });
     }
-    const stopWriting = writeAtRandom(api);
+    const stopWriting = writeAtRandom(api, parentPath, isPassing);
     const followers = [createFollower()];
     let killedAt = -Infinity;
     for (let round = 0; round < kills; round++) {

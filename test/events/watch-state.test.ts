@@ -9,7 +9,7 @@ import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type CopyOfOrg, applyTo, comparable } from "../support/copy-of-org.ts";
 import { failureOf } from "../support/failure.ts";
-import { createRandomHistory } from "../support/random-history.ts";
+import { writeAtRandom } from "../support/random-history.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { protocols } from "../support/transports.ts";
 import { type Watch, changeOf, isSynced, watchLog } from "../support/watch-log.ts";
@@ -26,8 +26,8 @@ beforeAll(async () => {
   parentPath = company.org.path;
   owner = await company.joinAs("owner");
   // The state has several pages.
-  for (let batch = 0; batch < 3; batch++) {
-    const requests = Array.from({ length: 80 }, (_, index) => ({ member: { name: `fill${batch}n${index}` } }));
+  for (let batch = 0; batch < 2; batch++) {
+    const requests = Array.from({ length: 90 }, (_, index) => ({ member: { name: `fill${batch}n${index}` } }));
     await owner.members.batchCreateMembers({ parentPath, requests });
   }
 });
@@ -65,21 +65,14 @@ function expectEachOnce({ received }: Watch): void {
 
 describe("a stream that begins with the state", () => {
   test.each(protocols)("over %s, makes a right copy while the org is written at random", async (protocol) => {
-    const history = createRandomHistory(createApi("gRPC", second.url, owner.key), parentPath);
-    let isDone = false;
-    const write = async (): Promise<void> => {
-      while (!isDone) await history.write();
-    };
-    const writers = [write(), write()];
+    const stop = writeAtRandom(createApi("gRPC", second.url, owner.key), parentPath);
     const watches: Watch[] = [];
     for (let count = 0; count < 2; count++) {
       const watch = watchLog(createApi(protocol, server.url, owner.key), initial());
       await watch.until(isSynced);
       watches.push(watch);
     }
-    for (let count = 0; count < 10; count++) await history.write();
-    isDone = true;
-    await Promise.all(writers);
+    await stop();
     const last = await owner.groups.createGroup({
       parentPath,
       group: { name: `last-${protocol.toLowerCase().replace(/\W/g, "")}` },
@@ -97,7 +90,7 @@ describe("a stream that begins with the state", () => {
     const whole = watchLog(owner, initial());
     await whole.until(isSynced);
     whole.close();
-    const step = Math.ceil(whole.received.length / 6);
+    const step = Math.ceil(whole.received.length / 4);
     for (let index = 0; index < whole.received.length; index += step) {
       const copy: CopyOfOrg = new Map();
       for (const message of whole.received.slice(0, index + 1)) applyTo(copy, message);
@@ -145,12 +138,13 @@ describe("a stream that begins with the state", () => {
     await watch.until(({ event }) => event.case === "state");
     const { etag } = await owner.members.suspendMember({ path: watcher.path });
     await owner.members.createMember({ parentPath, member: { name: "after-leaver" } });
-    expect(await failureOf(watch.ended)).toMatchObject({ code: "Unauthenticated" });
+    // It may have been authenticated just before, and is decided about after.
+    expect(["PermissionDenied", "Unauthenticated"]).toContain((await failureOf(watch.ended)).code);
     expect(watch.received.every(({ resumeRevision }) => resumeRevision < etag)).toBe(true);
   });
 
   test("is refused from a place that no stream has given", async () => {
-    const [{ resumeRevision = "" } = {}] = await firstOf();
+    const resumeRevision = (await firstOf())[0]?.resumeRevision ?? "";
     for (const place of [
       "Nothing",
       "Member.1",
@@ -182,7 +176,7 @@ describe("a stream that begins with the state", () => {
     const keys = [...now.keys()].filter((key) => key.endsWith("/quota"));
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(changed.get(key)).toEqual(now.get(key));
-    expect(keys.map((key) => now.get(key)?.["path"]).toSorted()).toEqual(paths.toSorted());
+    expect(new Set(keys.map((key) => now.get(key)?.["path"]))).toEqual(new Set(paths));
   });
 
   test("of the org system has the customers and the catalog", async () => {

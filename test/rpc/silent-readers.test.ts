@@ -18,9 +18,8 @@ function createEndless() {
 test("a stream whose client reads nothing ends, then its client is told to resume, and is cut if it does not read that", async () => {
   const { messages, ended } = createEndless();
   const cut = Promise.withResolvers<void>();
-  const read = createSilentReaders(50)
-    .watch(messages, () => cut.resolve())
-    [Symbol.asyncIterator]();
+  const watched = createSilentReaders(50).watch(messages, () => cut.resolve());
+  const read = watched[Symbol.asyncIterator]();
   expect(await read.next()).toEqual({ done: false, value: 0 });
   await ended;
   await expect(read.next()).rejects.toMatchObject({ reason: "STREAM_ENDED", metadata: { ended_by: "SLOW_READER" } });
@@ -38,9 +37,9 @@ test("a stream goes on for as long as its client reads, or has nothing to read",
   const reads = silentReaders.watch(slow.messages, undefined)[Symbol.asyncIterator]();
   const silent = silentReaders.watch(other.messages, undefined)[Symbol.asyncIterator]();
   await silent.next();
-  let isEnded = false;
-  void other.ended.then(() => (isEnded = true));
-  for (let count = 0; !isEnded; count++) expect(await reads.next()).toEqual({ done: false, value: count });
+  const done = new AbortController();
+  void other.ended.then(() => done.abort());
+  for (let count = 0; !done.signal.aborted; count++) expect(await reads.next()).toEqual({ done: false, value: count });
   expect(await reads.next()).toMatchObject({ done: false });
   given.resolve(7);
   expect(await waits).toEqual({ done: false, value: 7 });

@@ -26,6 +26,6 @@ function remove(copy: CopyOfOrg, keyPath: string): void {
 export function comparable(copy: CopyOfOrg): Readonly<Record<string, JsonObject>> {
   const entries = [...copy].toSorted(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(
-    entries.map(([key, { path: _path, last_use_time: _time, ...resource }]) => [key, resource as JsonObject]),
+    entries.map(([key, { path: _path, last_use_time: _time, ...resource }]) => [key, resource]),
   );
 }

@@ -3,7 +3,7 @@ import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "./api.ts";
 
 /** Writes what an org can have, at random. */
-export interface RandomHistory {
+interface RandomHistory {
   /** Makes one write. One that fails because of those before it does nothing. */
   readonly write: () => Promise<void>;
 }
@@ -11,8 +11,23 @@ export interface RandomHistory {
 /** How a write fails when others were before it. */
 const expected = new Set([Code.NotFound, Code.FailedPrecondition, Code.AlreadyExists, Code.Aborted]);
 
+/** Writes an org at random, twice at once, until the returned function is called. */
+export function writeAtRandom(api: Api, org: string, isExpected?: (error: unknown) => boolean): () => Promise<void> {
+  const history = createRandomHistory(api, org, isExpected);
+  const done = new AbortController();
+  const write = async (): Promise<void> => {
+    while (!done.signal.aborted) await history.write();
+  };
+  const writing = Promise.all([write(), write()]);
+  writing.catch(() => undefined);
+  return async () => {
+    done.abort();
+    await writing;
+  };
+}
+
 /** @param isExpected whether another error may come, such as those of a service that is killed. */
-export function createRandomHistory(
+function createRandomHistory(
   api: Api,
   org: string,
   isExpected: (error: unknown) => boolean = () => false,

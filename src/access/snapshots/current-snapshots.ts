@@ -97,17 +97,10 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   /** In the order of last use, least recent first. */
   const held = new Map<string, Held>();
   let total = 0;
-  const own = createOwnSnapshots(maxBytes * shareOfOwn);
   const sizes = { count: () => held.size + own.count(), bytes: () => total + own.bytes(), maxBytes };
   const activity: SnapshotActivity = { ...sizes, uses: { current: 0, advanced: 0, loaded: 0, read: 0 }, evictions: 0 };
-  // One connection for reads is left for others. Small orgs do not wait for a large one if there are enough connections.
-  const limitSmall = pLimit(Math.max(1, Math.min(maxSmallReads, readConnections - 2)));
-  const limitLarge = readConnections > 2 ? pLimit(1) : limitSmall;
-
-  const read = async (orgId: string): Promise<OrgSnapshot | undefined> => {
-    const small = await limitSmall(() => readSmallSnapshot(database, orgId, options, maxRowsOfSmall));
-    return small === "too large" ? limitLarge(() => readSnapshot(database, orgId, options)) : small;
-  };
+  const read = createReadOrg(database, readConnections, options);
+  const own = createOwnSnapshots(maxBytes * shareOfOwn, read, () => evict(""));
 
   const advance = async ({ snapshot }: Held): Promise<OrgSnapshot | undefined> =>
     snapshot !== undefined && (await advanceSnapshot(database, snapshot)) ? snapshot : undefined;
@@ -180,17 +173,8 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   return {
     activity,
     held: (orgId) => held.get(orgId)?.snapshot,
-
-    async readOwn(orgId) {
-      own.requireRoom();
-      const snapshot = await read(orgId);
-      if (snapshot === undefined) return undefined;
-      own.add(snapshot);
-      evict("");
-      return snapshot;
-    },
-
-    release: own.remove,
+    readOwn: own.read,
+    release: own.release,
 
     follow(committed) {
       const { orgId, lockedAt } = committed;
@@ -223,6 +207,22 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
       activity.uses.current++;
       return entry.snapshot;
     },
+  };
+}
+
+/** Creates the function that reads the snapshot of an org; undefined if there is no such org. */
+function createReadOrg(
+  database: Database,
+  readConnections: number,
+  options: Omit<OrgSnapshotOptions, "org">,
+): (orgId: string) => Promise<OrgSnapshot | undefined> {
+  // One connection for reads is left for others. Small orgs do not wait for a large one if there are enough connections.
+  const limitSmall = pLimit(Math.max(1, Math.min(maxSmallReads, readConnections - 2)));
+  const limitLarge = readConnections > 2 ? pLimit(1) : limitSmall;
+
+  return async (orgId) => {
+    const small = await limitSmall(() => readSmallSnapshot(database, orgId, options, maxRowsOfSmall));
+    return small === "too large" ? limitLarge(() => readSnapshot(database, orgId, options)) : small;
   };
 }
 

@@ -1,38 +1,46 @@
 import { ServiceError } from "../../errors/service-error.ts";
 import { retryAfterMs } from "../../scheduling/settings.ts";
+
 /** What takes memory, in bytes. */
 interface Sized {
   readonly bytes: number;
 }
 
 /** Snapshots besides those for calls, such as those of the orgs that are watched. They are not evicted, so their memory has a bound. */
-export interface OwnSnapshots {
-  /** @throws ServiceError RATE_LIMITED when they have all their memory. */
-  requireRoom(): void;
-  /** @throws ServiceError RATE_LIMITED when it does not fit beside others. */
-  add(snapshot: Sized): void;
-  remove(this: void, snapshot: Sized): void;
+export interface OwnSnapshots<Snapshot> {
+  /** Reads a snapshot; undefined if there is no such org. @throws ServiceError RATE_LIMITED when it does not fit beside others. */
+  read(this: void, orgId: string): Promise<Snapshot | undefined>;
+  release(this: void, snapshot: Snapshot): void;
   count(): number;
   bytes(): number;
 }
 
-/** @param maxBytes the memory of all together. One alone may have more. */
-export function createOwnSnapshots(maxBytes: number): OwnSnapshots {
-  const all = new Set<Sized>();
+/**
+ * @param maxBytes the memory of all together. One alone may have more.
+ * @param onRead called when another one takes memory.
+ */
+export function createOwnSnapshots<Snapshot extends Sized>(
+  maxBytes: number,
+  readOrg: (orgId: string) => Promise<Snapshot | undefined>,
+  onRead: () => void,
+): OwnSnapshots<Snapshot> {
+  const all = new Set<Snapshot>();
   const bytes = (): number => {
     let sum = 0;
     for (const snapshot of all) sum += snapshot.bytes;
     return sum;
   };
   return {
-    requireRoom() {
+    async read(orgId) {
       if (all.size > 0 && bytes() >= maxBytes) throw noMemory(maxBytes);
-    },
-    add(snapshot) {
+      const snapshot = await readOrg(orgId);
+      if (snapshot === undefined) return undefined;
       if (all.size > 0 && bytes() + snapshot.bytes > maxBytes) throw noMemory(maxBytes);
       all.add(snapshot);
+      onRead();
+      return snapshot;
     },
-    remove: (snapshot) => void all.delete(snapshot),
+    release: (snapshot) => void all.delete(snapshot),
     count: () => all.size,
     bytes,
   };

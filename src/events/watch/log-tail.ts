@@ -235,12 +235,10 @@ async function send(state: State, logged: LoggedRevision, before: string, heads:
   });
 }
 
-/** Runs something once for all watchers of members of the org of whom the same is decided: many streams are of one application. */
+/** Runs something once for all watchers of whom the same is decided, at the same heads: many streams are of one application. */
 function onceForAudience<Result>(run: (watcher: Watcher) => Promise<Result>): (watcher: Watcher) => Promise<Result> {
   const results = new Map<string, Promise<Result>>();
   return (watcher) => {
-    // About others, the heads decide that were read with each.
-    if (!watcher.isOwn) return run(watcher);
     const key = watcher.audienceKey();
     const result = results.get(key) ?? run(watcher);
     results.set(key, result);

@@ -1,5 +1,5 @@
 // What the state of an org is made of: the statements that read a page of one type each, in the order of its key.
-import { type Compilable, type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
+import { type Compilable, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { KnownStatement } from "../../database/connection-pool.ts";
 import type { Database } from "../../database/database.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
@@ -53,12 +53,12 @@ export function sourceOf(definition: ResourceDefinition): StateSource {
         where ${sql.join([...isOfOrg, isAfter], sql` and `)} order by ${sql.join(refs)} limit ${sql.lit(pageSize)}`;
       const found = refs.map((_, index) => sql.ref(`keys.${keyColumn(index)}`));
       const isIt = [...isOfOrg, ...refs.map((ref, index) => sql<SqlBool>`${ref} = ${found[index]}`)];
-      const row: Compilable<unknown> = select(reads).where(sql<SqlBool>`(${sql.join(isIt, sql` and `)})`);
+      const row: Compilable = select(reads).where(sql<SqlBool>`(${sql.join(isIt, sql` and `)})`);
       return compiled(
         { reads },
         sql`
           select keys.*, found.* from (${keys}) as keys
-          left join lateral (${row as unknown as Expression<unknown>} limit 1) as found on true
+          left join lateral (${row} limit 1) as found on true
           order by ${sql.join(found)}`,
       );
     },

@@ -299,6 +299,11 @@ export function isInOrg({ storage }: ResourceDefinition): boolean {
   return storage.columns.includes("org_id");
 }
 
+/** Whether a place is in an org, whose revision says what is there. */
+export function isBelowOrg({ pattern }: ResourcePlace): boolean {
+  return pattern.length > 1 && pattern[0] === patterns.Org[0];
+}
+
 /** Whether rows have a name, and with it the other named fields. */
 export function isNamed({ storage }: ResourceDefinition): boolean {
   return storage.columns.includes("name");

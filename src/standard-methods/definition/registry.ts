@@ -6,7 +6,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ResourceType, describePattern, isSamePattern, methodNouns, patternsOf } from "../../paths/patterns.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
 import { isImmutable } from "../../validation/field-behavior.ts";
-import { type ResourceDefinition, isInOrg, isNamed } from "./definition.ts";
+import { type ResourceDefinition, isBelowOrg, isInOrg, isNamed } from "./definition.ts";
 import type { Transition } from "./lifecycle.ts";
 
 /** A resource whose rows refer to the rows of another resource by a column. */
@@ -215,6 +215,9 @@ function checkMethods(definition: ResourceDefinition, fail: (problem: string) =>
     if (!permission.startsWith(`${area}.${plural}.`)) continue;
     count++;
     const verb = method.name.slice(0, -(method.name.endsWith(many) ? many : one).length);
+    const hasRevision = method.output.fields.some(({ name }) => name === "revision");
+    if (verb === "List" && places.some(isBelowOrg) && !hasRevision)
+      fail(`${method.output.name} must have the field revision, since it lists what is in an org`);
     if (lifecycleVerbs.has(verb) && lifecycle === undefined) fail(`it has ${method.name} but no lifecycle`);
     const hasPlatformName = isNamed(definition) && places[0].parents.length === 0 && !hasFixedName(schema);
     if (verb === "Update" && hasPlatformName !== (renamePermission !== "")) {

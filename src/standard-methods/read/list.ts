@@ -8,8 +8,7 @@ import { readFilter } from "../../filters/read-filter.ts";
 import { restrictedBy, toSql } from "../../filters/to-sql.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { patterns } from "../../paths/patterns.ts";
-import { type ResourcePlace, type ResourceRow, type ResourceTable, endOf } from "../definition/definition.ts";
+import { type ResourceRow, type ResourceTable, endOf, isBelowOrg } from "../definition/definition.ts";
 import { type Page, type PageRequest, listPage } from "./list-page.ts";
 import type { Cursor } from "./page-token.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
@@ -101,11 +100,6 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     const page = await listPage(pageTokens, request, binding, read, (row) => [...cursorOf(order, row), revision]);
     return { ...page, totalSize, revision, endsAt };
   };
-}
-
-/** Whether a place is in an org, whose revision shows what a list has. */
-export function isBelowOrg({ pattern }: ResourcePlace): boolean {
-  return pattern.length > 1 && pattern[0] === patterns.Org[0];
 }
 
 /** Returns the statement that reads the revision of an org, in the snapshot of the page; undefined for several orgs. */
