@@ -114,7 +114,7 @@ export function createRequestHandler(
     if (restPrefixes.some((prefix) => url.startsWith(prefix)))
       return rest(request, response, valuesOf(request, pace, record));
     if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record));
-    const page = answerHealthPage(health, request, response);
+    const page = answerHealthPage(health, request, response) ?? answerWellKnown(request, response);
     if (page !== undefined) return page;
     const answered = answerOAuth(request, response, pace) ?? answerSignIn(request, response);
     if (answered !== undefined) {
@@ -122,8 +122,6 @@ export function createRequestHandler(
       limitCallTime(request, response, config.requestTimeoutMs);
       return answered;
     }
-    const wellKnownPage = answerWellKnown(request, response);
-    if (wellKnownPage !== undefined) return wellKnownPage;
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
