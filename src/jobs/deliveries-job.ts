@@ -2,14 +2,14 @@
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import type { LoggedMessage } from "../events/changes/logged-messages.ts";
-import { type AttemptDependencies } from "../events/deliveries/attempt.ts";
+import type { AttemptDependencies } from "../events/deliveries/attempt.ts";
 import { type DeliveryCounts, createDeliveryCounts } from "../events/deliveries/counts.ts";
 import { createDeliver } from "../events/deliveries/deliver.ts";
 import { createDisableWebhook } from "../events/deliveries/disable.ts";
 import { createLogOfWebhook } from "../events/deliveries/read-ahead.ts";
 import { findDue } from "../events/deliveries/store.ts";
 import type { ResourceDependencies } from "../standard-methods/rules.ts";
-import { type PeriodicJob } from "./periodic-job.ts";
+import type { PeriodicJob } from "./periodic-job.ts";
 import { createTurnsJob } from "./turns-job.ts";
 
 interface DeliveriesJobOptions {

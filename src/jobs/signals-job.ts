@@ -7,7 +7,7 @@ import { createDisableStream } from "../events/signals/disable.ts";
 import { createLogOfStream } from "../events/signals/read-ahead.ts";
 import { createSignEvent } from "../events/signals/security-event.ts";
 import { findDueStreams } from "../events/signals/store.ts";
-import { type PeriodicJob } from "./periodic-job.ts";
+import type { PeriodicJob } from "./periodic-job.ts";
 import { createTurnsJob } from "./turns-job.ts";
 
 interface SignalsJobOptions {

@@ -159,7 +159,6 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
       readAgain: () => (performance.now() - lastReadAt < unknownIntervalMs ? Promise.resolve() : read()),
     }),
     logKeySet: () => toKeySet(all),
-
     ...repetition,
   };
 }
