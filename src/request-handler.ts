@@ -117,7 +117,7 @@ export function createRequestHandler(
     if (restPrefixes.some((prefix) => url.startsWith(prefix)))
       return rest(request, response, withCut(valuesOf(request, pace, record), request, response));
     if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record));
-    const page = answerHealthPage(health, request, response);
+    const page = answerHealthPage(health, request, response) ?? answerWellKnown(request, response);
     if (page !== undefined) return page;
     const answered =
       answerOAuth(request, response, pace) ?? answerSignIn(request, response) ?? answerConsole(request, response, pace);
@@ -127,8 +127,6 @@ export function createRequestHandler(
       limitCallTime(request, response, config.requestTimeoutMs);
       return answered;
     }
-    const wellKnownPage = answerWellKnown(request, response);
-    if (wellKnownPage !== undefined) return wellKnownPage;
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);

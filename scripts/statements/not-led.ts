@@ -42,6 +42,7 @@ export const notLed: readonly NotLed[] = [
     reason: `${actors.reason} ${clients.reason}`,
   })),
   { start: "src/events/deliveries/due.ts", reason: job },
+  { start: "src/events/signals/store.ts findDueStreams", reason: job },
   { start: "src/iam/sessions/store.ts expireSessionsOfClients", reason: "The sessions of a client are of all orgs." },
   {
     start: "src/iam/identity-providers/service.ts removeIdentities",

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import type { LoggedMessage } from "../events/changes/logged-messages.ts";
-import { type AttemptDependencies } from "../events/deliveries/attempt.ts";
+import type { AttemptDependencies } from "../events/deliveries/attempt.ts";
 import { type DeliveryCounts, createDeliveryCounts } from "../events/deliveries/counts.ts";
 import { createDeliver } from "../events/deliveries/deliver.ts";
 import { createDisableWebhook } from "../events/deliveries/disable.ts";

@@ -21,7 +21,7 @@ import { patterns } from "../../paths/patterns.ts";
 import { poll } from "../../resources/poll.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import { describeSetError } from "../signals/answer.ts";
-import { type SignalDependencies } from "../signals/dependencies.ts";
+import type { SignalDependencies } from "../signals/dependencies.ts";
 import { createDisableStream } from "../signals/disable.ts";
 import { readNextEvents } from "../signals/next-events.ts";
 import { createLogOfStream } from "../signals/read-ahead.ts";

@@ -132,16 +132,6 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
     if (isDue) keepAt = startedAt + keepIntervalMs;
   };
 
-  const keySet = (): KeySet => toKeySet([...known.values()].map(({ row }) => row));
-
-  const usableKey = (wanted: TokenAlgorithm): VerificationKey | undefined => {
-    const time = now();
-    const usable = [...known.values()].filter(
-      ({ row, signing }) => signing?.algorithm === wanted && row.active_time <= time && time < row.retire_time,
-    );
-    return usable.toSorted((one, other) => other.row.active_time - one.row.active_time)[0]?.signing;
-  };
-
   await refresh(true);
   const repetition = repeat(() => refresh(), {
     intervalMs: refreshIntervalMs,
@@ -158,14 +148,52 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
       return read().then(() => known.get(id)?.verification);
     },
 
+    ...createPublished(algorithm, {
+      known: () => [...known.values()],
+      now,
+      async keep(wanted) {
+        kept.add(wanted);
+        keepAt = -Infinity;
+        await refresh();
+      },
+      readAgain: () => (performance.now() - lastReadAt < unknownIntervalMs ? Promise.resolve() : read()),
+    }),
+    logKeySet: () => toKeySet(all),
+    ...repetition,
+  };
+}
+
+interface HeldKeys {
+  readonly known: () => readonly Known[];
+  /** The clock of the database, in milliseconds. */
+  readonly now: () => number;
+  /** Keeps a key of an algorithm from now on. */
+  readonly keep: (algorithm: TokenAlgorithm) => Promise<void>;
+  /** Reads the keys again, at most once a second. */
+  readonly readAgain: () => Promise<void>;
+}
+
+type PublishedMethods = Pick<SigningKeys, "signingKey" | "signingKeyFor" | "keySet" | "freshKeySet">;
+
+/** @param algorithm of tokens. */
+function createPublished(algorithm: TokenAlgorithm, { known, now, keep, readAgain }: HeldKeys): PublishedMethods {
+  const keySet = (): KeySet => toKeySet(known().map(({ row }) => row));
+
+  const usableKey = (wanted: TokenAlgorithm): VerificationKey | undefined => {
+    const time = now();
+    const usable = known().filter(
+      ({ row, signing }) => signing?.algorithm === wanted && row.active_time <= time && time < row.retire_time,
+    );
+    return usable.toSorted((one, other) => other.row.active_time - one.row.active_time)[0]?.signing;
+  };
+
+  return {
     signingKey: () => usableKey(algorithm) ?? throwMissing(),
 
     async signingKeyFor(wanted) {
       const found = usableKey(wanted);
       if (found !== undefined) return found;
-      kept.add(wanted);
-      keepAt = -Infinity;
-      await refresh();
+      await keep(wanted);
       return usableKey(wanted) ?? throwMissing();
     },
 
@@ -174,13 +202,9 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
     async freshKeySet() {
       const isWhole = keySet().keys.some(({ alg }) => alg === "RS256");
       // Without the database, those that are known.
-      if (!isWhole && performance.now() - lastReadAt >= unknownIntervalMs) await read().catch(() => undefined);
+      if (!isWhole) await readAgain().catch(() => undefined);
       return keySet();
     },
-
-    logKeySet: () => toKeySet(all),
-
-    ...repetition,
   };
 }
 
