@@ -1,11 +1,11 @@
 // What can be found, and by which methods: read from the definitions of the resources, so that a new one is found without a line here.
-import type { DescMessage, DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
+import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
 import { required } from "../errors/required.ts";
 import { type PathPattern, type ResourceType, methodNouns, patternsOf } from "../paths/patterns.ts";
 import { takesField } from "../rpc/takes-field.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 
-type Method = DescMethodUnary<DescMessage>;
+type Method = DescMethodUnary;
 
 export interface Finder {
   readonly type: ResourceType;
