@@ -34,6 +34,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   rpc: 18,
   scheduling: 1,
   scripts: 8,
+  search: 10,
   "sign-in": 30,
   "standard-methods": 28,
   support: 8,

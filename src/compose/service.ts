@@ -17,6 +17,7 @@ import { composeHandlers } from "./handlers.ts";
 import { type Identity, composeIdentity } from "./identity.ts";
 import { composeReadsAndWrites } from "./reads-and-writes.ts";
 import { type Scheduling, composeScheduling } from "./scheduling.ts";
+import { composeSearch } from "./search.ts";
 import { type SignIn, composeSignIn } from "./sign-in.ts";
 import { composeWatches } from "./watches.ts";
 
@@ -60,7 +61,8 @@ export function composeService(config: Config, parts: Parts): Service {
   const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
-  const routes = createServices(handlers);
+  const search = composeSearch(parts.registry, guards, () => routes);
+  const routes = createServices(handlers, search);
   const inProcess = createInProcess(routes, guards);
   const signIn = composeSignIn(config, all);
   return { handlers, guards, routes, inProcess, signIn, scheduling, access, identity, accessLog };

@@ -1,10 +1,11 @@
 import type { DescFile, DescService } from "@bufbuild/protobuf";
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { AccessEventsService } from "../../gen/iam/v1alpha/access_event_pb.ts";
 import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
+import { SearchService } from "../../gen/iam/v1alpha/search_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
@@ -34,6 +35,7 @@ export const services: readonly DescService[] = [
   MeService,
   ChangesService,
   AccessEventsService,
+  SearchService,
   ProviderService,
 ];
 
@@ -70,8 +72,15 @@ export type ServiceDependencies = ResourceServiceDependencies &
   AccessDependencies &
   ChangesDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
 
-/** Registers the handlers of all services, which REST and RPC share. */
-export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
+/**
+ * Registers the handlers of all services, which REST and RPC share.
+ *
+ * @param search is a facade over the others.
+ */
+export function createServices(
+  dependencies: ServiceDependencies,
+  search: ServiceImpl<typeof SearchService>,
+): (router: ConnectRouter) => void {
   const made = registeredResources.map(({ definitions: [{ service }], createService }) => ({
     service,
     handlers: createService(dependencies),
@@ -93,6 +102,7 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
     router.service(MeService, me);
     router.service(ChangesService, changes);
     router.service(AccessEventsService, accessEvents);
+    router.service(SearchService, search);
     router.service(ProviderService, provider);
   };
 }

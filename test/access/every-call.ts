@@ -201,6 +201,7 @@ const texts: Readonly<Record<string, string>> = {
   token: "a.made.up",
   refresh_token: "made up",
   permission: "iam.orgs.get",
+  query: "madeup",
   permissions: "iam.orgs.get",
   type: "member",
   // Custom roles cannot be bound on all scopes.

@@ -43,7 +43,7 @@ test("each stream is in a file that says who may open it", () => {
 const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);
 
 /** Methods that anybody may call. Their responses reveal nothing about others. */
-const forAnyone = ["iam.v1alpha.AccessService/TestPermissions"];
+const forAnyone = ["iam.v1alpha.AccessService/TestPermissions", "iam.v1alpha.SearchService/SearchResources"];
 
 /** Methods that anybody may call about the token in the request, or about itself. */
 const ofTokens = TokensService.methods

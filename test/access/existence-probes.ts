@@ -147,6 +147,8 @@ function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[
   // Refers to a ResourceType, which every caller may read.
   if (name === "type_path") return [];
   if (isPath(field)) return pathsOfField(field, worlds);
+  // What a search takes: paths and names of anything.
+  if (name === "query") return [...pathsOfAnything(worlds), ...namesOfAnything(worlds)];
   if (name === "name") return namesFor(field.parent, worlds);
   if (plainFields.has(name)) return [];
   throw new Error(`say in existence-probes.ts what ${field.toString()} can refer to`);
@@ -228,6 +230,16 @@ function namesFor(message: DescMessage, { foreign }: Worlds): Texts[] {
   if (type === "") return [];
   return required(patternsOf(typeIn(type)))
     .map((pattern) => pattern.join("/"))
+    .filter((key) => !publicPatterns.has(key))
+    .map((key) => {
+      const there = foreign.map(({ names }) => required(names[key]).split("/").at(-1) ?? "");
+      return { title: `a name in ${key}`, texts: [...new Set([...there, "nosuchone"])].map(plainly) };
+    });
+}
+
+/** Names that resources of all types have. */
+function namesOfAnything({ foreign, own }: Worlds): Texts[] {
+  return Object.keys(own.names)
     .filter((key) => !publicPatterns.has(key))
     .map((key) => {
       const there = foreign.map(({ names }) => required(names[key]).split("/").at(-1) ?? "");

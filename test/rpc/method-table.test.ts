@@ -1,6 +1,7 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
+import { SearchService } from "../../gen/iam/v1alpha/search_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { http } from "../../gen/google/api/annotations_pb.ts";
@@ -113,7 +114,13 @@ const onPlatform = new Set(
 const areaOf = ({ parent }: DescMethod): string => required(parent.file.proto.package.split(".")[0]);
 
 /** The methods of these services have other names. */
-const others: ReadonlySet<DescService> = new Set([AccessService, ProviderService, TokensService, MeService]);
+const others: ReadonlySet<DescService> = new Set([
+  AccessService,
+  ProviderService,
+  TokensService,
+  MeService,
+  SearchService,
+]);
 const ofResources = methods.filter(({ parent }) => !others.has(parent));
 
 /** Methods on infrastructure resources, whose types define the permissions. A BatchGet reads resources of any type. */

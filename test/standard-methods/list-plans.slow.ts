@@ -227,6 +227,14 @@ describe.each(Object.entries(lists).filter(([, list]) => !isFew(list)))(
       if ("delete_time" in fields) await expectCheapPages(list, { orderBy: name, showDeleted: true });
     });
 
+    // What a search reads.
+    test.runIf("display_name" in fields && "name" in fields)("of what begins with a text", async () => {
+      for (const field of ["name", "display_name"]) {
+        const filter = `${field} >= "d" AND ${field} < "d\u{10ffff}"`;
+        await expectCheapPages(list, { orderBy: field, filter });
+      }
+    });
+
     describe.runIf("labels" in fields)("filtered by", () => {
       let unfiltered: (ResourceRow & LabelledRow)[];
       beforeAll(async () => {

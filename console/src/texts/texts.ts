@@ -113,6 +113,13 @@ export const texts = {
     title: (count: number) => `The same with curl (${counted(count, "call", "calls")})`,
     intro: "What this screen has asked the service. Put an API key into TENANTRY_API_KEY.",
   },
+  find: {
+    button: "Find",
+    title: "Find anything",
+    hint: "A name, an id, a path or an API key",
+    found: (count: number) =>
+      count === 0 ? "Nothing that you may see begins so." : counted(count, "result", "results"),
+  },
   orgs: {
     title: "Organisations",
     intro: "Where you are a member, and what else you may see.",
