@@ -7,8 +7,8 @@ import {
   FoundResource_Match as Match,
   type SearchService,
 } from "../../gen/iam/v1alpha/search_pb.ts";
+import { targetOf } from "../access/evaluation/call.ts";
 import { formatReferences } from "../paths/format-path.ts";
-import { parseResourcePath } from "../paths/parse-path.ts";
 import { type PathPattern, type ResourceType, patterns, sharesIds } from "../paths/patterns.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 import { type ListPage, type OfCaller, getFound, listFound } from "./call-finder.ts";
@@ -40,8 +40,9 @@ const namedOnPlatform: ReadonlySet<ResourceType> = new Set(["Org", "Customer", "
 export function createSearchService({ registry, ofCaller }: SearchDependencies): ServiceImpl<typeof SearchService> {
   const finders = createFinders(registry);
   return {
-    async searchResources({ parentPath, query }, context) {
-      const org = readOrg(parentPath);
+    async searchResources({ query }, context) {
+      const references = targetOf(context, patterns.Org);
+      const org = references[0].by === "any" ? undefined : formatReferences(patterns.Org, references);
       const steps = stepsOf(finders, org, readQuery(query));
       const run = async ({ finder, match, path, list }: Step): Promise<readonly FoundResource[]> => {
         const got = path === undefined ? "denied" : await getFound(ofCaller, finder, path, match, context);
@@ -56,13 +57,7 @@ export function createSearchService({ registry, ofCaller }: SearchDependencies):
   };
 }
 
-/** @returns the path of an org; undefined for all. @throws ServiceError PATH_INVALID */
-function readOrg(path: string): string | undefined {
-  if (path === "") return undefined;
-  const references = parseResourcePath(patterns.Org, path, "parent_path", "anywhere");
-  return references[0].by === "any" ? undefined : formatReferences(patterns.Org, references);
-}
-
+/** @param org its path; undefined for all orgs. */
 function stepsOf(finders: readonly Finder[], org: string | undefined, query: SearchQuery): Step[] {
   const { path, id, keyPrefix } = query;
   if (keyPrefix !== undefined) {

@@ -147,8 +147,8 @@ function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[
   // Refers to a ResourceType, which every caller may read.
   if (name === "type_path") return [];
   if (isPath(field)) return pathsOfField(field, worlds);
-  // What a search takes: paths and names of anything.
-  if (name === "query") return [...pathsOfAnything(worlds), ...namesOfAnything(worlds)];
+  // What a search takes. Every caller may read the catalog.
+  if (name === "query") return [...pathsOfCustomers(worlds), ...namesOfCustomers(worlds)];
   if (name === "name") return namesFor(field.parent, worlds);
   if (plainFields.has(name)) return [];
   throw new Error(`say in existence-probes.ts what ${field.toString()} can refer to`);
@@ -237,14 +237,19 @@ function namesFor(message: DescMessage, { foreign }: Worlds): Texts[] {
     });
 }
 
-/** Names that resources of all types have. */
-function namesOfAnything({ foreign, own }: Worlds): Texts[] {
-  return Object.keys(own.names)
-    .filter((key) => !publicPatterns.has(key))
-    .map((key) => {
-      const there = foreign.map(({ names }) => required(names[key]).split("/").at(-1) ?? "");
-      return { title: `a name in ${key}`, texts: [...new Set([...there, "nosuchone"])].map(plainly) };
-    });
+/** The types of what customers have. */
+const ofCustomers = ({ own }: Worlds): string[] =>
+  Object.keys(own.names).filter((key) => /^(orgs|customers)/.test(key));
+
+function pathsOfCustomers(worlds: Worlds): Texts[] {
+  return ofCustomers(worlds).flatMap((key) => pathsFor([key.split("/")], worlds));
+}
+
+function namesOfCustomers(worlds: Worlds): Texts[] {
+  return ofCustomers(worlds).map((key) => {
+    const there = worlds.foreign.map(({ names }) => required(names[key]).split("/").at(-1) ?? "");
+    return { title: `a name in ${key}`, texts: [...new Set([...there, "nosuchone"])].map(plainly) };
+  });
 }
 
 /** Filters over the fields of what is listed that hold a path. */

@@ -84,7 +84,7 @@ describe("who may read all of an org", () => {
     const { key } = member("alice");
     const { path, id } = member("bob");
     for (const text of [id, `@${id}`]) expect(await find(key, text)).toEqual([[path, Match.ID]]);
-    for (const parent of [org, "orgs/-", ""]) {
+    for (const parent of [org, "orgs/-"]) {
       expect(await find(key, id, parent)).toEqual([[path, Match.ID]]);
       for (const text of [path, path.slice(1), `https://iam.example.com/console${path}?tab=keys`]) {
         expect(await find(key, text, parent)).toEqual([[path, Match.PATH]]);
@@ -126,7 +126,7 @@ describe("who may read less", () => {
   test("finds in the whole installation what it may list and nothing else", async () => {
     const name = org.slice("/orgs/".length);
     expect(await find(member("alice").key, name, "orgs/-")).toEqual([[org, Match.NAME]]);
-    expect(await find(member("alice").key, "zebra", "")).toEqual([[org, Match.DISPLAY_NAME]]);
+    expect(await find(member("alice").key, "zebra", "orgs/-")).toEqual([[org, Match.DISPLAY_NAME]]);
     expect(await find(member("rita").key, name, "orgs/-")).toEqual([]);
   });
 
@@ -189,6 +189,7 @@ test("refuses a query that is empty or too long, and a parent that is no org", a
     ["\0", org],
     ["a".repeat(1_025), org],
     ["a", "customers/x"],
+    ["a", ""],
     ["a", `${org}/members/alice`],
   ] as const) {
     expect((await failureOf(searchAs(key, query, parent))).code).toBe("InvalidArgument");
