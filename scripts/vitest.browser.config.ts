@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/browser/*.browser.ts"],
     globalSetup: ["test/support/global-setup.ts", "test/browser/build-console.ts"],
-    testTimeout: 120_000,
+    testTimeout: 240_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
   },

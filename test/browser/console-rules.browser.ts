@@ -1,13 +1,11 @@
 // What holds for every screen of the console: contrast and names, a narrow window, the Content-Security-Policy, and the keyboard.
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** The organisation of a real community, which is not part of a checkout. */
 const community = join(import.meta.dirname, "../../../shared/data/kubernetes-sigs.json");
@@ -59,7 +57,7 @@ interface Finding {
 
 /** Returns what axe finds that keeps people out. */
 async function findingsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const { violations } = await page.evaluate<{ violations: readonly Finding[] }>("axe.run()");
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);

@@ -161,10 +161,27 @@ test("a button that would be refused says what is missing, and who can help", as
   await open(`${acme}/projects`);
   const button = page.getByRole("button", { name: "New project" });
   await expect.poll(() => button.getAttribute("aria-disabled")).toBe("true");
-  await button.click();
+  // Playwright does not click what is aria-disabled.
+  await button.press("Enter");
   const reason = page.getByRole("dialog", { name: "You may not do this" });
   await reason.getByText("iam.projects.create").waitFor();
   await reason.getByRole("link", { name: "wile" }).waitFor();
+});
+
+test("Ctrl-K finds a key of which all was pasted, without sending it", async () => {
+  const apiKey = { name: "laptop", displayName: "Laptop of Carol" };
+  const { secret = "" } = await place.api.apiKeys.createApiKey({ parentPath: `${acme}/members/carol`, apiKey });
+  const { page, open, problems } = await place.signIn(wile);
+  const sent: string[] = [];
+  page.on("request", (request) => sent.push(`${request.url()} ${request.postData() ?? ""}`));
+  await open(acme);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("searchbox", { name: /an API key/ }).fill(secret);
+  await page.getByRole("link", { name: "Laptop of Carol" }).click();
+  await page.getByRole("tab", { name: "API keys", selected: true }).waitFor();
+  expect(new URL(page.url()).pathname).toBe("/console/orgs/acme/members/carol");
+  expect(sent.filter((text) => text.includes(secret))).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
 test("a project is created, and shown to whoever looks at the list meanwhile", async () => {
@@ -217,7 +234,7 @@ describe("access", () => {
       permission: "iam.projects.update",
       resource: `${acme}/projects/rockets`,
     });
-    await open(`${acme}/access?${question}`);
+    await open(`${acme}/access?${question.toString()}`);
     await page.getByText("It would, on a condition that is not true now").waitFor();
     expect(await page.locator(".chain .lines code").allTextContents()).toEqual(['resource.labels.env == "dev"']);
   });

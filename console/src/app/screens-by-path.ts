@@ -3,7 +3,15 @@ const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
   /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|changes)$/,
   /^\/orgs\/[^/]+\/(members|groups|projects)\/[^/]+$/,
+  /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
 ];
 
 /** Whether what is at a path has a screen, which is then at its path. */
 export const hasScreen = (path: string): boolean => forms.some((form) => form.test(path));
+
+/** Returns the path of the screen that shows something: its own, or else that of the nearest thing that contains it. */
+export function nearestScreen(path: string): string {
+  let nearest = path;
+  while (nearest !== "" && !hasScreen(nearest)) nearest = nearest.slice(0, nearest.lastIndexOf("/"));
+  return nearest || "/";
+}

@@ -2,6 +2,7 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { texts } from "../texts/texts.ts";
 import { CurlPanel } from "../ui/curl-panel.tsx";
+import { FindButton } from "./find-button.tsx";
 import { OrgSwitch } from "./org-switch.tsx";
 import { useSession } from "./use-session.ts";
 
@@ -26,6 +27,7 @@ export function Shell() {
         </Link>
         <OrgSwitch />
         <span className="grow" />
+        <FindButton />
         <WhoAmI />
       </header>
       <main id="main" ref={main} tabIndex={-1}>

@@ -60,6 +60,8 @@ export function useDisplayNames(paths: readonly string[]): (path: string) => str
     combine: (results) => new Map(results.flatMap(({ data }) => data ?? [])),
   });
   return (path) => {
+    // An org can have a role of its own with the same name.
+    if (path.startsWith("/roles/")) return `${nameOf(path)} ${texts.predefined}`;
     const name = found.get(path) || nameOf(path);
     // Who is of another org is written with ids, and only some may read more of it.
     return name.startsWith("@") && collectionOf(path) === "members" ? texts.somebody : name;

@@ -10,6 +10,9 @@ const pauseMs = 400;
 /** How long a stream that has broken is left alone. */
 const againMs = 5_000;
 
+/** With one of these, a stream is refused again. */
+const final = new Set([Code.PermissionDenied, Code.NotFound, Code.InvalidArgument]);
+
 /**
  * Reads again what screens show when something in the org has changed. Returns whether it does: only for people who may read the log, and
  * while the window is visible, because a browser opens few connections to one host.
@@ -37,22 +40,21 @@ export function useLiveOrg(org: string): boolean {
         if (event.case === "change") refresh();
       }
     };
-    const keepWatching = (): void => {
-      watch()
-        .then(() => Code.Unavailable)
-        .catch((error: unknown) => ConnectError.from(error).code)
-        .then((code) => {
-          setLive(false);
-          const refused = code === Code.PermissionDenied || code === Code.NotFound || code === Code.InvalidArgument;
-          if (stop.signal.aborted || refused) return;
-          timer = setTimeout(() => {
-            timer = undefined;
-            refresh();
-            keepWatching();
-          }, againMs);
-        });
+    const keepWatching = async (): Promise<void> => {
+      const code = await watch().then(
+        () => Code.Unavailable,
+        (error: unknown) => ConnectError.from(error).code,
+      );
+      setLive(false);
+      if (stop.signal.aborted || final.has(code)) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        timer = undefined;
+        refresh();
+        void keepWatching();
+      }, againMs);
     };
-    keepWatching();
+    void keepWatching();
     return () => {
       stop.abort();
       clearTimeout(timer);

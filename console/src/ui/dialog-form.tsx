@@ -5,7 +5,7 @@ import { type Problem, readProblem, restOf } from "../calls/read-problem.ts";
 import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import { texts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
-import type { FormDialogProps } from "./form-dialog.tsx";
+import type { FormDialogProps } from "./form-dialog-props.ts";
 import { PreviewNote } from "./preview-note.tsx";
 
 /** What was shown of what the form would do, and for which values. */

@@ -1,14 +1,18 @@
+import { useEffect, useRef } from "react";
 import type { AccessChange, AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import { useDisplayNames } from "../calls/use-display-names.ts";
 import { texts } from "../texts/texts.ts";
 
 /** Who would gain and lose what by a change that is not made yet. */
 export function PreviewNote({ preview }: { readonly preview: AccessPreview | undefined }) {
+  const note = useRef<HTMLElement>(null);
+  // It may be below what the dialog shows.
+  useEffect(() => note.current?.scrollIntoView({ block: "nearest" }), []);
   const changes = preview?.changes ?? [];
   const nameOf = useDisplayNames(changes.flatMap(({ memberPath, resourcePath }) => [memberPath, resourcePath]));
   const { gainingMemberCount = 0, losingMemberCount = 0, changeCount = 0, apiKeyPaths = [] } = preview ?? {};
   return (
-    <section className="preview" role="status" aria-label={texts.preview.title}>
+    <section ref={note} className="preview" role="status" aria-label={texts.preview.title}>
       <h3>{texts.preview.title}</h3>
       <p>
         {changeCount === 0 ? texts.preview.nothing : texts.preview.counts(gainingMemberCount, losingMemberCount)}

@@ -59,12 +59,19 @@ function Grants({ org, on }: GrantsProps) {
           <GrantList parentPath={org} />
         </Section>
       )}
-      {customer === undefined ? null : (
-        <Section title={texts.grants.fromCustomer}>
-          <GrantList parentPath={customer} />
-        </Section>
-      )}
+      {customer === undefined ? null : <FromCustomer customer={customer} />}
       <GrantDialog org={org} on={on} open={granting} onClose={() => setGranting(false)} />
     </Page>
+  );
+}
+
+/** What is granted on the customer, for people who may see that. */
+function FromCustomer({ customer }: { readonly customer: string }) {
+  const permissions = usePermissions(customer, ["iam.roleBindings.list"]);
+  if (permissions.may("iam.roleBindings.list") !== true) return null;
+  return (
+    <Section title={texts.grants.fromCustomer}>
+      <GrantList parentPath={customer} />
+    </Section>
   );
 }

@@ -13,7 +13,7 @@ export interface TreeLine {
 }
 
 /** The most groups and nestings that are drawn as a tree. */
-export const mostInTree = 1_000;
+const mostInTree = 1_000;
 
 /** Returns the groups of an org in the order of a tree, each below the groups that it is nested in; undefined if there are too many. */
 export function useGroupTree(org: string, enabled: boolean) {

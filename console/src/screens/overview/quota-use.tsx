@@ -1,27 +1,35 @@
+import { useQuery } from "@connectrpc/connect-query";
 import { Meter } from "@base-ui/react/meter";
 import { Link } from "@tanstack/react-router";
+import { QuantityKindsService } from "../../../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import type { Quota } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { hasScreen } from "../../app/screens-by-path.ts";
 import { texts } from "../../texts/texts.ts";
+import { writeAmount } from "../../ui/amount.ts";
 import { Empty } from "../../ui/notes.tsx";
-
-const format = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 3 });
 
 /** From this share of a limit on, its meter warns. */
 const nearly = 0.9;
 
 interface Use {
   readonly kind: string;
+  /** What people call the kind. */
+  readonly name: string;
+  readonly unit: string;
   readonly used: number;
   readonly reserved: number;
   readonly limit: number | undefined;
 }
 
 /** Returns what is used of each kind, what has a limit first. */
-function usesOf({ limits, usage, reserved }: Pick<Quota, "limits" | "usage" | "reserved">): Use[] {
+function usesOf(
+  { limits, usage, reserved }: Pick<Quota, "limits" | "usage" | "reserved">,
+  namesOf: (kind: string) => Pick<Use, "name" | "unit">,
+): Use[] {
   const kinds = new Set([...Object.keys(limits), ...Object.keys(usage), ...Object.keys(reserved)]);
   const uses = [...kinds].map((kind) => ({
     kind,
+    ...namesOf(kind),
     used: usage[kind] ?? 0,
     reserved: reserved[kind] ?? 0,
     limit: limits[kind],
@@ -33,8 +41,12 @@ function usesOf({ limits, usage, reserved }: Pick<Quota, "limits" | "usage" | "r
 
 /** What is used against the quota: of each Quantity, and of what the API itself counts. */
 export function QuotaUse({ quota, org }: { readonly quota: Quota; readonly org: string }) {
-  const quantities = usesOf(quota);
-  const counts = usesOf({ limits: quota.resourceLimits, usage: quota.resourceUsage, reserved: {} });
+  const namesOf = useKinds();
+  const quantities = usesOf(quota, namesOf);
+  const counts = usesOf({ limits: quota.resourceLimits, usage: quota.resourceUsage, reserved: {} }, (kind) => ({
+    name: texts.counted[kind] ?? kind,
+    unit: "",
+  }));
   return (
     <>
       {quantities.length === 0 ? (
@@ -54,6 +66,15 @@ export function QuotaUse({ quota, org }: { readonly quota: Quota; readonly org: 
   );
 }
 
+/** Returns what people call the kinds of Quantities, and their units. */
+function useKinds(): (kind: string) => Pick<Use, "name" | "unit"> {
+  const { data } = useQuery(QuantityKindsService.method.listQuantityKinds, { pageSize: 1_000 }, { retry: false });
+  const kinds = new Map(
+    (data?.quantityKinds ?? []).map(({ name, displayName, unit }) => [name, { name: displayName || name, unit }]),
+  );
+  return (kind) => kinds.get(kind) ?? { name: kind, unit: "" };
+}
+
 function Uses({ uses, org }: { readonly uses: readonly Use[]; readonly org?: string }) {
   return (
     <ul className="uses">
@@ -67,15 +88,14 @@ function Uses({ uses, org }: { readonly uses: readonly Use[]; readonly org?: str
 }
 
 function UseMeter({
-  use: { kind, used, reserved, limit },
+  use: { name, unit, used, reserved, limit },
   path,
 }: {
   readonly use: Use;
   readonly path: string | undefined;
 }) {
-  const name = texts.counted[kind] ?? kind;
   const label = path !== undefined && hasScreen(path) ? <Link to={path}>{name}</Link> : name;
-  const amount = texts.overview.amount(format.format(used), reserved === 0 ? "" : format.format(reserved));
+  const amount = texts.overview.amount(writeAmount(used, unit), reserved === 0 ? "" : writeAmount(reserved, unit));
   if (limit === undefined) {
     return (
       <div className="meter">
@@ -89,7 +109,7 @@ function UseMeter({
   return (
     <div className={taken >= max * nearly ? "meter nearly" : "meter"}>
       <span className="meter-label">{label}</span>
-      <span className="meter-value">{texts.overview.of(amount, format.format(limit))}</span>
+      <span className="meter-value">{texts.overview.of(amount, writeAmount(limit, unit))}</span>
       <Meter.Root className="meter-root" aria-label={name} value={limit === 0 ? 1 : Math.min(taken, limit)} max={max}>
         <Meter.Track className="meter-track">
           <Meter.Indicator className="meter-bar" />

@@ -4,12 +4,11 @@ import { useState } from "react";
 import { type QuotaRequest, QuotaRequestsService } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
+import { writeAmount } from "../../ui/amount.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
-
-const format = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 3 });
 
 interface RequestCardsProps {
   /** Such as `/orgs/acme`. */
@@ -33,7 +32,7 @@ export function RequestCards({ org, requests }: RequestCardsProps) {
 
 function Waiting({ request, permissions }: { readonly request: QuotaRequest; readonly permissions: Permissions }) {
   const [deciding, setDeciding] = useState<"approve" | "reject">();
-  const limits = Object.entries(request.limits).map(([kind, limit]) => `${kind} ${format.format(limit)}`);
+  const limits = Object.entries(request.limits).map(([kind, limit]) => `${kind} ${writeAmount(limit)}`);
   return (
     <>
       <strong>

@@ -1,0 +1,10 @@
+const format = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
+
+const binary = ["byte", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/** Writes an amount as people read it: bytes with a prefix, other units as they are. */
+export function writeAmount(value: number, unit = ""): string {
+  if (unit !== "byte" || value === 0) return format.format(value);
+  const power = Math.min(Math.floor(Math.log2(value) / 10), binary.length - 1);
+  return `${format.format(value / 1024 ** power)} ${binary[power] ?? unit}`;
+}

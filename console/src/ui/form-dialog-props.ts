@@ -1,0 +1,22 @@
+import type { ReactNode } from "react";
+import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import type { ButtonKind } from "./button.tsx";
+
+export interface FormDialogProps {
+  readonly title: string;
+  readonly intro?: ReactNode;
+  readonly submit: string;
+  readonly kind?: ButtonKind;
+  /** The names of the fields that the form has, at which it shows what the service says about them. */
+  readonly fields?: readonly string[];
+  readonly open: boolean;
+  readonly onClose: () => void;
+  /** Makes the call. What it throws is shown, and the dialog stays. */
+  readonly onSubmit: (form: FormData) => Promise<unknown>;
+  /**
+   * Asks what the call would do to access, without making it. If it is given, the form shows that first, and makes the call only after
+   * what it has shown. It returns undefined if the service has nothing to say.
+   */
+  readonly onPreview?: (form: FormData) => Promise<AccessPreview | undefined>;
+  readonly children?: ReactNode;
+}
