@@ -24,7 +24,7 @@ export async function printList(host: Host, service: Service, list: ListCall, op
 }
 
 /** Returns the items of a list page by page. */
-export async function* readPages(
+async function* readPages(
   service: Service,
   { request, method, limit }: ListCall,
 ): AsyncGenerator<readonly unknown[]> {
