@@ -20,7 +20,7 @@ export interface TerminalOptions {
   readonly onOutput?: (text: string) => void;
 }
 
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

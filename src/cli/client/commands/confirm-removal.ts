@@ -5,7 +5,7 @@ import type { Host } from "../host.ts";
 import { escapeText } from "../output/escape-text.ts";
 
 /** Reports whether a verb takes away what it does not give back. */
-export function removes(verb: string): boolean {
+function removes(verb: string): boolean {
   return /^(delete|purge|erase|revoke|batchDelete)/.test(verb);
 }
 

@@ -24,10 +24,7 @@ export async function printList(host: Host, service: Service, list: ListCall, op
 }
 
 /** Returns the items of a list page by page. */
-export async function* readPages(
-  service: Service,
-  { request, method, limit }: ListCall,
-): AsyncGenerator<readonly unknown[]> {
+async function* readPages(service: Service, { request, method, limit }: ListCall): AsyncGenerator<readonly unknown[]> {
   let left = limit ?? Infinity;
   let token: string | undefined;
   const given = Number(request.query?.["page_size"] ?? recordOf(request.body)?.["page_size"]);
