@@ -23,6 +23,8 @@ export default defineConfig({
     reporters: [...configDefaults.reporters, createFolderTimes(timeBudgets)],
     // Only what hangs takes this long, also on a slow and busy machine. What is waited for usually comes at once.
     testTimeout: rounds(300_000, soakTimeoutMs),
+    // A title names the whole method or resource of its case.
+    taskTitleValueFormatTruncate: 120,
     hookTimeout: 600_000,
     teardownTimeout: 120_000,
     expect: { poll: { timeout: 120_000 } },

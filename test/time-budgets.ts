@@ -4,7 +4,7 @@
  * `judgeFolderTimes` takes slower machines into account.
  */
 export const timeBudgets: Readonly<Record<string, number>> = {
-  access: 390,
+  access: 350,
   api: 290,
   authzen: 1,
   changes: 18,

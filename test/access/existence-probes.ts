@@ -285,8 +285,9 @@ function probesAt(
     path: decides ? given : path,
   }));
   if (!decides) return [{ title, variants }];
-  // What else is wrong with a request says nothing about what it refers to.
-  const broken = variants.map((variant) => ({ ...variant, request: { ...breakPlain(method), ...variant.request } }));
+  // What else is wrong with a request says nothing about what it refers to: what is in use, or nothing at all.
+  const asked = rounds([required(variants[0]), required(variants.at(-1))], variants);
+  const broken = asked.map((variant) => ({ ...variant, request: { ...breakPlain(method), ...variant.request } }));
   return [
     { title, variants },
     { title: `${title}, in a request that is wrong`, variants: broken },

@@ -153,7 +153,7 @@ async function waits(count: number, call: Promise<unknown>): Promise<boolean> {
     );
     if (row?.["count"] === count) return true;
     if (ended) return false;
-    await sleep(5);
+    await sleep(15);
   }
 }
 

@@ -1,5 +1,6 @@
 // Tests batches over REST and gRPC (AIP-231, 233, 235): all items or none, and an error names the item.
 import { randomUUID } from "node:crypto";
+import pMap from "p-map";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type BatchPlace, batchPlaceOf } from "../support/batch-place.ts";
@@ -10,6 +11,7 @@ import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { overFirst } from "../support/transports.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
 import {
+  type WrittenResource,
   hasMethod,
   hasSecret,
   isInParent,
@@ -35,6 +37,16 @@ const created = cases.filter(({ resource }) => hasMethod(resource, `BatchCreate$
 const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
 const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
 
+/** A provider carries out one operation after the other. */
+const atOnce = (resource: WrittenResource) => ({ concurrency: isRunByProvider(resource) ? 1 : 8 });
+
+/** Returns names for new items, for which everything required exists. */
+async function namesIn(place: Workplace, resource: WrittenResource, count: number): Promise<string[]> {
+  const all = Array.from({ length: count }, () => uniqueName("item"));
+  await pMap(all, (name) => place.makeWay(name), atOnce(resource));
+  return all;
+}
+
 /** Returns the same path in another org or service. */
 const inTop = (path: string, name: string): string => path.replace(/^(\/\w+)\/[^/]+/, `$1/${name}`);
 
@@ -49,17 +61,10 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       batch = batchPlaceOf(resource, api(), place);
     });
 
-    const names = async (count: number): Promise<string[]> => {
-      const all = Array.from({ length: count }, () => uniqueName("item"));
-      for (const name of all) await place.makeWay(name);
-      return all;
-    };
+    const names = (count: number): Promise<string[]> => namesIn(place, resource, count);
 
-    const make = async (count: number): Promise<Item[]> => {
-      const items: Item[] = [];
-      for (const name of await names(count)) items.push(await place.create(name));
-      return items;
-    };
+    const make = async (count: number): Promise<Item[]> =>
+      pMap(await names(count), (name) => place.create(name), atOnce(resource));
 
     describe("BatchGet", () => {
       test("returns items in the order of the request, and the same one twice if requested", async () => {
@@ -256,11 +261,7 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       batch = batchPlaceOf(resource, api(), place);
     });
 
-    const names = async (count: number): Promise<string[]> => {
-      const all = Array.from({ length: count }, () => uniqueName("item"));
-      for (const name of all) await place.makeWay(name);
-      return all;
-    };
+    const names = (count: number): Promise<string[]> => namesIn(place, resource, count);
     const requestsFor = (all: readonly string[]): object[] => all.map((name) => batch.requestFor(name));
 
     test("creates all in the order of the request", async () => {
