@@ -14,7 +14,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   database: 128,
   docs: 20,
   errors: 1,
-  events: 110,
+  events: 150,
   examples: 4,
   files: 1,
   filters: 14,
