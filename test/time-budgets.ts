@@ -15,7 +15,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   database: 128,
   docs: 20,
   errors: 1,
-  events: 130,
+  events: 170,
   examples: 4,
   files: 1,
   filters: 14,

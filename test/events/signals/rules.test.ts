@@ -170,7 +170,6 @@ test("credentials that are made, replaced and removed, and members that come bac
   await api.members.deleteMember({ path });
   await api.members.undeleteMember({ path });
   await api.members.deleteMember({ path });
-  await api.members.purgeMember({ path });
   const { sets } = await place.poll(stream);
   const events = await Promise.all(Object.values(sets).map((token) => place.verify(token)));
   const sorted = events.toSorted((one, other) => (`${one.txn}${one.jti}` < `${other.txn}${other.jti}` ? -1 : 1));
@@ -194,7 +193,6 @@ test("credentials that are made, replaced and removed, and members that come bac
     "account-enabled",
     "session-revoked",
     "account-disabled",
-    "account-purged",
   ]);
 });
 
