@@ -119,14 +119,12 @@ export function createRequestHandler(
     if (page !== undefined) return page;
     const answered =
       answerOAuth(request, response, pace) ?? answerSignIn(request, response) ?? answerConsole(request, response, pace);
-    if (answered === true) return undefined;
     if (answered !== undefined) {
       // They read bodies before they know the caller.
       limitCallTime(request, response, config.requestTimeoutMs);
-      return answered;
+      return answered === true ? undefined : answered;
     }
-    if (answerWellKnown(request, response)) return undefined;
-    if (answerIndexPage(restPrefixes, request, response)) return undefined;
+    if (answerWellKnown(request, response) || answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
     return rpc(request, response, valuesOf(request, pace, record));
