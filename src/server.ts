@@ -94,7 +94,6 @@ export async function startServer(
     if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);
     const handler = createRequestHandler(config, service, health, findConsole());
-
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew
       ? await whenAnswers(() => createSignInLink(database, operatorOf(installation)))
