@@ -107,7 +107,7 @@ async function readPages(): Promise<void> {
         const times: number[] = [];
         for (let round = 0; round < rounds; round++) {
           const startedAt = performance.now();
-          await service.call(`${parent}?${query}`);
+          await service.call(`${parent}?${query.toString()}`);
           times.push(performance.now() - startedAt);
         }
         const [usual, longest] = [quantile(times, 0.5), Math.max(...times)].map((ms) => ms.toFixed(1).padStart(8));
@@ -128,9 +128,9 @@ async function dropMonths(): Promise<void> {
     onConnectionError: () => {},
   });
   const times: number[] = [];
-  let isDone = false;
+  const ending = new AbortController();
   const write = async (): Promise<void> => {
-    for (let count = 0; !isDone; count++) {
+    for (let count = 0; !ending.signal.aborted; count++) {
       const startedAt = performance.now();
       await service.call("orgs/acme/groups", { name: `group-${count}` });
       times.push(performance.now() - startedAt);
@@ -140,7 +140,7 @@ async function dropMonths(): Promise<void> {
   const startedAt = performance.now();
   const dropped = await dropPartitions(database, 190);
   const ms = Math.round(performance.now() - startedAt);
-  isDone = true;
+  ending.abort();
   await writing;
   await database.close();
   const [usual, longest] = [quantile(times, 0.5), Math.max(...times)].map((each) => each.toFixed(1));

@@ -61,11 +61,8 @@ export function createRequestHandler(
   const valuesOf = (request: HttpRequest, pace: RequestPace, record?: CallRecord): ContextValues =>
     createContext(request, clientAddress(request), pace, record);
   const answerWellKnown = createWellKnown(wellKnown);
-  const originOf = (request: HttpRequest, credentialId: string): Origin => {
-    const userAgent = request.headers["user-agent"];
-    const headers = new Headers(userAgent === undefined ? {} : { "user-agent": userAgent });
-    return readOrigin(headers, valuesOf(request, unpaced), credentialId);
-  };
+  const originOf = (request: HttpRequest, credentialId: string): Origin =>
+    readOrigin(userAgentOf(request), valuesOf(request, unpaced), credentialId);
   const answerOAuth = createOAuthEndpoints({ ...oauth, addressOf: clientAddress, originOf });
   const browserOriginOf = (request: HttpRequest): Origin => ({ ...originOf(request, ""), credentialId: null });
   const answerSignIn = createSignInEndpoints({ ...signIn, originOf: browserOriginOf });
@@ -121,17 +118,20 @@ export function createRequestHandler(
     if (page !== undefined) return page;
     const answered =
       answerOAuth(request, response, pace) ?? answerSignIn(request, response) ?? answerConsole(request, response, pace);
-    if (answered === true) return undefined;
     if (answered !== undefined) {
       // They read bodies before they know the caller.
       limitCallTime(request, response, config.requestTimeoutMs);
-      return answered;
+      return answered === true ? undefined : answered;
     }
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
     return rpc(request, response, withCut(valuesOf(request, pace, record), request, response));
   };
+}
+
+function userAgentOf({ headers: { "user-agent": userAgent } }: HttpRequest): Headers {
+  return new Headers(userAgent === undefined ? {} : { "user-agent": userAgent });
 }
 
 /** Returns the id of an event, from which a client resumes: the revision up to which it has all. */

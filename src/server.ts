@@ -93,9 +93,7 @@ export async function startServer(
     const metricsUrl = await metrics?.open(measured);
     if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);
-    const consoleFolder = findConsole();
-    const handler = createRequestHandler(config, service, health, consoleFolder);
-
+    const handler = createRequestHandler(config, service, health, findConsole());
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew
       ? await whenAnswers(() => createSignInLink(database, operatorOf(installation)))
@@ -104,7 +102,7 @@ export async function startServer(
     const { url, port: opened } = await listener.open();
     port = opened;
     logger.info(`listening on ${url}`);
-    logger.info(consoleFolder === undefined ? unbuiltConsole : `the console is at ${issuer()}/console/`);
+    logger.info(findConsole() === undefined ? unbuiltConsole : `the console is at ${issuer()}/console/`);
     void noteIssuer(database, issuer(), logger);
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {

@@ -22,7 +22,7 @@ export type EventStreamRules = ResourceRules<"event_streams", EventStreamRow, ty
 type Message = Parameters<NonNullable<EventStreamRules["change"]>>[2];
 
 /** How errors call what delivers. */
-export const called = "an event stream";
+const called = "an event stream";
 
 /** The columns with which a stream begins to try again at once. */
 export const tryAtOnce = {

@@ -23,13 +23,13 @@ export type ServedEventStreams = ServedResource<"event_streams", EventStreamRow,
 type StreamChange = Updateable<Schema["event_streams"]>;
 
 /** Creates a handler that changes an event stream and returns it. */
-export function createChangeEventStream<Request extends Message & { readonly etag: string }>(
+export function createChangeEventStream(
   served: ServedEventStreams,
   method: DescMethod,
   change: (transaction: OrgTransaction) => Promise<StreamChange>,
 ) {
   const { reader, dependencies } = served;
-  return (request: Request, context: HandlerContext): Promise<EventStream> => {
+  return (request: Message & { readonly etag: string }, context: HandlerContext): Promise<EventStream> => {
     const path = targetOf(context, patterns.EventStream);
     const write = readWriteRequest(method, request, context);
     return runWrite(dependencies, write, (call) =>

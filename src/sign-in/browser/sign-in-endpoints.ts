@@ -14,7 +14,7 @@ import { folderWith } from "../../http/folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
 import { type NoteSignIns, finishAtProvider } from "../note-sign-ins.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
-import { OAuthError, errorParameters, toOAuthError } from "../oauth/oauth-error.ts";
+import { type OAuthError, errorParameters, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, requiredParameter } from "../oauth/read-form.ts";
 import { readQuery } from "../oauth/read-parameters.ts";
 import { requireMethod } from "../oauth/require-method.ts";

@@ -27,7 +27,7 @@ export interface SignalPlace {
   close(): Promise<void>;
 }
 
-export interface StreamFields {
+interface StreamFields {
   readonly pushUrl?: string;
   readonly pushAuthorization?: string;
   readonly eventTypes?: string[];
@@ -46,7 +46,7 @@ export interface Verified {
   readonly event: Readonly<Record<string, unknown>>;
 }
 
-export interface Polled {
+interface Polled {
   readonly status: number;
   readonly sets: Readonly<Record<string, string>>;
   readonly moreAvailable: boolean | undefined;
