@@ -80,7 +80,8 @@ async function openConsolePage(
   url: string,
   { colorScheme = "light", width = 1_280 }: WindowOptions = {},
 ): Promise<ConsolePage> {
-  const page = await browser.newPage({ viewport: { width, height: 860 }, colorScheme });
+  const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme });
+  const page = await context.newPage();
   page.setDefaultTimeout(60_000);
   const [problems, outside]: [string[], string[]] = [[], []];
   page.on("console", (message) => {

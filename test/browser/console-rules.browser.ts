@@ -31,7 +31,7 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [web, "Nothing is used yet."],
   [`${acme}/roleBindings`, "wile"],
   [`${web}/roleBindings`, "Inherited from the organisation"],
-  [`${acme}/changes`, "Created"],
+  [`${acme}/changes`, "What is different"],
   [`${acme}/access`, "Choose a permission"],
   [`${acme}/access?subject=${acme}/members/dave&permission=repos.access.write&resource=${web}`, "Because"],
   [`${acme}/access?subject=${acme}/members/erin&permission=iam.projects.update&resource=${web}`, "Smallest role"],
@@ -73,7 +73,7 @@ describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
       if (found.length > 0) findings[path] = found;
     }
     expect([findings, window.problems, window.outside]).toEqual([{}, [], []]);
-  }, 240_000);
+  }, 600_000);
 });
 
 test("every screen fits into a window of 360 pixels", async () => {
@@ -84,7 +84,7 @@ test("every screen fits into a window of 360 pixels", async () => {
     if (await window.page.evaluate("document.documentElement.scrollWidth > innerWidth")) wide.push(path);
   }
   expect(wide).toEqual([]);
-}, 240_000);
+}, 600_000);
 
 test("the first page is at most 250 kB gzipped, and loads no other screen", async () => {
   const { page } = await place.signIn(wile);
@@ -109,7 +109,7 @@ test("the first page is at most 250 kB gzipped, and loads no other screen", asyn
   ]);
 });
 
-test("a member is found, opened and asked about with the keyboard alone", async () => {
+test("a member is found and opened with the keyboard alone, and leads to what it may do", async () => {
   const { page, open } = await place.signIn(wile);
   await open(acme);
   const focusOn = async (name: string): Promise<void> => {
@@ -132,12 +132,6 @@ test("a member is found, opened and asked about with the keyboard alone", async 
   await focusOn("What may this member do?");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/access\?subject=/);
-  const permission = page.getByRole("combobox", { name: "May do what" });
-  await permission.focus();
-  await page.keyboard.type("repos.access.write");
-  await page.getByRole("option", { name: "repos.access.write" }).waitFor();
-  await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: "Web shop" }).waitFor();
 });
 
 test.runIf(existsSync(community))(
