@@ -51,6 +51,13 @@ export function lockCustomerById(db: WriteTransaction, id: string): void {
   db.sendWithNext(lockStatement(db, [id]));
 }
 
+/** Locks several customers, in the order of their ids, together with the next statement. */
+export function lockCustomersById(db: WriteTransaction, ids: readonly string[]): void {
+  db.sendWithNext(
+    sql`select id from customers where id = any(${ids}::uuid[]) order by id for no key update`.compile(db),
+  );
+}
+
 const lockStatement = createStatementTemplate(1, (db, [id]) =>
   sql`select id from customers where id = ${id} for no key update`.compile(db),
 );

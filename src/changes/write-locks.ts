@@ -1,7 +1,7 @@
 import type { Later, WriteTransaction } from "../database/write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import { lockCustomerLogWithNext } from "./lock-customer-log.ts";
-import { lockCustomersOf, lockNamedCustomer } from "./lock-customers.ts";
+import { lockCustomersById, lockCustomersOf, lockNamedCustomer } from "./lock-customers.ts";
 import { type LockedOrgRow, lockOrgWithNext } from "./lock-org.ts";
 
 /** What a write locks before it reads anything that it depends on. Every transaction locks the org `system`, customers and orgs in this order. */
@@ -31,8 +31,9 @@ interface CustomerLocks {
  */
 export function lockWithNext(db: WriteTransaction, locks: WriteLocks): Later<LockedOrgRow> {
   if ("logOfCustomer" in locks) {
-    requireNoOrgLocked(db);
-    return lockCustomerLogWithNext(db, locks.logOfCustomer);
+    const { logOfCustomer } = locks;
+    if (logOfCustomer.by !== "id" || !db.lockedCustomerIds.has(logOfCustomer.value)) requireNoOrgLocked(db);
+    return lockCustomerLogWithNext(db, logOfCustomer);
   }
   const { org, customer = false, changes } = locks;
   if (customer) lockCustomersFirst(db, [org]);
@@ -46,6 +47,19 @@ export function lockWithNext(db: WriteTransaction, locks: WriteLocks): Later<Loc
 export function lockCustomersFirst(db: WriteTransaction, orgs: readonly Reference[]): void {
   requireNoOrgLocked(db);
   lockCustomersOf(db, orgs);
+}
+
+/**
+ * Locks the customers to whose logs a transaction will append, before the orgs of the first of them are locked. Those of orgs are left out.
+ * Throws as `lockWithNext`.
+ */
+export function lockCustomersOfLogs(db: WriteTransaction, all: readonly WriteLocks[]): void {
+  const customers = all.flatMap((locks) => ("logOfCustomer" in locks ? [locks.logOfCustomer] : []));
+  const ids = customers.flatMap((customer) => (customer.by === "id" ? [customer.value] : []));
+  if (ids.length < 2) return;
+  requireNoOrgLocked(db);
+  lockCustomersById(db, ids);
+  for (const id of ids) db.lockedCustomerIds.add(id);
 }
 
 function requireNoOrgLocked({ hasLockedOrg }: WriteTransaction): void {

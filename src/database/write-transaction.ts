@@ -30,6 +30,8 @@ export interface WriteTransaction extends Transaction<Schema> {
   readonly sendHeld: () => Promise<void>;
   /** Whether it has locked an org, after which it locks no customer (`src/changes/write-locks.ts`). */
   hasLockedOrg: boolean;
+  /** The ids of customers that it locked, in one order, before the orgs of the first of them. */
+  readonly lockedCustomerIds: Set<string>;
   /** Notes what is told to the subscribers of commits if the transaction is committed. */
   readonly noteWritten: (written: Committed) => void;
 }
@@ -48,7 +50,15 @@ export async function transact<Result>(
     if (end === "rollback") rollBackAtEnd();
     const sendWithNext = hold as WriteTransaction["sendWithNext"];
     const noteWritten = (each: Committed): void => void written.push(each);
-    return run(Object.assign(db, { sendWithNext, sendHeld, hasLockedOrg: false, noteWritten }));
+    return run(
+      Object.assign(db, {
+        sendWithNext,
+        sendHeld,
+        hasLockedOrg: false,
+        lockedCustomerIds: new Set<string>(),
+        noteWritten,
+      }),
+    );
   });
   if (end === "commit") commits.tell(written);
   return result;

@@ -184,6 +184,8 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
           () => undefined,
           (error: unknown) => failureOf(Promise.reject(error)),
         );
+        // The log of the platform is that of all orgs and customers, and has no end.
+        if (rules.name.endsWith("/GetChangesHead") && path === "") return;
         // A replay needs the revision of a change.
         if (rules.name.endsWith("/ReplayWebhook") && failure?.message.includes("from_revision: must be")) return;
         const isRefused = ["PermissionDenied", "Unauthenticated", "InvalidArgument"].includes(failure?.code ?? "");
@@ -303,6 +305,7 @@ describe("over every protocol", () => {
     "etag",
     "attempt_time",
     "duration",
+    "jti",
     "next_attempt_time",
     // A signature with ES256 is another each time.
     "jws",

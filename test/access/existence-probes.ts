@@ -48,6 +48,13 @@ const plainFields = new Set([
   // Of other hosts.
   "redirect_uris",
   "url",
+  "push_url",
+  "push_authorization",
+  "audience",
+  // Of the stream in the path.
+  "ack",
+  "event_types",
+  "state",
   "claim_token",
   "reason",
   "message",

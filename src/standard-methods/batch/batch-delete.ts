@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Transaction } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { lockCustomersFirst } from "../../changes/write-locks.ts";
+import { type WriteLocks, lockCustomersFirst, lockCustomersOfLogs } from "../../changes/write-locks.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type ServiceError, invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -22,6 +22,13 @@ import type { BatchPath } from "./batch-paths.ts";
 interface Found<Row> {
   readonly at: BatchPath;
   readonly row: Row;
+}
+
+/** A resource that is deleted: by its id, so that it is the one that was found. */
+interface Doomed {
+  readonly at: BatchPath;
+  readonly path: readonly Reference[];
+  readonly locks: WriteLocks;
 }
 
 const atPath = atItemOf("paths");
@@ -98,24 +105,30 @@ async function deleteOneByOne<Table extends ResourceTable, Row extends ResourceR
 ): Promise<(Row | null)[]> {
   const { allowMissing } = call.request;
   const left: (Row | null)[] = [];
+  const doomed: Doomed[] = [];
   for (const { at, row } of await findAll(served, call.db, paths, allowMissing)) {
-    left[at.index] =
-      allowMissing && isGone(row) ? row : await atPath(at.index, () => deleteAlone(served, call, at, row));
+    if (allowMissing && isGone(row)) left[at.index] = row;
+    else {
+      const path: Reference[] = [...at.path.slice(0, -1), { by: "id", value: idOf(served.definition, row) }];
+      doomed.push({ at, path, locks: await locksOf(served.rules.scope, call.db, path) });
+    }
   }
+  lockCustomersOfLogs(
+    call.db,
+    doomed.map(({ locks }) => locks),
+  );
+  for (const each of doomed) left[each.at.index] = await atPath(each.at.index, () => deleteAlone(served, call, each));
   return left;
 }
 
 async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
-  { index, written, path: place }: BatchPath,
-  row: Row,
+  { at: { index, written }, path, locks }: Doomed,
 ): Promise<Row | null> {
-  const path: Reference[] = [...place.slice(0, -1), { by: "id", value: idOf(served.definition, row) }];
   const { request } = call;
   const { author } = request;
   const ofItem: typeof author = { ...author, confirm: (db, org) => author.confirm(db, org, index) };
-  const locks = await locksOf(served.rules.scope, call.db, path);
   return deleteUnder(served, { ...call, request: { ...request, author: ofItem } }, locks, path, "", written);
 }
 
