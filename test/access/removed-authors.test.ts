@@ -134,10 +134,11 @@ async function createAuthor({ org, boundTo }: Kind, way: Way, aheadMs: number): 
 }
 
 /** Takes locks that keep writes waiting. */
-async function lock(statement: string, values: readonly string[]): Promise<{ release(): Promise<void> }> {
+async function lock(statement: string, values: readonly string[], table?: string): Promise<{ release(): Promise<void> }> {
   const client = await locking.connect();
   await client.query("begin");
   await client.query(statement, [...values]);
+  if (table !== undefined) await client.query(`lock table ${table} in share mode`);
   let released: Promise<void> | undefined;
   return { release: () => (released ??= client.query("rollback").then(() => client.release())) };
 }
@@ -180,6 +181,8 @@ async function play(played: WriteMethod, kind: Kind, way: Way, aheadMs = 200): P
     `select (select count(*) from (select from orgs where name <> $1 for no key update) as others),
       (select count(*) from (select from customers for no key update) as customers)`,
     [name],
+    // An org that is created with a new customer waits for nothing else.
+    "customers",
   );
   const transport = createTransport("gRPC", required(servers[1]).url, key);
   const write = (): Promise<string> =>
