@@ -49,6 +49,13 @@ export function lockCustomersFirst(db: WriteTransaction, orgs: readonly Referenc
   lockCustomersOf(db, orgs);
 }
 
+/** Locks the customer to whose log a write will append, if there is one, before it is read. Nothing if that is the log of an org. */
+export function lockCustomerOfLog(db: WriteTransaction, locks: WriteLocks): void {
+  if (!("logOfCustomer" in locks)) return;
+  requireNoOrgLocked(db);
+  lockNamedCustomer(db, locks.logOfCustomer);
+}
+
 /**
  * Locks the customers to whose logs a transaction will append, before the orgs of the first of them are locked. Those of orgs are left out.
  * Throws as `lockWithNext`.

@@ -134,7 +134,11 @@ async function createAuthor({ org, boundTo }: Kind, way: Way, aheadMs: number): 
 }
 
 /** Takes locks that keep writes waiting. */
-async function lock(statement: string, values: readonly string[], table?: string): Promise<{ release(): Promise<void> }> {
+async function lock(
+  statement: string,
+  values: readonly string[],
+  table?: string,
+): Promise<{ release(): Promise<void> }> {
   const client = await locking.connect();
   await client.query("begin");
   await client.query(statement, [...values]);

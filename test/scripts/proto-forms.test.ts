@@ -232,8 +232,8 @@ const cases: readonly Case[] = [
     to: "",
     where: "ListProjectsResponse",
     what: "fields",
-    expected: "projects, next_page_token, total_size",
-    found: "projects, total_size",
+    expected: "projects, next_page_token, total_size, revision",
+    found: "projects, total_size, revision",
   },
   {
     name: "a field of other resources",

@@ -408,7 +408,9 @@ test("no map of requests holds messages with lists or maps", () => {
     fieldKind === "map" ? (message ?? []) : [],
   );
   const own = held.filter(({ file }) => file.proto.package !== "google.protobuf");
-  const holders = own.filter(({ fields }) => fields.some(({ fieldKind }) => fieldKind === "list" || fieldKind === "map"));
+  const holders = own.filter(({ fields }) =>
+    fields.some(({ fieldKind }) => fieldKind === "list" || fieldKind === "map"),
+  );
   expect(holders.map(({ typeName }) => typeName)).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { type WriteLocks, lockCustomersFirst } from "../../changes/write-locks.ts";
+import { type WriteLocks, lockCustomerOfLog, lockCustomersFirst } from "../../changes/write-locks.ts";
+import { required } from "../../errors/required.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type AtItem, alone } from "../batch/batch-item.ts";
 import { type ResourceRow, type ResourceTable, keepsDeleted } from "../definition/definition.ts";
@@ -25,6 +26,7 @@ export async function deleteOne<Table extends ResourceTable, Row extends Resourc
     // Under the lock of the customer, so that a later one of several concurrent calls sees the deletion. Without that of the org, so that
     // the call succeeds even if the parent no longer exists.
     if (rules.scope.kind === "itself") lockCustomersFirst(call.db, path);
+    if (rules.scope.kind === "customer") lockCustomerOfLog(call.db, rules.scope.locksOf(required(path[0])));
     const early = await reader.find(call.db, path);
     if (isGone(early)) return early ?? null;
   }
