@@ -38,6 +38,10 @@ export function wildcardCallsOf(
       return pathsWithWildcards(path, pattern, rules).flatMap((about) => {
         const request = { ...requestAt(method, rules, about, names), ...largePage(method) };
         const inBatch = batchPathsIn(method, pattern, about, { names, ids });
+        if (hasField(method, "query")) {
+          const query = (ids["orgs/members"] ?? "").split("/").at(-1) ?? "";
+          return [{ about, pattern, request: { ...request, query }, missing: { ...request, query: deadId } }];
+        }
         if (inBatch === undefined) {
           const none = withoutIds(about);
           const missing = none === about ? undefined : { ...request, [rules.target?.localName ?? ""]: none };
@@ -106,6 +110,8 @@ function batchPathsIn(
   return listed.filter(([path]) => isAccepted(path, pattern.split("/"), "above-id"));
 }
 
+const hasField = ({ input }: DescMethodUnary, name: string): boolean => input.fields.some((each) => each.name === name);
+
 function largePage(method: DescMethodUnary): Request {
-  return method.input.fields.some(({ name }) => name === "page_size") ? { pageSize: 1000 } : {};
+  return hasField(method, "page_size") ? { pageSize: 1000 } : {};
 }
