@@ -157,7 +157,8 @@ test("a person accepts a member at the first sign-in, declines another one, and 
   await page.getByRole("button", { name: "Accept alice in betha GmbH" }).click();
   await page.getByRole("link", { name: "Sign in as another member" }).click();
   await page.getByRole("button", { name: "Sign in as alice in acme GmbH" }).click();
-  await page.waitForURL(`${url}/account`);
+  await page.waitForURL(`${url}/console/**`);
+  await page.goto(`${url}/account`);
   const shown = (await page.getByLabel("Signed in as").textContent()) ?? "";
   expect([shown.includes(first), shown.includes(second)]).toEqual([true, true]);
   await page.getByRole("link", { name: "Keys and sessions", exact: true }).click();

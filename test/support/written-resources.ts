@@ -130,6 +130,10 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
       cursor_time: "now()",
       cursor_revision: "gen_random_uuid()",
       cursor_position: "0",
+      attempts: "0",
+      status_code: "0",
+      next_attempt_time: "'epoch'",
+      lease_end: "'epoch'",
     },
   },
   Webhook: {
