@@ -267,7 +267,9 @@ describe("access", () => {
 test("groups are a tree, and a group marks whom it has through others", async () => {
   const { page, open, problems } = await place.signIn(wile);
   await open(`${acme}/groups`);
-  const rows = await page.getByRole("table").locator("tbody tr").allTextContents();
+  const table = page.getByRole("table");
+  await table.getByRole("row", { name: /Level 3: on-call/ }).waitFor();
+  const rows = await table.locator("tbody tr").allTextContents();
   expect(rows.map((row) => row.trim().slice(0, 20))).toEqual(
     expect.arrayContaining([
       expect.stringContaining("engineering"),

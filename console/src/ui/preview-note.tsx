@@ -6,8 +6,10 @@ import { texts } from "../texts/texts.ts";
 /** Who would gain and lose what by a change that is not made yet. */
 export function PreviewNote({ preview }: { readonly preview: AccessPreview | undefined }) {
   const note = useRef<HTMLElement>(null);
-  // It may be below what the dialog shows.
-  useEffect(() => note.current?.scrollIntoView({ block: "nearest" }), []);
+  // It may be below what the dialog shows. What it returns, in some browsers a promise, is no clean-up.
+  useEffect(() => {
+    void note.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   const changes = preview?.changes ?? [];
   const nameOf = useDisplayNames(changes.flatMap(({ memberPath, resourcePath }) => [memberPath, resourcePath]));
   const { gainingMemberCount = 0, losingMemberCount = 0, changeCount = 0, apiKeyPaths = [] } = preview ?? {};
