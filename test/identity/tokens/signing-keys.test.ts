@@ -100,9 +100,9 @@ test("the next key is published a day before it signs, and a retired one until i
 
 test("the key of security events is made once, and its next one a day before, also by servers that have signed none since", async () => {
   const one = await start();
-  const made = await Promise.all([one, one, await start()].map((keys) => keys.signingKeyFor("RS256")));
-  const [old] = made.map(({ id }) => id);
-  expect(new Set(made.map(({ id }) => id))).toEqual(new Set([old]));
+  const keysOfEvents = await Promise.all([one, one, await start()].map((keys) => keys.signingKeyFor("RS256")));
+  const [old] = keysOfEvents.map(({ id }) => id);
+  expect(new Set(keysOfEvents.map(({ id }) => id))).toEqual(new Set([old]));
   await Promise.all(started.splice(0).map((keys) => keys.close()));
   const other = await start();
   const ofEvents = () => other.keySet().keys.flatMap(({ kid, alg }) => (alg === "RS256" ? [kid] : []));
