@@ -18,9 +18,9 @@ export interface Committed {
   readonly entries: readonly Entry[];
   /** A time before the commit at which the org was locked, by `performance.now()`: nobody else can have written before that. */
   readonly lockedAt: number;
-  /** Whether any server listened for hints when the org was locked. */
+  /** Whether any server listened for hints when the lock of the org was asked for. */
   readonly is_watched: boolean;
-  /** Whether the org had a webhook that delivers when it was locked. */
+  /** Whether the org had a webhook that delivers when its lock was asked for. */
   readonly has_webhooks: boolean;
 }
 

@@ -14,11 +14,17 @@ export interface LogDays {
 export const isHolding: RawBuilder<SqlBool> = sql<SqlBool>`webhooks.hold_retention
   and (orgs.revision_time > webhooks.cursor_time or webhooks.cursor_position <> 2147483647)`;
 
+/** The condition of webhooks whose time is not over: what those need that are behind for longer is gone. */
+const isInTime = ({ kept, held }: LogDays): RawBuilder<SqlBool> =>
+  sql<SqlBool>`webhooks.cursor_time >= now() - make_interval(days => ${kept + held})`;
+
 /** Returns how many days of the log are kept now. */
-export async function readDaysToKeep(db: Kysely<Schema>, { kept, held }: LogDays): Promise<number> {
+export async function readDaysToKeep(db: Kysely<Schema>, logDays: LogDays): Promise<number> {
+  const { kept, held } = logDays;
   const { rows } = await sql<{ days: number | null }>`
     select (extract(epoch from now() - min(webhooks.cursor_time)) / 86400)::float8 as days
-    from webhooks join orgs on orgs.id = webhooks.org_id where ${isHolding}`.execute(db);
+    from webhooks join orgs on orgs.id = webhooks.org_id
+    where ${isHolding} and ${isInTime(logDays)}`.execute(db);
   const behind = Math.ceil(rows[0]?.days ?? 0);
   return Math.min(Math.max(behind, kept), kept + held);
 }
@@ -32,10 +38,10 @@ interface Holding {
 }
 
 /** Returns the webhooks that need more of the log than is kept without them, the one that is behind most first. */
-export async function findHolding(db: Kysely<Schema>, { kept }: LogDays, limit: number): Promise<Holding[]> {
+export async function findHolding(db: Kysely<Schema>, logDays: LogDays, limit: number): Promise<Holding[]> {
   const { rows } = await sql<Holding>`
     select webhooks.org_id, webhooks.id, webhooks.cursor_time from webhooks join orgs on orgs.id = webhooks.org_id
-    where ${isHolding} and webhooks.cursor_time < now() - make_interval(days => ${kept})
+    where ${isHolding} and ${isInTime(logDays)} and webhooks.cursor_time < now() - make_interval(days => ${logDays.kept})
     order by webhooks.cursor_time limit ${limit}`.execute(db);
   return rows;
 }

@@ -120,13 +120,14 @@ function createWritten(database: Database, onError: (error: unknown) => void) {
 /** Notes what other servers have written and may not have noted: at first and each hour all of it, and otherwise what is new. */
 function createNoteOthers({ writes }: Pick<Database, "writes">) {
   let [comparedAt, notedAt] = [-Infinity, -Infinity];
-  /** When it was noted last, by the clock of the database; undefined until the next look. */
-  let notedMs: number | undefined;
+  /** The clock of the database at the last look, and at the last one before it was noted: everything until then was. */
+  let [seenMs, notedMs]: (number | undefined)[] = [];
   const isDue = (): boolean => performance.now() - notedAt >= rarelyMs;
   return {
     isDue,
     async note(): Promise<void> {
       const now = performance.now();
+      const beforeMs = seenMs;
       if (notedMs === undefined || now - comparedAt >= compareMs) {
         await noteHeads(writes);
         comparedAt = now;
@@ -134,11 +135,11 @@ function createNoteOthers({ writes }: Pick<Database, "writes">) {
         await noteWrittenSince(writes, new Date(notedMs - longestWriteMs));
       }
       notedAt = now;
-      notedMs = undefined;
+      notedMs = beforeMs;
     },
-    /** @param nowMs the clock of the database, after it was noted. */
+    /** @param nowMs the clock of the database. */
     seen(nowMs: number): void {
-      if (Number.isFinite(notedAt)) notedMs ??= nowMs;
+      seenMs = nowMs;
     },
   };
 }

@@ -30,6 +30,9 @@ interface PeriodicJobOptions<Item> {
  */
 export type PeriodicJob = Repetition<number>;
 
+/** How soon it searches again when a search has failed, however rarely `looks` would. */
+const retryMs = 1_000;
+
 export function createPeriodicJob<Item>(options: PeriodicJobOptions<Item>): PeriodicJob {
   const { find, work, intervalMs, looks, logger, failure } = options;
   const runs = createRuns();
@@ -40,7 +43,7 @@ export function createPeriodicJob<Item>(options: PeriodicJobOptions<Item>): Peri
     looks?.begin();
     const { items, nextInMs } = await find().catch((error: unknown) => {
       // What was not seen is looked for again soon, not when the last look has said.
-      looks?.end(false);
+      looks?.end(false, retryMs);
       throw error;
     });
     for (const item of items) {

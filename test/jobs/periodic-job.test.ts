@@ -76,9 +76,12 @@ test("a job with looks searches only when one is due: after a write, or when wha
   expect(await searchesAfterTicks()).toBe(3);
 });
 
-test("a search that fails is tried again soon, however long nothing was found before", async () => {
+test.each([
+  ["however long nothing was found before", {}],
+  ["however rarely it looks otherwise", { firstMs: 6 * 3_600_000, longestMs: 6 * 3_600_000 }],
+])("a search that fails is tried again soon, %s", async (_title, times) => {
   let [searches, writes, nowMs] = [0, 0, 0];
-  const looks = createLooks({ writes: () => writes, clock: () => nowMs });
+  const looks = createLooks({ writes: () => writes, clock: () => nowMs, ...times });
   const job = createPeriodicJob({
     find: () => (writes === 1 && ++searches === 1 ? Promise.reject(new Error("lost")) : Promise.resolve({ items: [] })),
     work: () => Promise.resolve(0),

@@ -77,7 +77,7 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
     while (clock().getTime() < endMs) {
       const ahead = await log.next(webhook, progress.after, limit);
       if (ahead === undefined) {
-        await moveCursor(turn, { ...progress, after: { ...progress.after, position: afterAll } });
+        await moveCursor(turn, { ...progress, after: endOf(progress.after, webhook.noted_time) });
         return {};
       }
       const { rows, end, isPending } = ahead;
@@ -96,6 +96,13 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
     return { nextAttemptTime: clock() };
   };
 }
+
+/** What was noted and is not there was dropped with old entries. With its time, the webhook is not due any more. */
+const endOf = ({ time, revision }: Position, notedTime: string): Position => ({
+  time: time > notedTime ? time : notedTime,
+  revision,
+  position: afterAll,
+});
 
 const isSame = (one: Position, other: Position): boolean =>
   one.revision === other.revision && one.position === other.position;

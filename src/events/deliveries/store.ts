@@ -44,13 +44,13 @@ export interface Claimed extends Place {
   readonly member_id: string;
   readonly sealed_secret: Buffer;
   readonly sealed_previous_secret: Buffer | null;
-  readonly public_key: Buffer | null;
-  readonly previous_public_key: Buffer | null;
   readonly hold_retention: boolean;
   readonly previous_secret_expire_time: Date | null;
   readonly cursor_time: string;
   readonly cursor_revision: string;
   readonly cursor_position: number;
+  /** Up to when its log is known to have had entries. */
+  readonly noted_time: string;
   readonly pending_time: string | null;
   readonly pending_revision: string | null;
   readonly pending_position: number | null;
@@ -83,8 +83,8 @@ export async function claim(
     update webhooks set lease_id = ${id}, lease_end = ${end}
     where ${isAt(place)} and ${isInActiveOrg(place)} and lease_end <= ${now} and next_attempt_time <= ${now}
     returning customer_id, org_id, id, changed_revision, url, filter, format, member_org_id, member_id, sealed_secret,
-      sealed_previous_secret, public_key, previous_public_key, hold_retention, previous_secret_expire_time, ${timeText(sql`cursor_time`)} as cursor_time, cursor_revision,
-      cursor_position, ${timeText(sql`pending_time`)} as pending_time, pending_revision, pending_position,
+      sealed_previous_secret, hold_retention, previous_secret_expire_time, ${timeText(sql`cursor_time`)} as cursor_time, cursor_revision,
+      cursor_position, ${timeText(sql`noted_time`)} as noted_time, ${timeText(sql`pending_time`)} as pending_time, pending_revision, pending_position,
       failing_since`.execute(db);
   return rows[0];
 }

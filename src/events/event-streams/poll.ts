@@ -23,9 +23,9 @@ import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import { describeSetError } from "../signals/answer.ts";
 import type { SignalDependencies } from "../signals/dependencies.ts";
 import { createDisableStream } from "../signals/disable.ts";
-import { readNextEvents } from "../signals/next-events.ts";
+import { type Waiting, readNextEvents } from "../signals/next-events.ts";
 import { createLogOfStream } from "../signals/read-ahead.ts";
-import { type SecurityEvent, createSignEvent } from "../signals/security-event.ts";
+import { createSignEvent } from "../signals/security-event.ts";
 import { type StoredStream, askForVerification, readStream } from "../signals/store.ts";
 import type { ServedEventStreams } from "./set-state.ts";
 
@@ -81,7 +81,7 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
     for (let left = maxTries; left > 0; left--) {
       const stream = await read(context);
       requirePolled(stream);
-      if (stream.state !== "ACTIVE") return { events: [], isCut: false };
+      if (stream.state !== "ACTIVE") return { events: [], hasMore: false };
       await requireMayDeliver(stream);
       const next = await readNextEvents(database.writes, log, stream, told.ids, told.error, issuer());
       if (next !== undefined) return next;
@@ -95,26 +95,25 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
     const first = await readNext(context, told);
     signalCounts.outcomes.acknowledged += request.ack.length;
     signalCounts.outcomes.refused += Object.keys(request.setErrs).length;
-    if (limit === 0) return create(PollEventStreamResponseSchema, { moreAvailable: first.events.length > 0 });
-    const isAnswered = first.events.length > 0 || request.returnImmediately;
-    const { events } = isAnswered ? first : await waitForEvents(context);
+    const isAnswered = first.events.length > 0 || request.returnImmediately || limit === 0;
+    const { events, hasMore } = isAnswered ? first : await waitForEvents(context);
     const sent = events.slice(0, limit);
     const sets = Object.fromEntries(
       await Promise.all(sent.map(async (event) => [event.jti, await sign(event)] as const)),
     );
-    return create(PollEventStreamResponseSchema, { sets, moreAvailable: events.length > sent.length });
+    return create(PollEventStreamResponseSchema, { sets, moreAvailable: events.length > sent.length || hasMore });
   };
 
-  async function waitForEvents(context: HandlerContext): Promise<{ readonly events: readonly SecurityEvent[] }> {
+  async function waitForEvents(context: HandlerContext): Promise<Waiting> {
     const callMs = Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs);
     const nothing: Told = { ids: new Set(), error: undefined };
     const { org_id: orgId } = await read(context);
     const wait = () =>
       poll(
-        async (hasWaited) => {
+        async () => {
           const next = await readNext(context, nothing);
-          // Meanwhile the caller may have lost its credential or the permission.
-          if (hasWaited && next.events.length > 0) await confirmOf(context)(database.reads, undefined);
+          // Since the call began, the caller may have lost its credential or the permission.
+          if (next.events.length > 0) await confirmOf(context)(database.reads, undefined);
           return next;
         },
         ({ events }) => events.length > 0,
@@ -123,7 +122,7 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
       );
     return withSlot(orgId, wait).catch((error: unknown) => {
       // Those that find no slot are answered at once.
-      if (error instanceof ServiceError && error.reason === "RATE_LIMITED") return { events: [] };
+      if (error instanceof ServiceError && error.reason === "RATE_LIMITED") return { events: [], hasMore: false };
       throw error;
     });
   }

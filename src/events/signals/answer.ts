@@ -4,7 +4,9 @@ import type { Result } from "../deliveries/send.ts";
 export function describeAnswer({ status, answer, error }: Pick<Result, "status" | "answer" | "error">): string {
   if (error !== "") return error.slice(0, maxLength);
   const given = describeSetError(parse(answer)) ?? answer;
-  return `the receiver answered ${status}, not 202${given === "" ? "" : `: ${given}`}`.slice(0, maxLength);
+  const described = `the receiver answered ${status}, not 202${given === "" ? "" : `: ${given}`}`;
+  // PostgreSQL stores no NUL, which JSON can have as an escape.
+  return described.replaceAll("\0", "\u{fffd}").slice(0, maxLength);
 }
 
 const maxLength = 1_024;

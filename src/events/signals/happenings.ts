@@ -101,6 +101,8 @@ const rules: Readonly<Record<Change["type"], Rule>> = {
   },
 
   Token({ resource_id: tokenId }, before) {
+    // One that was issued to impersonate.
+    if (before === null) return [];
     return [{ what: "TOKEN_REVOKED", target: { kind: "token", memberId: textOf(before, "member_id"), tokenId } }];
   },
 

@@ -8,10 +8,10 @@ import { type SecurityEvent, verificationEvent } from "./security-event.ts";
 import { type StoredStream, moveCursor } from "./store.ts";
 
 /** What waits for a receiver. */
-interface Waiting {
+export interface Waiting {
   readonly events: readonly SecurityEvent[];
-  /** Whether there may be more. */
-  readonly isCut: boolean;
+  /** Whether there are more after them. */
+  readonly hasMore: boolean;
 }
 
 /** How many pieces of the log without an event are passed over by one call, each of a thousand entries. */
@@ -34,19 +34,28 @@ export async function readNextEvents(
 ): Promise<Waiting | undefined> {
   const known = new Set([...stream.acknowledged, ...ids]);
   const from = { time: stream.cursor_time, revision: stream.cursor_revision, position: stream.cursor_position };
-  const { cursor, entries, isCut } = await passOver(log, stream, from, known);
+  const { cursor, entries, end } = await passOver(log, stream, from, known);
   const verification = verificationOf(stream, issuer);
   const isVerified = verification !== undefined && ids.has(verification.jti);
   const inLog = entries.flatMap(({ events }) => events);
   const kept = inLog.map(({ jti }) => jti).filter((jti) => known.has(jti));
   const isMoved = cursor.revision !== from.revision || cursor.position !== from.position;
-  if (isMoved || kept.length !== stream.acknowledged.length || isVerified || error !== undefined) {
+  if (isMoved || !areSame(kept, stream.acknowledged) || isVerified || error !== undefined) {
     const verified = isVerified && { verificationId: verification.jti };
     const acknowledged = { cursor, ids: kept, ...verified, ...(error !== undefined && { error }) };
     if (!(await moveCursor(db, stream, acknowledged))) return undefined;
   }
   const all = verification === undefined ? inLog : [verification, ...inLog];
-  return { events: all.filter(({ jti }) => !known.has(jti)), isCut };
+  const events = all.filter(({ jti }) => !known.has(jti));
+  return { events, hasMore: end !== undefined && (await hasWaiting(log, stream, end, known)) };
+}
+
+const areSame = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((each, index) => each === others[index]);
+
+async function hasWaiting(...place: Parameters<typeof passOver>): Promise<boolean> {
+  const { entries, end } = await passOver(...place);
+  return entries.length > 0 || end !== undefined;
 }
 
 /** The result of `passOver`. */
@@ -54,7 +63,8 @@ interface Reached {
   readonly cursor: Position;
   /** The entries after it, the first of which has an event that is not acknowledged. */
   readonly entries: readonly EntryEvents[];
-  readonly isCut: boolean;
+  /** Up to where the log was searched; undefined if there is nothing after that. */
+  readonly end: Position | undefined;
 }
 
 /** Finds the first event that is not acknowledged. */
@@ -67,16 +77,16 @@ async function passOver(
   let cursor = from;
   for (let piece = 0; piece < maxPieces; piece++) {
     const ahead = await log.next(stream, cursor);
-    if (ahead === undefined) return { cursor: { ...cursor, position: afterAll }, entries: [], isCut: false };
+    if (ahead === undefined) return { cursor: { ...cursor, position: afterAll }, entries: [], end: undefined };
     const { entries, end } = ahead;
     const waiting = entries.findIndex(({ events }) => events.some(({ jti }) => !known.has(jti)));
     if (waiting !== -1) {
       const passed = entries[waiting - 1];
-      return { cursor: passed?.position ?? cursor, entries: entries.slice(waiting), isCut: true };
+      return { cursor: passed?.position ?? cursor, entries: entries.slice(waiting), end };
     }
     cursor = end;
   }
-  return { cursor, entries: [], isCut: true };
+  return { cursor, entries: [], end: cursor };
 }
 
 function verificationOf(stream: StoredStream, issuer: string): SecurityEvent | undefined {

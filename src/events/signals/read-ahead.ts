@@ -32,7 +32,7 @@ interface Ahead {
 export interface LogOfStream {
   /** Returns undefined if there is nothing after a position. */
   readonly next: (stream: StoredStream, after: Position) => Promise<Ahead | undefined>;
-  /** Whether the member of a stream may list the changes of the org now. */
+  /** Whether the member of a stream may list the changes of the org now; where the org is not active, whether it is an active member. */
   readonly mayDeliver: (stream: StoredStream) => Promise<boolean>;
 }
 
@@ -77,7 +77,7 @@ export function createLogOfStream({ database, authorHolds, issuer }: Dependencie
             select from members where org_id = ${memberOrgId} and id = ${memberId} and state = 'ACTIVE' and delete_time is null
           ) as is_member`.execute(database.reads);
       const found = rows[0];
-      // Nobody holds anything in an org that is suspended or deleted, and nobody is given or loses a role there.
+      // Nobody holds anything in an org that is suspended or deleted, so what the member has lost counts again when the org is active.
       if (found === undefined || !found.is_member) return false;
       if (!found.is_active) return true;
       const author = {

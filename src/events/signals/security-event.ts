@@ -2,7 +2,7 @@
 // with RS256. All but the signature follows from the entry of the log, so that an event is the same each time it is sent.
 import { SignJWT } from "jose";
 import type { EventStreams } from "../../database/signal-tables.ts";
-import type { SigningKeys } from "../../identity/tokens/signing-keys.ts";
+import { type SigningKeys, eventAlgorithm } from "../../identity/tokens/signing-keys.ts";
 import type { ChangeRow } from "../changes/store.ts";
 import { streamEventTypes } from "./event-types.ts";
 import { happeningsOf } from "./happenings.ts";
@@ -27,26 +27,30 @@ export interface SecurityEvent {
 /** Signs an event. @throws ServiceError SERVICE_UNAVAILABLE when there is no key to sign with. */
 export type SignEvent = (event: SecurityEvent) => Promise<string>;
 
-const algorithm = "RS256";
-
 export function createSignEvent(signingKeys: Pick<SigningKeys, "signingKeyFor">): SignEvent {
   return async ({ claims }) => {
-    const { id, key } = await signingKeys.signingKeyFor(algorithm);
-    return new SignJWT({ ...claims }).setProtectedHeader({ alg: algorithm, typ: "secevent+jwt", kid: id }).sign(key);
+    const { id, key } = await signingKeys.signingKeyFor(eventAlgorithm);
+    return new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: eventAlgorithm, typ: "secevent+jwt", kid: id })
+      .sign(key);
   };
 }
 
 /** Returns the events of an entry that a stream sends, in their order. @param issuer the URL of the service. */
 export function eventsOf(stream: StreamTerms, entry: ChangeRow, issuer: string): readonly SecurityEvent[] {
-  return happeningsOf(entry)
-    .flatMap(signalsOfHappening)
-    .filter((signal) => isSent(stream, signal))
-    .map((signal, index) => {
-      const jti = `${entry.revision}-${entry.position}-${index}-${stream.id}`;
-      const subject = subjectOf(signal.target, stream.subject_format, issuer, stream.org_id);
-      const event = { [signal.type]: payloadOf(signal, entry) };
-      return toEvent(stream, issuer, { jti, time: entry.time, txn: entry.revision, subject, event });
-    });
+  return (
+    happeningsOf(entry)
+      .flatMap(signalsOfHappening)
+      // Counted before they are chosen, so that an event has the same `jti` when the stream gets other types.
+      .map((signal, index) => ({ signal, index }))
+      .filter(({ signal }) => isSent(stream, signal))
+      .map(({ signal, index }) => {
+        const jti = `${entry.revision}-${entry.position}-${index}-${stream.id}`;
+        const subject = subjectOf(signal.target, stream.subject_format, issuer, stream.org_id);
+        const event = { [signal.type]: payloadOf(signal, entry) };
+        return toEvent(stream, issuer, { jti, time: entry.time, txn: entry.revision, subject, event });
+      })
+  );
 }
 
 /** The event with which a receiver verifies that it gets events (OpenID Shared Signals Framework 1.0, 8.1.4). */

@@ -40,22 +40,21 @@ export const toPublicKey = (key: Buffer | null): string =>
 interface StoredKeys {
   readonly id: string;
   readonly sealed_secret: Buffer;
-  readonly public_key: Buffer | null;
   readonly sealed_previous_secret: Buffer | null;
-  readonly previous_public_key: Buffer | null;
   readonly previous_secret_expire_time: Date | null;
 }
 
 /** Returns the keys that sign at a time, the newest first. @throws Error without the key of the installation that they were sealed with. */
 export function liveKeys(sealer: Pick<Sealer, "open">, stored: StoredKeys, now: Date): readonly SigningKey[] {
   const { id, sealed_previous_secret: previous, previous_secret_expire_time: end } = stored;
-  const open = (sealed: Buffer, publicKey: Buffer | null): SigningKey => {
+  const open = (sealed: Buffer): SigningKey => {
     const key = sealer.open("webhook secret", id, sealed);
     if (key === undefined) throw new Error(`the secret of the webhook ${id} was sealed with another key`);
-    if (publicKey === null) return { kind: "v1", key };
+    // Not by the public key: a server of an earlier version, which leaves that as it is, rotates to a secret.
+    if (key.length === keyLength) return { kind: "v1", key };
     return { kind: "v1a", key: createPrivateKey({ key, format: "der", type: "pkcs8" }) };
   };
-  const keys = [open(stored.sealed_secret, stored.public_key)];
-  if (previous !== null && end !== null && end > now) keys.push(open(previous, stored.previous_public_key));
+  const keys = [open(stored.sealed_secret)];
+  if (previous !== null && end !== null && end > now) keys.push(open(previous));
   return keys;
 }

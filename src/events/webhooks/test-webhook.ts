@@ -37,7 +37,6 @@ export function createTestWebhook(
       .selectFrom("webhooks")
       .select(["id", "org_id", "url", "format"])
       .select(["sealed_secret", "sealed_previous_secret", "previous_secret_expire_time"])
-      .select(["public_key", "previous_public_key"])
       .where("org_id", "=", found.org_id)
       .where("id", "=", found.id)
       .executeTakeFirst();

@@ -21,6 +21,9 @@ import {
 
 export type TokenAlgorithm = "ES256" | "RS256" | "EdDSA";
 
+/** What security events are signed with, whatever signs tokens. */
+export const eventAlgorithm: TokenAlgorithm = "RS256";
+
 interface VerificationKey {
   readonly id: string;
   readonly algorithm: TokenAlgorithm;
@@ -101,7 +104,7 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
   let keepAt = -Infinity;
   let reading: Promise<void> | undefined;
 
-  /** The algorithms of which this server keeps a key that signs. */
+  /** The algorithms of which this server keeps a key that signs: that of events, too, once any server has made one. */
   const kept = new Set([algorithm]);
 
   const now = (): number => clock.database + (performance.now() - clock.process);
@@ -111,8 +114,8 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
     const ofTokens = rows.filter(({ retire_time: retireTime }) => retireTime > databaseNow - options.keptMs);
     for (const row of ofTokens)
       next.set(row.id, { ...(known.get(row.id) ?? (await openKey(options.sealer, row))), row });
-    all = rows;
-    known = next;
+    if (rows.some((row) => row.algorithm === eventAlgorithm && row.sealed_key !== null)) kept.add(eventAlgorithm);
+    [all, known] = [rows, next];
     clock = { database: databaseNow, process: startedAt };
     lastReadAt = startedAt;
   };
@@ -179,12 +182,23 @@ type PublishedMethods = Pick<SigningKeys, "signingKey" | "signingKeyFor" | "keyS
 function createPublished(algorithm: TokenAlgorithm, { known, now, keep, readAgain }: HeldKeys): PublishedMethods {
   const keySet = (): KeySet => toKeySet(known().map(({ row }) => row));
 
-  const usableKey = (wanted: TokenAlgorithm): VerificationKey | undefined => {
+  const making = new Map<TokenAlgorithm, Promise<void>>();
+
+  const activeKeys = (wanted: TokenAlgorithm): readonly Known[] => {
     const time = now();
-    const usable = known().filter(
-      ({ row, signing }) => signing?.algorithm === wanted && row.active_time <= time && time < row.retire_time,
-    );
+    return known().filter(({ row }) => row.algorithm === wanted && row.active_time <= time && time < row.retire_time);
+  };
+
+  const usableKey = (wanted: TokenAlgorithm): VerificationKey | undefined => {
+    const usable = activeKeys(wanted).filter(({ signing }) => signing !== undefined);
     return usable.toSorted((one, other) => other.row.active_time - one.row.active_time)[0]?.signing;
+  };
+
+  /** Calls at once wait for the same one. */
+  const make = (wanted: TokenAlgorithm): Promise<void> => {
+    const made = making.get(wanted) ?? keep(wanted).finally(() => making.delete(wanted));
+    making.set(wanted, made);
+    return made;
   };
 
   return {
@@ -193,16 +207,15 @@ function createPublished(algorithm: TokenAlgorithm, { known, now, keep, readAgai
     async signingKeyFor(wanted) {
       const found = usableKey(wanted);
       if (found !== undefined) return found;
-      await keep(wanted);
+      await make(wanted);
       return usableKey(wanted) ?? throwMissing();
     },
 
     keySet,
 
     async freshKeySet() {
-      const isWhole = keySet().keys.some(({ alg }) => alg === "RS256");
       // Without the database, those that are known.
-      if (!isWhole) await readAgain().catch(() => undefined);
+      if (activeKeys(eventAlgorithm).length === 0) await readAgain().catch(() => undefined);
       return keySet();
     },
   };

@@ -2,7 +2,7 @@
 import { createClient } from "@connectrpc/connect";
 import { TokensService } from "../../../gen/iam/v1alpha/token_pb.ts";
 import type { TokenEndReason } from "../../../src/access/tokens/find-token-end.ts";
-import { type Consent, type Pkce, accessTokenOf, callsOf, newPkce, ofPage } from "../../api/consent.ts";
+import { type Consent, accessTokenOf, callsOf, newPkce, ofPage } from "../../api/consent.ts";
 import { uniqueName } from "../../support/api.ts";
 import {
   type OAuthAnswer,
@@ -24,7 +24,6 @@ export interface Cast {
   readonly ofClient: OAuthAnswer;
   /** What the client had for that. */
   readonly code: string;
-  readonly pkce: Pkce;
   /** A token of another owner of the org. */
   readonly ofOther: string;
   readonly client: { readonly path: string; readonly id: string };
@@ -86,7 +85,6 @@ export async function newCast(consent: Consent): Promise<Cast> {
     ofSession,
     ofClient,
     code,
-    pkce,
     ofOther,
     client,
     identity: { path, id, provider },
@@ -231,7 +229,8 @@ export const ways: Readonly<Record<string, Way>> = {
   "oauth2/token, with a code that was used": {
     reason: "SESSION_ENDED",
     ends: ["client"],
-    run: ({ calls, code, pkce }) => calls.redeem(code, pkce),
+    // By somebody else: the client itself may repeat its request for some seconds.
+    run: ({ calls, code }) => calls.redeem(code, newPkce()),
   },
   "account/end": {
     reason: "ALL_REVOKED",

@@ -64,6 +64,35 @@ test("maxEvents limits an answer, and 0 acknowledges only", async () => {
   expect((await place.poll(stream, { ack: Array.from({ length: 1_001 }, String) })).status).toBe(400);
 });
 
+test("more than one answer can have is said to be available, and no more than there is", async () => {
+  const stream = await place.createStream(onlyRevoked);
+  const counted = async (request: object = now) => {
+    const { sets, moreAvailable } = await place.poll(stream, request);
+    return { ids: Object.keys(sets), count: Object.keys(sets).length, moreAvailable };
+  };
+  await Promise.all(Array.from({ length: 100 }, () => revokeTokens(1)));
+  expect(await counted()).toMatchObject({ count: 100, moreAvailable: false });
+  await revokeTokens(1);
+  const { ids, ...others } = await counted();
+  expect(others).toEqual({ count: 100, moreAvailable: true });
+  expect(await counted({ ack: ids, ...now })).toMatchObject({ count: 1, moreAvailable: false });
+});
+
+test("an event keeps its id when the stream gets other types", async () => {
+  const { path } = await place.createStream();
+  const stream = await place.owner.eventStreams.getEventStream({ path });
+  const { path: parentPath } = await place.company.join(uniqueName("carol"));
+  const before = await idsOf(stream);
+  const { apiKeys } = await place.company.api.apiKeys.listApiKeys({ parentPath });
+  await place.company.api.apiKeys.deleteApiKey({ path: apiKeys[0]?.path ?? "" });
+  const all = await idsOf(stream, { ack: before, ...now });
+  await place.owner.eventStreams.updateEventStream({ path, eventStream: onlyRevoked });
+  const [revoked, ...others] = await idsOf(stream);
+  expect(others).toEqual([]);
+  expect(all).toHaveLength(2);
+  expect(all).toContain(revoked);
+});
+
 test("an event that the receiver refuses is not returned again, and its stream says why", async () => {
   const stream = await place.createStream(onlyRevoked);
   await revokeTokens(2);

@@ -172,6 +172,16 @@ test("the status 410 disables a stream, which sends nothing until it is resumed,
   expect(events[0]?.jti).toBe(events[1]?.jti);
 });
 
+test("the answer of a receiver may have what PostgreSQL does not store", async () => {
+  const receiver = await startReceiver(
+    answerWith(410, String.raw`{"err": "gone\u0000", "description": "\u0000\ud800"}`),
+  );
+  const stream = await pushTo(receiver);
+  await revokeTokens();
+  await expect.poll(() => stateOf(stream)).toEqual([State.DISABLED, Reason.GONE]);
+  expect((await inspect(stream)).error).toBe("the receiver answered 410, not 202: gone\ufffd: \ufffd\ufffd");
+});
+
 test("a receiver that is down for three days has its stream disabled, and gets all of it when it is resumed", async () => {
   const receiver = await startReceiver(answerWith(500));
   const stream = await pushTo(receiver);

@@ -196,6 +196,28 @@ test("credentials that are made, replaced and removed, and members that come bac
   ]);
 });
 
+test("who impersonates a member has a token, which is no event and keeps back none", async () => {
+  const { company, owner } = place;
+  const receiver = await startReceiver(accepted);
+  await place.createStream({ pushUrl: receiver.url });
+  const polled = await place.createStream();
+  const parentPath = company.org.path;
+  const { path } = await company.api.members.createMember({ parentPath, member: { name: uniqueName("app"), type: 2 } });
+  const { accessToken } = await owner.members.impersonateMember({ path });
+  expect(accessToken).not.toBe("");
+  await company.api.members.revokeTokens({ path });
+  await expect.poll(() => receiver.received.length).toBe(1);
+  const { sets } = await place.poll(polled);
+  const [pushed, given] = [
+    await verifyAll(place, receiver.received),
+    await Promise.all(Object.values(sets).map((token) => place.verify(token))),
+  ];
+  expect([...pushed, ...given].map(({ type }) => type)).toEqual([
+    "caep/event-type/session-revoked",
+    "caep/event-type/session-revoked",
+  ]);
+});
+
 test("the transmitter says how it signs and delivers", async () => {
   const configuration = await readConfiguration(place.server.url);
   const { issuer } = configuration;

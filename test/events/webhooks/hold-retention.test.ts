@@ -63,6 +63,10 @@ test("old months of the log are kept for it, up to a limit, and the server says 
   expect(await run({ kept: days, held: 90 })).toEqual({ webhooks: 1, isKept: true, isWarned: true });
   expect(await run({ kept: days, held: 0 })).toMatchObject({ isKept: false });
   await addMonth();
+  // One that is behind for longer holds nothing any more.
+  await client.query("update webhooks set cursor_time = '2019-01-15' where id = $1", [webhook.id]);
+  expect(await run({ kept: days, held: 90 })).toEqual({ webhooks: 0, isKept: false, isWarned: false });
+  await addMonth();
   await client.query(
     `update webhooks set cursor_position = 2147483647, cursor_time = (select revision_time from orgs where id = org_id)
     where id = $1`,
@@ -85,4 +89,15 @@ test("the list of deliveries says until when the log is kept for it", async () =
   expect(Math.round(inDays)).toBe(89);
   await owner.webhooks.updateWebhook({ path: webhook.path, webhook: {}, updateMask: { paths: ["hold_retention"] } });
   expect(await end()).toBeUndefined();
+});
+
+test("a webhook is not due any more when what was noted for it is gone from the log", async () => {
+  const receiver = await startReceiver();
+  const { id } = await place.createWebhook(receiver);
+  await place.sql.query("update webhooks set noted_time = now() + interval '1 minute' where id = $1", [id]);
+  await place.createGroups(1);
+  const isDue = "cursor_position <> 2147483647 or noted_time > cursor_time";
+  const read = () => place.sql.query(`select ${isDue} as is_due, attempts from webhooks where id = $1`, [id]);
+  await expect.poll(read).toEqual([{ is_due: false, attempts: 0 }]);
+  expect(receiver.received).toHaveLength(1);
 });

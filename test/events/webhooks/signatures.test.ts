@@ -84,3 +84,20 @@ test("a rotation changes from one kind of signature to the other, and an update 
   expect(verified(last, []).versions).toEqual(["v1"]);
   new StandardWebhook(back.secret ?? "").verify(last.body, last.headers as Record<string, string>);
 });
+
+test("what a server of an earlier version has rotated, which knows no public keys, signs as what it is", async () => {
+  const { owner, sql } = place;
+  const receiver = await startReceiver();
+  const pair = await place.createWebhook(receiver, { signature: ED25519 });
+  await owner.webhooks.rotateWebhook({ path: pair.path });
+  await sql.query("update webhooks set previous_public_key = null where id = $1", [pair.id]);
+  expect(verified(await send(receiver), [pair.publicKey])).toEqual({
+    versions: ["v1a", "v1a"],
+    keys: [pair.publicKey],
+  });
+  await owner.webhooks.deleteWebhook({ path: pair.path });
+  const { id, secret = "" } = await place.createWebhook(receiver);
+  await sql.query("update webhooks set public_key = sealed_secret where id = $1", [id]);
+  const { body, headers } = await send(receiver);
+  new StandardWebhook(secret).verify(body, headers as Record<string, string>);
+});

@@ -98,6 +98,34 @@ test("the next key is published a day before it signs, and a retired one until i
   expect(keys.logKeySet().keys.map(({ kid }) => kid)).toEqual([old, next]);
 });
 
+test("the key of security events is made once, and its next one a day before, also by servers that have signed none since", async () => {
+  const one = await start();
+  const keysOfEvents = await Promise.all([one, one, await start()].map((keys) => keys.signingKeyFor("RS256")));
+  const [old] = keysOfEvents.map(({ id }) => id);
+  expect(new Set(keysOfEvents.map(({ id }) => id))).toEqual(new Set([old]));
+  await Promise.all(started.splice(0).map((keys) => keys.close()));
+  const other = await start();
+  const ofEvents = () => other.keySet().keys.flatMap(({ kid, alg }) => (alg === "RS256" ? [kid] : []));
+  expect(ofEvents()).toEqual([old]);
+  await pass(29);
+  await other.refresh();
+  const [, next] = ofEvents();
+  expect(ofEvents()).toEqual([old, next]);
+  expect((await other.signingKeyFor("RS256")).id).toBe(old);
+});
+
+test("a server whose key of security events has ended reads whether another one has made the next", async () => {
+  const one = await start();
+  await one.signingKeyFor("RS256");
+  await sql`update signing_keys set retire_time = now(), sealed_key = null where algorithm = 'RS256'`.execute(
+    database.writes,
+  );
+  await one.refresh();
+  const { id } = await (await start()).signingKeyFor("RS256");
+  const isPublished = async () => (await one.freshKeySet()).keys.some(({ kid }) => kid === id);
+  await expect.poll(isPublished, { timeout: 5_000 }).toBe(true);
+});
+
 test("a server with a new secret key first seals again, and the old one can be removed", async () => {
   const [id] = idsOf(await start());
   expect((await start([second, first])).signingKey().id).toBe(id);
