@@ -1,5 +1,7 @@
 // Services and machines that are not to be trusted.
 import { chmod, mkdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Terminal, openTerminal } from "./terminal.ts";
@@ -172,13 +174,13 @@ test("nobody else can end a sign-in: the wait goes on", async () => {
     if (request.url === "/oauth2/token")
       return sendJson(response, { access_token: "a", refresh_token: "r", expires_in: 3600 });
     if (request.url === "/iam/v1alpha/me") return sendJson(response, { member: { path: "/orgs/acme/members/alice" } });
-    return sendJson(response, { issuer: "https://iam.example.com", tenantry_command_line_client_id: "c" });
+    return sendJson(response, { issuer: localhost(url), tenantry_command_line_client_id: "c" });
   });
   const answers: number[] = [];
   const openBrowser = async (address: string): Promise<void> => {
     const { searchParams } = new URL(address);
     const [redirect = "", state = ""] = ["redirect_uri", "state"].map((name) => searchParams.get(name) ?? "");
-    const iss = "https://iam.example.com";
+    const iss = localhost(url);
     const call = async (query: Record<string, string>, path = ""): Promise<void> => {
       const response = await fetch(`${redirect}${path}?${new URLSearchParams(query).toString()}`);
       answers.push(response.status);
@@ -187,6 +189,9 @@ test("nobody else can end a sign-in: the wait goes on", async () => {
     await call({ code: "theirs", iss });
     await call({ error: "access_denied", iss, state: `${state.slice(0, -1)}!` });
     await call({ code: "ours", iss, state }, "/other");
+    // A browser opens connections ahead of need, on which it sends nothing.
+    const { hostname, port } = new URL(redirect);
+    await once(connectSocket(Number(port), hostname), "connect");
     await call({ code: "ours", iss, state });
   };
   expect(await terminal.run(`login --server ${url}`, { openBrowser })).toMatchObject({ code: 0 });
@@ -203,10 +208,25 @@ test("nobody else can end a sign-in: the wait goes on", async () => {
   };
   expect(await terminal.run(`login --server ${url}`, { openBrowser: mixedUp })).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining(
-      "the answer is from https://other.example.com, and not from https://iam.example.com",
-    ),
+    stderr: expect.stringContaining(`the answer is from https://other.example.com, and not from ${localhost(url)}`),
   });
+});
+
+/** Returns another name of a service on this machine. */
+function localhost(url: string): string {
+  return url.replace("127.0.0.1", "localhost");
+}
+
+test("a service that says it is another one gets no code of that one", async () => {
+  const terminal = await openTerminal();
+  const { url, requests } = await startHostileService((_request, response) =>
+    sendJson(response, { issuer: "https://iam.example.com/", tenantry_command_line_client_id: "c" }),
+  );
+  expect(await terminal.run(`login --server ${url}`)).toMatchObject({
+    code: 4,
+    stderr: `error: ${url} says that it is https://iam.example.com\n  next: tenantry login --server https://iam.example.com\n`,
+  });
+  expect(requests).toHaveLength(1);
 });
 
 test("a stream whose token has ended goes on with another one, and ends when there is none", async () => {
