@@ -42,13 +42,14 @@ export async function readMetadata(url: string, signal: AbortSignal): Promise<Se
  * Gets tokens for a code or a refresh token.
  *
  * @param now the clock, in milliseconds.
+ * @param signal left out, the call goes on when the command is interrupted: a refresh token has a successor then, which must be kept.
  * @throws CommandError with the reason `invalid_grant` if the service no longer accepts it.
  */
 export async function requestTokens(
   url: string,
   clientId: string,
   grant: Readonly<Record<string, string>>,
-  { signal, now }: { readonly signal: AbortSignal; readonly now: () => number },
+  { signal, now }: { readonly signal?: AbortSignal; readonly now: () => number },
 ): Promise<Secret> {
   const sentAt = now();
   const json = await send(`${url}/oauth2/token`, { client_id: clientId, ...grant }, signal);
@@ -71,12 +72,13 @@ export async function revokeSession(
 async function send(
   address: string,
   form: Readonly<Record<string, string>> | undefined,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Readonly<Record<string, unknown>>> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   const response = await fetchFrom(address, {
     headers: { accept: "application/json" },
     ...(form && { method: "POST", body: new URLSearchParams(form) }),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   });
   const text = await readBody(response);
   const json = parseObject(text);
