@@ -14,6 +14,18 @@ export const serviceCommands = [
   "verify",
 ];
 
+/** `verify FILE` is of the service, and the verb of event streams that has the same name is a call. */
+const eventStream = /^\/?(orgs\/[^/]+\/)?event-?streams\/[^/]+$/i;
+
+/**
+ * @param {readonly string[]} words of the command line.
+ * @returns {"service" | "command line"} the program that runs it.
+ */
+export function programOf([command, ...words]) {
+  if (command === "verify" && words.some((word) => eventStream.test(word))) return "command line";
+  return serviceCommands.includes(command) ? "service" : "command line";
+}
+
 /**
  * Where each program is. `manifest` says what its bundle was made from, and where that is: `files` has the size in bytes and the time
  * of change of each file, by its path.

@@ -23,8 +23,8 @@ if (version[0] < required[0] || (version[0] === required[0] && version[1] < requ
   module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
   import("./find-program.js")
     .then((finder) => {
-      var isService = finder.serviceCommands.includes(process.argv[2]);
-      return finder.findProgram(fileURLToPath(new URL("..", import.meta.url)), isService ? "service" : "command line");
+      var program = finder.programOf(process.argv.slice(2));
+      return finder.findProgram(fileURLToPath(new URL("..", import.meta.url)), program);
     })
     .then((program) => import(pathToFileURL(program).href));
 }

@@ -34,7 +34,7 @@ const prefix = "TENANTRY_";
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>, known: object): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !Object.hasOwn(known, name))
-    .map((name) => `${name} is not a setting${nearestTo(name, known)}; "tenantry --help" lists them`);
+    .map((name) => `${name} is not a setting${nearestTo(name, known)}; "tenantry serve --help" lists them`);
 }
 
 /** Compares names without what all have in common. */

@@ -281,7 +281,7 @@ test("origins can be empty, or all", () => {
 describe("wrong settings", () => {
   test("that are unknown are rejected, because they can be typos", () => {
     expect(refusal({ TENANTRY_LOGLEVEL: "debug" })).toBe(
-      'TENANTRY_LOGLEVEL is not a setting; the nearest is TENANTRY_LOG_LEVEL; "tenantry --help" lists them',
+      'TENANTRY_LOGLEVEL is not a setting; the nearest is TENANTRY_LOG_LEVEL; "tenantry serve --help" lists them',
     );
     expect(refusal({ TENANTRY_: "x" })).toContain("TENANTRY_ is not a setting");
     expect(refusal({ TENANTRY_toString: "x" })).toContain("TENANTRY_toString is not a setting");
@@ -300,7 +300,7 @@ describe("wrong settings", () => {
         "DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database",
         'PORT must be a whole number from 0 to 65535, got "x"',
         'TENANTRY_ACCESS_LOG must be one of on, off, got "yes"',
-        'TENANTRY_TYPO is not a setting; "tenantry --help" lists them',
+        'TENANTRY_TYPO is not a setting; "tenantry serve --help" lists them',
       ]),
     );
   });

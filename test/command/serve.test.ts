@@ -236,7 +236,7 @@ describe("reports an error", () => {
     const { code, stderr } = await runTenantry(["serve"], { env: { PORT: "http", TENANTRY_PROT: "1" } });
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'TENANTRY_PROT is not a setting; "tenantry --help" lists them\n' +
+      'TENANTRY_PROT is not a setting; "tenantry serve --help" lists them\n' +
         'PORT must be a whole number from 0 to 65535, got "http"\n',
     );
   });

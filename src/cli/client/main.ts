@@ -16,10 +16,11 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     stopping.abort(new Error(`stopped by ${signal}`));
   });
 }
-// What reads the output may end before it, as `head` does.
+// What reads the output may end before it, as `head` does. A command that has more to do ends as one that SIGPIPE has killed.
 for (const stream of [stdout, stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
+    process.exitCode ??= 141;
     process.exit();
   });
 }

@@ -11,7 +11,7 @@ import { complete } from "./completion/complete.ts";
 import { methodsOfVerb } from "./contract/find-method.ts";
 import { createProfileStore } from "./credentials/profiles.ts";
 import type { Host } from "./host.ts";
-import { escapeText } from "./output/escape-text.ts";
+import { escapeJson, escapeText } from "./output/escape-text.ts";
 
 /**
  * Runs a command, and prints its error.
@@ -44,7 +44,7 @@ async function dispatch(host: Host, words: readonly string[], version: string): 
     host.print(commandHelp(own, host.columns));
     return exitCodes.done;
   }
-  if (Object.hasOwn(serviceCommands, command)) {
+  if (Object.hasOwn(serviceCommands, command) && methodsOfVerb(contract, command).length === 0) {
     throw new CommandError(`${command} must be the first word`, { next: `tenantry ${[command, ...rest].join(" ")}` });
   }
   const [verb, verbWords] = expand(command, rest);
@@ -121,7 +121,7 @@ function printError(host: Host, error: unknown): ExitCode {
   } else {
     const shown =
       typeof body === "object" && body !== null && "error" in body ? body.error : { status: reason, message };
-    host.warn(`${JSON.stringify({ error: shown, ...(next !== undefined && { next }) })}\n`);
+    host.warn(`${escapeJson(JSON.stringify({ error: shown, ...(next !== undefined && { next }) }))}\n`);
   }
   return exitCode;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { findProgram, serviceCommands } from "../../../bin/find-program.js";
+import { findProgram, programOf, serviceCommands } from "../../../bin/find-program.js";
 import { contract } from "../../../gen/command-line.ts";
 import { fieldsOf, globalFlags } from "../../../src/cli/client/arguments/flags.ts";
 import { commands, serviceCommands as described } from "../../../src/cli/client/commands/all-commands.ts";
@@ -13,6 +13,7 @@ import { verbsOf } from "../../../src/cli/client/contract/find-method.ts";
 import { flagOf } from "../../../src/cli/client/contract/names.ts";
 import { openCompany } from "../../access/callers.ts";
 import { sharedServer } from "../../support/shared-server.ts";
+import { sendJson, startHostileService } from "./hostile-service.ts";
 import { openTerminal } from "./terminal.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -35,8 +36,26 @@ test("a command has the name of a verb only to stand for it", () => {
     "wait",
     "watch",
   ]);
-  expect(serviceCommands.filter((name) => verbs.includes(name))).toEqual([]);
+  expect(serviceCommands.filter((name) => verbs.includes(name))).toEqual(["verify"]);
   expect(Object.keys(described).toSorted()).toEqual(serviceCommands.toSorted());
+});
+
+test("verify is of the service with a file, and a call with an event stream", async () => {
+  const eventStreams = ["orgs/a/eventStreams/x", "/orgs/a/event-streams/x", "event-streams/@1"];
+  expect(eventStreams.map((path) => programOf(["verify", path, "--state", "s"]))).toEqual(
+    Array(3).fill("command line"),
+  );
+  for (const words of [["log.ndjson"], ["./eventStreams/x.ndjson"], ["--help"], []])
+    expect(programOf(["verify", ...words])).toBe("service");
+  expect([programOf(["serve"]), programOf(["list", "orgs"]), programOf([])]).toEqual([
+    "service",
+    "command line",
+    "command line",
+  ]);
+  const { url, requests } = await startHostileService((_request, response) => sendJson(response, {}));
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: "k" } });
+  await terminal.run("--org a verify eventStreams/x --state s");
+  expect(requests.map(({ line }) => line)).toEqual(["POST /iam/v1alpha/orgs/a/eventStreams/x:verify"]);
 });
 
 test("every method has its help, and the help of all commands fits a screen", async () => {

@@ -1,8 +1,8 @@
 // Services and machines that are not to be trusted.
-import { chmod, mkdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { once } from "node:events";
+import { connect as connectSocket } from "node:net";
 import { expect, test } from "vitest";
-import { type Terminal, openTerminal } from "./terminal.ts";
+import { openTerminal } from "./terminal.ts";
 import { sendJson, startHostileService } from "./hostile-service.ts";
 
 const key = "tenantry_secret";
@@ -26,10 +26,12 @@ test("what a terminal would obey is shown as text, in every format", async () =>
 
 test("errors of a service are text as well", async () => {
   const { url } = await startHostileService((_request, response) =>
-    sendJson(response, { error: { code: 400, status: "X", message: "\u001b[2Jgone" } }, 400),
+    sendJson(response, { error: { code: 400, status: "X", message: "\u001b[2Jgone\u009b\u202e" } }, 400),
   );
   const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
-  expect(await terminal.run("list orgs")).toMatchObject({ code: 1, stderr: "error: \\u001b[2Jgone\n" });
+  expect(await terminal.run("list orgs")).toMatchObject({ code: 1, stderr: "error: \\u001b[2Jgone\\u009b\\u202e\n" });
+  const { stderr } = await terminal.run("list orgs", { isTerminal: false });
+  expect(stderr).toContain("\\u001b[2Jgone\\u009b\\u202e");
 });
 
 test("a redirect is not followed, so that nobody else gets the credential", async () => {
@@ -59,6 +61,9 @@ test("a path cannot lead to another host, or out of the API", async () => {
     "GET /iam/v1alpha/@example.com/x",
   ]);
   expect(await terminal.run("get orgs/../../x")).toMatchObject({ code: 64 });
+  expect(await terminal.run("list members --org ..")).toMatchObject({ code: 64 });
+  expect(await terminal.run("list members --org acme --project a/b")).toMatchObject({ code: 64 });
+  expect(await terminal.run("list members", { env: { TENANTRY_ORG: "a/b" } })).toMatchObject({ code: 64 });
 });
 
 test("an answer that does not end is cut off", async () => {
@@ -72,6 +77,19 @@ test("an answer that does not end is cut off", async () => {
     code: 1,
     stderr: expect.stringContaining("more than 64 MiB"),
   });
+});
+
+test("an answer that is broken off is as none", async () => {
+  const { url, requests } = await startHostileService((_request, response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write("{", () => response.destroy());
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  for (const command of ["api POST /x", "login"]) {
+    const { code, stderr } = await terminal.run(command);
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`${url} cannot be reached`)]);
+  }
+  expect(requests).toHaveLength(2);
 });
 
 test("a call is repeated with the same request_id while the service is too busy, and no call that has none", async () => {
@@ -89,96 +107,19 @@ test("a call is repeated with the same request_id while the service is too busy,
   expect(requests).toHaveLength(3);
 });
 
-/** Writes a profile whose access token has expired. */
-async function writeProfile({ home }: Terminal, url: string): Promise<string> {
-  const directory = join(home, ".config/tenantry");
-  await mkdir(join(directory, "credentials"), { recursive: true, mode: 0o700 });
-  const profile = { url, member: "/orgs/acme/members/alice" };
-  await writeFile(join(directory, "config.json"), JSON.stringify({ current: "acme", profiles: { acme: profile } }), {
-    mode: 0o600,
-  });
-  const secret = { accessToken: "old", refreshToken: "r0", expireTime: 0, clientId: "c" };
-  await writeFile(join(directory, "credentials/acme.json"), JSON.stringify(secret), { mode: 0o600 });
-  return directory;
-}
-
-function startRefreshing() {
-  let refreshes = 0;
-  return startHostileService((request, response, body) => {
-    if (request.url !== "/oauth2/token") return sendJson(response, { orgs: [] });
-    const isCurrent = new URLSearchParams(body).get("refresh_token") === `r${refreshes}`;
-    if (!isCurrent) return sendJson(response, { error: "invalid_grant", error_description: "it was replaced" }, 400);
-    refreshes++;
-    return sendJson(response, { access_token: `a${refreshes}`, refresh_token: `r${refreshes}`, expires_in: 3600 });
-  });
-}
-
-test("of many commands at once, one refreshes the tokens, and the others use them", async () => {
-  const terminal = await openTerminal();
-  const { url, requests } = await startRefreshing();
-  const directory = await writeProfile(terminal, url);
-  // A process that was killed has left its lock.
-  await writeFile(join(directory, "credentials/acme.json.lock"), "999999999", { mode: 0o600 });
-  const ran = await Promise.all(Array.from({ length: 8 }, () => terminal.run("list orgs")));
-  expect(ran.map(({ code }) => code)).toEqual(Array(8).fill(0));
-  expect(requests.filter(({ line }) => line === "POST /oauth2/token")).toHaveLength(1);
-  expect(new Set(requests.flatMap(({ authorization }) => authorization ?? []))).toEqual(new Set(["Bearer a1"]));
-  const file = join(directory, "credentials/acme.json");
-  expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ accessToken: "a1", refreshToken: "r1" });
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
-});
-
-test("a session that has ended says how to sign in again", async () => {
-  const terminal = await openTerminal();
-  const { url } = await startHostileService((_request, response) =>
-    sendJson(response, { error: "invalid_grant" }, 400),
-  );
-  await writeProfile(terminal, url);
-  expect(await terminal.run("list orgs")).toMatchObject({
-    code: 4,
-    stderr: `error: the session of the profile acme has ended\n  next: tenantry login --profile acme --server ${url}\n`,
-  });
-});
-
-test("a secret that others can read, or that is a link, is not used", async () => {
-  const terminal = await openTerminal();
-  const { url, requests } = await startRefreshing();
-  const directory = await writeProfile(terminal, url);
-  const file = join(directory, "credentials/acme.json");
-  await chmod(file, 0o640);
-  expect(await terminal.run("list orgs")).toMatchObject({
-    code: 4,
-    stderr: expect.stringMatching(/its mode is 0640.*\n {2}next: chmod 600/s),
-  });
-  await chmod(file, 0o600);
-  await rename(file, `${file}.other`);
-  await symlink(`${file}.other`, file);
-  expect(await terminal.run("list orgs")).toMatchObject({ code: 4, stderr: expect.stringContaining("is a link") });
-  expect(requests).toEqual([]);
-});
-
-test("the secret of a profile goes to its own service only", async () => {
-  const terminal = await openTerminal();
-  const [own, other] = await Promise.all([startRefreshing(), startRefreshing()]);
-  await writeProfile(terminal, own.url);
-  expect(await terminal.run(`list orgs --server ${other.url}`)).toMatchObject({ code: 4 });
-  expect(await terminal.run(`list orgs --server ${other.url} --profile acme`)).toMatchObject({ code: 64 });
-  expect(other.requests).toEqual([]);
-});
-
 test("nobody else can end a sign-in: the wait goes on", async () => {
   const terminal = await openTerminal();
   const { url, requests } = await startHostileService((request, response) => {
     if (request.url === "/oauth2/token")
       return sendJson(response, { access_token: "a", refresh_token: "r", expires_in: 3600 });
     if (request.url === "/iam/v1alpha/me") return sendJson(response, { member: { path: "/orgs/acme/members/alice" } });
-    return sendJson(response, { issuer: "https://iam.example.com", tenantry_command_line_client_id: "c" });
+    return sendJson(response, { issuer: localhost(url), tenantry_command_line_client_id: "c" });
   });
   const answers: number[] = [];
   const openBrowser = async (address: string): Promise<void> => {
     const { searchParams } = new URL(address);
     const [redirect = "", state = ""] = ["redirect_uri", "state"].map((name) => searchParams.get(name) ?? "");
-    const iss = "https://iam.example.com";
+    const iss = localhost(url);
     const call = async (query: Record<string, string>, path = ""): Promise<void> => {
       const response = await fetch(`${redirect}${path}?${new URLSearchParams(query).toString()}`);
       answers.push(response.status);
@@ -187,6 +128,9 @@ test("nobody else can end a sign-in: the wait goes on", async () => {
     await call({ code: "theirs", iss });
     await call({ error: "access_denied", iss, state: `${state.slice(0, -1)}!` });
     await call({ code: "ours", iss, state }, "/other");
+    // A browser opens connections ahead of need, on which it sends nothing.
+    const { hostname, port } = new URL(redirect);
+    await once(connectSocket(Number(port), hostname), "connect");
     await call({ code: "ours", iss, state });
   };
   expect(await terminal.run(`login --server ${url}`, { openBrowser })).toMatchObject({ code: 0 });
@@ -203,10 +147,25 @@ test("nobody else can end a sign-in: the wait goes on", async () => {
   };
   expect(await terminal.run(`login --server ${url}`, { openBrowser: mixedUp })).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining(
-      "the answer is from https://other.example.com, and not from https://iam.example.com",
-    ),
+    stderr: expect.stringContaining(`the answer is from https://other.example.com, and not from ${localhost(url)}`),
   });
+});
+
+/** Returns another name of a service on this machine. */
+function localhost(url: string): string {
+  return url.replace("127.0.0.1", "localhost");
+}
+
+test("a service that says it is another one gets no code of that one", async () => {
+  const terminal = await openTerminal();
+  const { url, requests } = await startHostileService((_request, response) =>
+    sendJson(response, { issuer: "https://iam.example.com/", tenantry_command_line_client_id: "c" }),
+  );
+  expect(await terminal.run(`login --server ${url}`)).toMatchObject({
+    code: 4,
+    stderr: `error: ${url} says that it is https://iam.example.com\n  next: tenantry login --server https://iam.example.com\n`,
+  });
+  expect(requests).toHaveLength(1);
 });
 
 test("a stream whose token has ended goes on with another one, and ends when there is none", async () => {

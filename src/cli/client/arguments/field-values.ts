@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { CommandError } from "../command-error.ts";
 import type { Contract, Field } from "../contract/contract.ts";
 import { flagOf } from "../contract/names.ts";
+import { recordOf } from "../http/service-error.ts";
 import { type PathContext, splitPath } from "../contract/find-method.ts";
 import { didYouMean, fold } from "./nearest.ts";
 import { type ParsedArguments, aliasOf, isSwitch } from "./flags.ts";
@@ -23,11 +24,15 @@ export interface FieldValues {
   readonly mask: readonly string[];
 }
 
-/** @throws CommandError that names the flag, and what it accepts. */
+/**
+ * @param written the fields of a file, to whose maps flags add.
+ * @throws CommandError that names the flag, and what it accepts.
+ */
 export function readFieldValues(
   fields: readonly Field[],
   parsed: ParsedArguments,
   options: ReadingOptions,
+  written: Readonly<Record<string, unknown>> = {},
 ): FieldValues {
   const values: Record<string, unknown> = {};
   const mask: string[] = [];
@@ -40,7 +45,8 @@ export function readFieldValues(
     if (given.length === 0) continue;
     if (field.shape === "map") {
       const entries = given.map((text) => readEntry(field, String(text), options));
-      values[field.name] = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+      const all = { ...recordOf(written[field.name]), ...Object.fromEntries(entries) };
+      values[field.name] = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
       mask.push(...entries.map(([key]) => `${field.name}.${/^[\w-]+$/.test(key) ? key : `\`${key}\``}`));
     } else {
       if (field.shape === undefined && given.length > 1 && !isSwitch(field)) {

@@ -114,13 +114,23 @@ export function parseArguments(words: readonly string[], flags: readonly Flag[],
       allowPositionals: true,
       allowNegative: true,
     });
-    return {
-      positionals,
-      values: new Map(Object.entries(values).map(([name, value]) => [name, [value].flat() as (string | boolean)[]])),
-    };
+    const given = Object.entries(values).map(
+      ([name, value]) => [name, [value].flat() as (string | boolean)[]] as const,
+    );
+    return { positionals, values: new Map(given.map(([name, value]) => declared(name, value, options))) };
   } catch (error) {
     throw misused(error, flags, command);
   }
+}
+
+/** `--no-wait` is parsed as a `wait` that is false, although it is a flag of its own. */
+function declared(
+  name: string,
+  values: readonly (string | boolean)[],
+  options: object,
+): readonly [name: string, values: readonly (string | boolean)[]] {
+  const isOwn = !Object.hasOwn(options, name) && Object.hasOwn(options, `no-${name}`);
+  return isOwn ? [`no-${name}`, values.map((value) => value === false)] : [name, values];
 }
 
 function misused(error: unknown, flags: readonly Flag[], command: string): unknown {

@@ -1,4 +1,5 @@
 import { CommandError } from "../command-error.ts";
+import { escapeText } from "../output/escape-text.ts";
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
@@ -36,7 +37,7 @@ const ages: readonly (readonly [seconds: number, unit: string])[] = [
 /** Returns how long ago a time is, `3d`, or how long from now, `in 3d`. */
 export function formatAge(time: string, now: number): string {
   const seconds = (now - Date.parse(time)) / 1_000;
-  if (Number.isNaN(seconds)) return time;
+  if (Number.isNaN(seconds)) return escapeText(time);
   const far = Math.abs(seconds);
   const [unitLength, unit] = ages.find(([length]) => far >= (length === 1 ? 0 : 2 * length)) ?? [1, "s"];
   const text = `${Math.floor(far / unitLength)}${unit}`;

@@ -7,7 +7,7 @@ import { recordOf, stringOf } from "../http/service-error.ts";
 import { escapeText } from "../output/escape-text.ts";
 import { writeExplanation } from "../output/write-explanation.ts";
 import { printItem } from "../output/print-items.ts";
-import { type Command, type CommandCall, connectTo, formatOf } from "./command.ts";
+import { type Command, type CommandCall, connectTo, formatOf, refuseWords } from "./command.ts";
 import { explainAccessFailure } from "./explain-failure.ts";
 import { printList } from "./print-list.ts";
 
@@ -175,6 +175,7 @@ const whoami: Command = {
   help: "Say as which member you call, where, and with what",
   flags: [columnsFlag],
   async run(call, parsed) {
+    refuseWords(parsed, 0, { message: "whoami takes no words: it is about you", next: "tenantry whoami" });
     const { service, source } = await connectTo(call, parsed);
     const me = recordOf(await service.call({ method: "GET", path: "/iam/v1alpha/me", isRepeatable: true }));
     const format = formatOf(call, parsed);

@@ -1,11 +1,12 @@
 // What commands have in common.
 import { type Flag, type ParsedArguments, globalFlags, isSet, single } from "../arguments/flags.ts";
-import type { ExitCode } from "../command-error.ts";
+import { CommandError, type ExitCode } from "../command-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { type Connection, connect } from "../credentials/connect.ts";
 import type { ConnectionFlags } from "../credentials/connect.ts";
 import type { ProfileStore } from "../credentials/profiles.ts";
 import type { Host } from "../host.ts";
+import { escapeText } from "../output/escape-text.ts";
 import { type Format, readFormat } from "../output/print-items.ts";
 
 /** What a command runs with. */
@@ -37,8 +38,21 @@ export function readConnectionFlags(parsed: ParsedArguments): ConnectionFlags {
   };
 }
 
-export function connectTo({ host, store }: CommandCall, parsed: ParsedArguments): Promise<Connection> {
-  return connect(host, store, readConnectionFlags(parsed));
+export async function connectTo({ host, store }: CommandCall, parsed: ParsedArguments): Promise<Connection> {
+  const connection = await connect(host, store, readConnectionFlags(parsed));
+  const { isOperator, source, service } = connection;
+  if (isOperator && host.isInteractive) host.warn(`As the operator of ${service.url}, by ${escapeText(source)}\n`);
+  return connection;
+}
+
+/** @throws CommandError if a command has more words than it takes, which would be ignored otherwise. */
+export function refuseWords(
+  { positionals }: ParsedArguments,
+  most: number,
+  { message, next }: { readonly message: string; readonly next: string },
+): void {
+  const word = positionals[most];
+  if (word !== undefined) throw new CommandError(`${message}, got ${JSON.stringify(word)}`, { next });
 }
 
 export function formatOf({ host }: CommandCall, parsed: ParsedArguments): Format {

@@ -1,6 +1,7 @@
 import { CommandError, exitCodes } from "../command-error.ts";
 import type { FoundMethod } from "../contract/find-method.ts";
 import { kebab } from "../contract/names.ts";
+import type { Connection } from "../credentials/connect.ts";
 import type { Host } from "../host.ts";
 import { escapeText } from "../output/escape-text.ts";
 
@@ -14,7 +15,12 @@ function removes(verb: string): boolean {
  *
  * @throws CommandError if the person says no, or if there is nobody to ask.
  */
-export async function confirmRemoval(host: Host, found: readonly FoundMethod[], isConfirmed: boolean): Promise<void> {
+export async function confirmRemoval(
+  host: Host,
+  { service, source }: Connection,
+  found: readonly FoundMethod[],
+  isConfirmed: boolean,
+): Promise<void> {
   const [first] = found;
   if (isConfirmed || first === undefined || !removes(first.method.verb)) return;
   const verb = kebab(first.method.verb);
@@ -26,7 +32,7 @@ export async function confirmRemoval(host: Host, found: readonly FoundMethod[], 
       next: `tenantry ${verb} ${paths.join(" ")} --yes`,
     });
   }
-  const answer = await host.ask(`${verb} ${escapeText(what)}? [y/N] `);
+  const answer = await host.ask(`${verb} ${escapeText(`${what} at ${service.url} as ${source}`)}? [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new CommandError("nothing was changed", { exitCode: exitCodes.refused, reason: "NOT_CONFIRMED" });
 }

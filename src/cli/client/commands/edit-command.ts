@@ -9,7 +9,7 @@ import { addressOf, findMethod } from "../contract/find-method.ts";
 import { recordOf } from "../http/service-error.ts";
 import { printItem } from "../output/print-items.ts";
 import { writeYaml } from "../output/write-yaml.ts";
-import { type Command, connectTo, formatOf } from "./command.ts";
+import { type Command, connectTo, formatOf, refuseWords } from "./command.ts";
 import { explainFailure } from "./explain-failure.ts";
 
 /** Changes a resource in an editor. What somebody else changes meanwhile is not overwritten. */
@@ -22,6 +22,7 @@ export const editCommand: Command = {
     const { contract, host } = call;
     const [path] = parsed.positionals;
     if (path === undefined) throw new CommandError("edit needs a path, such as orgs/acme/members/alice");
+    refuseWords(parsed, 1, { message: "edit takes one path", next: `tenantry edit ${path}` });
     const { service, context } = await connectTo(call, parsed);
     const found = findMethod(contract, "update", path, context);
     const { method, segments } = found;

@@ -81,7 +81,7 @@ export async function runVerb(call: CommandCall, verb: string): Promise<ExitCode
   const connection = await connectTo(call, parsed);
   const paths = parsed.positionals.map((each) => findMethod(contract, verb, each, connection.context));
   for (const { method, segments } of paths) requireOwnFlags(contract, method, parsed, segments);
-  await confirmRemoval(host, paths, isSet(parsed, "yes") || isDryRun(parsed));
+  await confirmRemoval(host, connection, paths, isSet(parsed, "yes") || isDryRun(parsed));
   let code: ExitCode = exitCodes.done;
   for (const found of paths) {
     try {
@@ -193,17 +193,18 @@ async function buildCall(
   const resourceFields = method.resource === undefined ? [] : (contract.messages[method.resource] ?? []);
   const isOfResource = (field: Field): boolean => resourceFields.includes(field);
   const fields = fieldsOf(contract, method);
-  const ofResource = readFieldValues(fields.filter(isOfResource), parsed, options);
+  const given = await readFields(host, single(parsed, "file"));
+  const ofResource = readFieldValues(fields.filter(isOfResource), parsed, options, given);
   const ofRequest = readFieldValues(
     fields.filter((field) => !isOfResource(field)),
     parsed,
     options,
+    method.body === "*" ? given : {},
   );
   const request: Record<string, unknown> = { ...ofRequest.values };
   if (isDryRun(parsed)) request["validate_only"] = true;
   const canRepeat = method.fields.includes("request_id");
   if (canRepeat && request["validate_only"] !== true) request["request_id"] ??= randomUUID();
-  const given = await readFields(host, single(parsed, "file"));
   const common = {
     method: method.http,
     path: addressOf(method, segments),
@@ -213,7 +214,6 @@ async function buildCall(
   if (method.body === "") return { ...common, query: toQuery(request) };
   const body = { ...nameOfNew(contract, found, options), ...given, ...ofResource.values };
   const mask = method.verb === "update" ? maskOf(given, ofResource.mask, parsed, fields) : [];
-  for (const name of mask) if (body[name] === undefined && !name.includes(".")) delete body[name];
   if (method.verb === "update" && mask.length === 0) {
     throw new CommandError(
       `nothing to change is given: name a field, such as --${flagOf(fields[0] ?? { name: "name" })}`,
@@ -259,7 +259,9 @@ function maskOf(
     throw new CommandError(`--clear must be a field, got ${JSON.stringify(text)}${didYouMean(String(text), known)}`);
   });
   const written = Object.keys(given).filter((name) => fields.some((each) => each.name === name));
-  return [...new Set([...written, ...ofFlags, ...cleared])].filter((name) => name !== "etag");
+  const mask = new Set([...written, ...ofFlags, ...cleared]);
+  // A map that is replaced as a whole has its keys in it.
+  return [...mask].filter((name) => name !== "etag" && !(name.includes(".") && mask.has(name.replace(/\..*$/s, ""))));
 }
 
 function toQuery(values: Readonly<Record<string, unknown>>): NonNullable<Call["query"]> {

@@ -9,7 +9,7 @@ import type { Service } from "../http/service.ts";
 import type { Host } from "../host.ts";
 import { escapeJson, escapeText } from "../output/escape-text.ts";
 import { printItem, writeJson } from "../output/print-items.ts";
-import { type Command, connectTo, formatOf } from "./command.ts";
+import { type Command, connectTo, formatOf, refuseWords } from "./command.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { exitCodeOf, waitForEnd } from "./operations.ts";
 
@@ -24,6 +24,7 @@ const waitFor: Command = {
       throw new CommandError("wait needs the path of an operation", {
         next: "tenantry list orgs/ORG/projects/PROJECT/operations",
       });
+    refuseWords(parsed, 1, { message: "wait takes one operation", next: `tenantry wait ${path}` });
     const { service, context } = await connectTo(call, parsed);
     const found = findMethod(call.contract, "wait", path, context);
     const address = addressOf({ ...found.method, suffix: "" }, found.segments);
@@ -56,6 +57,10 @@ const watch: Command = {
   help: "Print changes of an org as they are made; goes on after interruptions",
   flags: [afterFlag],
   async run(call, parsed) {
+    refuseWords(parsed, 1, {
+      message: "watch takes one org",
+      next: `tenantry watch ${parsed.positionals[0] ?? "ORG"}`,
+    });
     const { service, context } = await connectTo(call, parsed);
     const path = parsed.positionals[0] ?? (context.org === undefined ? undefined : `orgs/${context.org}`);
     if (path === undefined) throw new CommandError("watch needs an org", { next: "tenantry watch orgs/ORG" });
@@ -76,7 +81,7 @@ const watch: Command = {
     } catch (error) {
       if (call.host.signal.aborted && revision !== undefined && call.host.isInteractive) {
         call.host.warn(
-          `To go on: tenantry watch ${found.segments.slice(0, 2).join("/")} --after-revision ${revision}\n`,
+          `To go on: tenantry watch ${found.segments.slice(0, 2).join("/")} --after-revision ${escapeText(revision)}\n`,
         );
       }
       throw explainFailure(error, { contract: call.contract, verb: "watch", found });

@@ -13,6 +13,8 @@ import { isUnsafe } from "../output/escape-text.ts";
 /** How long the service may take, in milliseconds: a person waits at each press of Tab. TENANTRY_COMPLETION_MS is another time. */
 const usualTimeoutMs = 300;
 const most = 200;
+/** Shells expand other characters of what they are given. */
+const safeName = /^@?[\w.:-]+$/;
 
 /**
  * Returns what the last word could become.
@@ -134,7 +136,8 @@ function connectFor({ host, store }: CommandCall, { before }: Line): Promise<Con
   const [server, profile, org, project] = ["server", "profile", "org", "project"].map((name) => valueOf(before, name));
   const flags = { server, profile, org, project, plainHttp: before.includes("--plain-http") };
   const timeoutMs = Number(host.env["TENANTRY_COMPLETION_MS"]) || usualTimeoutMs;
-  return connect(host, store, flags, timeoutMs).catch(() => undefined);
+  // A refresh would take longer, and must not be cut off.
+  return connect(host, store, flags, { timeoutMs, canRefresh: false }).catch(() => undefined);
 }
 
 /** Returns the names in a collection; those that have none are written with their ids. */
@@ -149,8 +152,9 @@ async function listNames(
   const answer = await service.call({ method: "GET", path: addressOf(method, segments), query }).catch(() => undefined);
   const items = recordOf(answer)?.[method.items];
   if (!Array.isArray(items)) return [];
-  return items.flatMap((item) => {
+  const names = items.map((item) => {
     const { name, id } = recordOf(item) ?? {};
-    return stringOf(name) ?? (typeof id === "string" ? `@${id}` : []);
+    return stringOf(name) ?? `@${stringOf(id) ?? ""}`;
   });
+  return names.filter((each) => safeName.test(each));
 }

@@ -25,9 +25,20 @@ export interface Connection {
   readonly context: PathContext;
   /** Where the credential comes from: `the profile acme`. */
   readonly source: string;
+  /** Whether it is the key of the operator, which nobody has named. */
+  readonly isOperator: boolean;
 }
 
-const defaultUrl = "http://localhost:8080";
+/** How a connection is used. */
+interface ConnectionUse {
+  /** How long an answer may take, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Whether tokens that have expired are replaced. */
+  readonly canRefresh?: boolean;
+}
+
+/** Where the service listens as it is installed. `localhost` could be another address of this machine, with another listener. */
+export const defaultUrl = "http://127.0.0.1:8080";
 const answerTimeoutMs = 120_000;
 
 /** Returns the address that flags and settings name; undefined if they name none. */
@@ -39,8 +50,8 @@ export function namedServer(host: Host, flags: ConnectionFlags): string | undefi
 }
 
 /**
- * Returns the service with the first credential there is: TENANTRY_API_KEY, that of a profile of the service, and, for a service on this
- * machine, the key of its operator in the data directory.
+ * Returns the service with the first credential there is: TENANTRY_API_KEY, that of a profile of the service, and, for the default address
+ * and a TENANTRY_URL on this machine, the key of the operator in the data directory.
  *
  * @throws CommandError if there is none.
  */
@@ -48,18 +59,15 @@ export async function connect(
   host: Host,
   store: ProfileStore,
   flags: ConnectionFlags,
-  timeoutMs = answerTimeoutMs,
+  { timeoutMs = answerTimeoutMs, canRefresh = true }: ConnectionUse = {},
 ): Promise<Connection> {
   const url = namedServer(host, flags);
   const chosen = flags.profile ?? host.env["TENANTRY_PROFILE"];
   const connected = (address: string, credential: Credential, source: string, profile?: Profile): Connection => ({
     service: createService({ url: address, credential, signal: host.signal, timeoutMs }),
-    context: {
-      org: flags.org ?? host.env["TENANTRY_ORG"] ?? profile?.org,
-      // A project of the profile is in the org of the profile.
-      project: flags.project ?? (flags.org === undefined ? profile?.project : undefined),
-    },
+    context: contextOf(host, flags, profile),
     source,
+    isOperator: false,
   });
   const key = host.env["TENANTRY_API_KEY"];
   if (key && flags.profile === undefined) {
@@ -69,10 +77,14 @@ export async function connect(
   if (found !== undefined) {
     const [name, profile] = found;
     const address = readServiceUrl(profile.url, `the profile ${name}`, flags.plainHttp || profile.plainHttp);
-    return connected(address, await profileCredential(host, store, name, address), `the profile ${name}`, profile);
+    const credential = await profileCredential(host, store, { name, url: address, canRefresh });
+    return connected(address, credential, `the profile ${name}`, profile);
   }
-  const local = await readOperatorKey(host, url ?? defaultUrl);
-  if (local !== undefined) return connected(url ?? defaultUrl, fixed(local.key), local.file);
+  const ownUrl = operatorUrl(flags, url);
+  const local = ownUrl === undefined ? undefined : await readOperatorKey(host);
+  if (ownUrl !== undefined && local !== undefined) {
+    return { ...connected(ownUrl, fixed(local.key), local.file), isOperator: true };
+  }
   throw new CommandError(`nobody is signed in${url === undefined ? "" : ` at ${url}`}`, {
     exitCode: exitCodes.denied,
     reason: "NOT_SIGNED_IN",
@@ -80,7 +92,25 @@ export async function connect(
   });
 }
 
-/** Returns the profile to use: the one that is named, or the current one, or the only one of a service that is named. */
+/** Returns what paths are below. @throws CommandError for what would be more than a segment of an address. */
+function contextOf({ env }: Host, flags: ConnectionFlags, profile: Profile | undefined): PathContext {
+  const org = checkSegment(flags.org, "--org") ?? checkSegment(env["TENANTRY_ORG"] || undefined, "TENANTRY_ORG");
+  return {
+    org: org ?? checkSegment(profile?.org, "the org of the profile"),
+    project:
+      checkSegment(flags.project, "--project") ??
+      // A project of the profile is in the org of the profile.
+      (flags.org === undefined ? checkSegment(profile?.project, "the project of the profile") : undefined),
+  };
+}
+
+/** Returns a name that is one segment of a path. */
+export function checkSegment(text: string | undefined, source: string): string | undefined {
+  if (text === undefined || !/^\.{0,2}$|\//.test(text)) return text;
+  throw new CommandError(`${source} must be one name, such as acme, got ${JSON.stringify(text)}`);
+}
+
+/** Returns the profile to use: the one that is named, or the current one, or the only one of a service if that is named. */
 async function findProfile(
   store: ProfileStore,
   chosen: string | undefined,
@@ -103,7 +133,8 @@ async function findProfile(
     return [chosen, profile];
   }
   const ofService = [...profiles].filter(([, profile]) => url === undefined || profile.url === url);
-  return ofService.find(([name]) => name === current) ?? (ofService.length === 1 ? ofService[0] : undefined);
+  const only = url !== undefined && ofService.length === 1 ? ofService[0] : undefined;
+  return ofService.find(([name]) => name === current) ?? only;
 }
 
 function fixed(token: string): Credential {
@@ -113,7 +144,11 @@ function fixed(token: string): Credential {
 /** A token is refreshed so long before it expires. */
 const earlyMs = 60_000;
 
-async function profileCredential(host: Host, store: ProfileStore, name: string, url: string): Promise<Credential> {
+async function profileCredential(
+  host: Host,
+  store: ProfileStore,
+  { name, url, canRefresh }: { readonly name: string; readonly url: string; readonly canRefresh: boolean },
+): Promise<Credential> {
   const signedOut = (cause?: unknown): CommandError =>
     new CommandError(`the session of the profile ${name} has ended`, {
       exitCode: exitCodes.denied,
@@ -122,12 +157,13 @@ async function profileCredential(host: Host, store: ProfileStore, name: string, 
       cause,
     });
   const readSecret = async (): Promise<Secret> => {
-    const secret = await store.readSecret(name);
+    const secret = await store.readSecret(name, url);
     if (secret === undefined) throw signedOut();
     return secret;
   };
   let secret = await readSecret();
-  if ("apiKey" in secret) return fixed(secret.apiKey);
+  const tokenOf = (each: Secret): string => ("apiKey" in each ? each.apiKey : each.accessToken);
+  if ("apiKey" in secret || !canRefresh) return fixed(tokenOf(secret));
 
   /** Replaces the tokens, unless another process has done so since `used` was read. */
   const refresh = (used: string): Promise<Secret> =>
@@ -135,13 +171,12 @@ async function profileCredential(host: Host, store: ProfileStore, name: string, 
       const stored = await readSecret();
       if ("apiKey" in stored || stored.accessToken !== used) return stored;
       const grant = { grant_type: "refresh_token", refresh_token: stored.refreshToken };
-      const renewed = await requestTokens(url, stored.clientId, grant, host).catch((error: unknown) => {
+      const renewed = await requestTokens(url, stored.clientId, grant, { now: host.now }).catch((error: unknown) => {
         throw error instanceof CommandError && error.reason === "invalid_grant" ? signedOut(error) : error;
       });
-      await store.writeSecret(name, renewed);
+      await store.writeSecret(name, url, renewed);
       return renewed;
     });
-  const tokenOf = (each: Secret): string => ("apiKey" in each ? each.apiKey : each.accessToken);
   return {
     async token() {
       if (!("apiKey" in secret) && secret.expireTime - earlyMs < host.now()) secret = await refresh(tokenOf(secret));
@@ -154,18 +189,25 @@ async function profileCredential(host: Host, store: ProfileStore, name: string, 
   };
 }
 
+/**
+ * Returns the address to which the key of the operator may be sent; undefined if it may not. Another program of this machine can listen at
+ * an address that a flag has, or at another address of `localhost`.
+ */
+function operatorUrl(flags: ConnectionFlags, url: string | undefined): string | undefined {
+  const address = new URL(url ?? defaultUrl);
+  if (address.hostname === "localhost") address.hostname = "127.0.0.1";
+  const text = address.href.replace(/\/+$/, "");
+  return text === defaultUrl || (flags.server === undefined && isLoopback(address)) ? text : undefined;
+}
+
 /** Returns the key that a service on this machine has written for its operator; undefined if there is none that can be read. */
-async function readOperatorKey(
-  { env }: Host,
-  url: string,
-): Promise<{ readonly key: string; readonly file: string } | undefined> {
-  if (!isLoopback(new URL(url))) return undefined;
+async function readOperatorKey({ env }: Host): Promise<{ readonly key: string; readonly file: string } | undefined> {
   const path = join(env["TENANTRY_DATA"] ?? "data", "operator-key");
-  const file = await open(path, constants.O_RDONLY).catch(() => undefined);
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
-    const { size } = await file.stat();
-    if (size > 4_096) return undefined;
+    const stat = await file.stat();
+    if (!stat.isFile() || stat.size > 4_096) return undefined;
     return { key: checkKey(await file.readFile("utf8"), path), file: path };
   } finally {
     await file.close();

@@ -4,6 +4,7 @@ import { CommandError, exitCodes } from "../command-error.ts";
 import { readBody } from "../http/read-body.ts";
 import { fetchFrom } from "../http/service.ts";
 import { recordOf, stringOf } from "../http/service-error.ts";
+import { isSameOrigin } from "../http/service-url.ts";
 import type { Secret } from "./profiles.ts";
 
 const timeoutMs = 30_000;
@@ -15,11 +16,25 @@ export interface ServerMetadata {
   readonly clientId: string | undefined;
 }
 
+/**
+ * Asks a service what it says of itself.
+ *
+ * @throws CommandError if its issuer is another service (RFC 8414, 3.3): it would get the codes of that one.
+ */
 export async function readMetadata(url: string, signal: AbortSignal): Promise<ServerMetadata> {
   const json = await send(`${url}/.well-known/oauth-authorization-server`, undefined, signal);
   const issuer = stringOf(json["issuer"]);
-  if (issuer === undefined)
+  if (issuer === undefined || !URL.canParse(issuer))
     throw new CommandError(`${url} is no Tenantry`, { exitCode: exitCodes.refused, reason: "NOT_TENANTRY" });
+  if (!isSameOrigin(issuer, url)) {
+    const { origin } = new URL(issuer);
+    throw new CommandError(`${url} says that it is ${origin}`, {
+      exitCode: exitCodes.denied,
+      reason: "OTHER_ISSUER",
+      // A name may have characters that a shell obeys.
+      next: /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? `tenantry login --server ${origin}` : undefined,
+    });
+  }
   return { issuer, clientId: stringOf(json["tenantry_command_line_client_id"]) };
 }
 
@@ -27,13 +42,14 @@ export async function readMetadata(url: string, signal: AbortSignal): Promise<Se
  * Gets tokens for a code or a refresh token.
  *
  * @param now the clock, in milliseconds.
+ * @param signal left out, the call goes on when the command is interrupted: a refresh token has a successor then, which must be kept.
  * @throws CommandError with the reason `invalid_grant` if the service no longer accepts it.
  */
 export async function requestTokens(
   url: string,
   clientId: string,
   grant: Readonly<Record<string, string>>,
-  { signal, now }: { readonly signal: AbortSignal; readonly now: () => number },
+  { signal, now }: { readonly signal?: AbortSignal; readonly now: () => number },
 ): Promise<Secret> {
   const sentAt = now();
   const json = await send(`${url}/oauth2/token`, { client_id: clientId, ...grant }, signal);
@@ -56,12 +72,13 @@ export async function revokeSession(
 async function send(
   address: string,
   form: Readonly<Record<string, string>> | undefined,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Readonly<Record<string, unknown>>> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   const response = await fetchFrom(address, {
     headers: { accept: "application/json" },
     ...(form && { method: "POST", body: new URLSearchParams(form) }),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   });
   const text = await readBody(response);
   const json = parseObject(text);

@@ -39,8 +39,10 @@ export interface ProfileStore {
   readonly read: () => Promise<Profiles>;
   /** Changes the profiles, while no other process does. */
   readonly change: (change: (profiles: Profiles) => Profiles) => Promise<void>;
-  readonly readSecret: (name: string) => Promise<Secret | undefined>;
-  readonly writeSecret: (name: string, secret: Secret) => Promise<void>;
+  /** Returns the secret of a profile; undefined if there is none that is of the service with this address. */
+  readonly readSecret: (name: string, url: string) => Promise<Secret | undefined>;
+  /** Keeps a secret with the address of its service, to which alone it is sent. */
+  readonly writeSecret: (name: string, url: string, secret: Secret) => Promise<void>;
   readonly removeSecret: (name: string) => Promise<void>;
   /** Runs a function while no other process uses the secret of a profile. */
   readonly whileLocked: <T>(name: string, run: () => Promise<T>) => Promise<T>;
@@ -57,12 +59,13 @@ export function createProfileStore({ env, homeDirectory }: Pick<Host, "env" | "h
     directory,
     read,
     change: (change) => whileLocked(config, async () => writePrivateFile(config, formatProfiles(change(await read())))),
-    async readSecret(name) {
+    async readSecret(name, url) {
       const file = secretOf(name);
       const text = await readPrivateFile(file);
-      return text === undefined ? undefined : parseSecret(text, file);
+      return text === undefined ? undefined : parseSecret(text, file, url);
     },
-    writeSecret: (name, secret) => writePrivateFile(secretOf(name), `${JSON.stringify(secret, null, 2)}\n`),
+    writeSecret: (name, url, secret) =>
+      writePrivateFile(secretOf(name), `${JSON.stringify({ url, ...secret }, null, 2)}\n`),
     removeSecret: (name) => rm(secretOf(name), { force: true }),
     whileLocked: (name, run) => whileLocked(secretOf(name), run),
   };
@@ -98,8 +101,10 @@ function formatProfiles({ current, profiles }: Profiles): string {
   return `${JSON.stringify({ current, profiles: Object.fromEntries(entries) as unknown }, null, 2)}\n`;
 }
 
-function parseSecret(text: string, file: string): Secret {
-  const { apiKey, accessToken, refreshToken, expireTime, clientId } = parseJson(text, file);
+function parseSecret(text: string, file: string, url: string): Secret | undefined {
+  const { url: own, apiKey, accessToken, refreshToken, expireTime, clientId } = parseJson(text, file);
+  if (typeof own !== "string") throw damaged(file);
+  if (own !== url) return undefined;
   if (typeof apiKey === "string") return { apiKey };
   const isSession = [accessToken, refreshToken, clientId].every((each) => typeof each === "string");
   if (!isSession || typeof expireTime !== "number") throw damaged(file);

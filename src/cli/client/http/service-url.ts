@@ -24,6 +24,15 @@ export function readServiceUrl(text: string, source: string, isPlainAllowed: boo
   return url.href.replace(/\/+$/, "");
 }
 
+/** Reports whether two addresses are of one service: the same origin, whichever name this machine has in them. */
+export function isSameOrigin(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    return url !== undefined && isLoopback(url) ? `${url.protocol}//this-machine:${url.port}` : url?.origin;
+  });
+  return first !== undefined && first === second;
+}
+
 /** Reports whether an address is on this machine. */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);

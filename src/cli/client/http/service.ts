@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { readBody, readLines } from "./read-body.ts";
 import { ServiceCallError } from "./service-error.ts";
+import { unreachable } from "./unreachable.ts";
 
 /** Gives the credential of calls. */
 export interface Credential {
@@ -111,25 +112,6 @@ export async function fetchFrom(address: string, init: RequestInit): Promise<Res
     if (init.signal?.aborted === true && (init.signal.reason as Error).name !== "TimeoutError") throw error;
     throw unreachable(new URL(address).origin, error);
   }
-}
-
-function unreachable(origin: string, error: unknown): CommandError {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = (cause as NodeJS.ErrnoException).code ?? (cause instanceof Error ? cause.message : String(cause));
-  const why: Readonly<Record<string, string>> = {
-    ECONNREFUSED: "nothing listens there",
-    ENOTFOUND: "there is no such host",
-    ECONNRESET: "it has closed the connection",
-    UND_ERR_SOCKET: "it has closed the connection",
-  };
-  const isTimeout = error instanceof Error && error.name === "TimeoutError";
-  const text = isTimeout ? "it does not answer in time" : (why[code] ?? code);
-  return new CommandError(`${origin} cannot be reached: ${text}`, {
-    exitCode: exitCodes.tryAgain,
-    reason: "UNREACHABLE",
-    next: "--server or TENANTRY_URL names the service",
-    cause: error,
-  });
 }
 
 function parseAnswer(text: string, response: Response): unknown {

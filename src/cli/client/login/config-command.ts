@@ -1,6 +1,7 @@
 import { CommandError, exitCodes } from "../command-error.ts";
 import { didYouMean } from "../arguments/nearest.ts";
 import { type Command, type CommandCall, formatOf } from "../commands/command.ts";
+import { checkSegment } from "../credentials/connect.ts";
 import type { Profile, Profiles } from "../credentials/profiles.ts";
 import { printItems } from "../output/print-items.ts";
 import type { Field } from "../contract/contract.ts";
@@ -40,6 +41,7 @@ export const configCommand: Command = {
       );
     }
     const wanted = parsed.values.get("profile")?.[0];
+    checkSegment(value, setting);
     await call.store.change((stored) => {
       const name = wanted === undefined ? stored.current : String(wanted);
       if (name === undefined)

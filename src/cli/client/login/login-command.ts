@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Flag, isSet, single } from "../arguments/flags.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
-import { type Command, type CommandCall, readConnectionFlags } from "../commands/command.ts";
-import { checkKey, namedServer } from "../credentials/connect.ts";
+import { type Command, type CommandCall, readConnectionFlags, refuseWords } from "../commands/command.ts";
+import { checkKey, checkSegment, defaultUrl, namedServer } from "../credentials/connect.ts";
 import { readMetadata, requestTokens, revokeSession } from "../credentials/oauth.ts";
 import { type Profile, type ProfileStore, type Secret, checkName } from "../credentials/profiles.ts";
 import { createService } from "../http/service.ts";
@@ -26,9 +26,14 @@ export const loginCommand: Command = {
   flags: [keyFlag, browserFlag],
   async run(call, parsed) {
     const { host, store } = call;
+    refuseWords(parsed, 0, {
+      message: "login takes no words: --server names the service",
+      next: "tenantry login --server URL",
+    });
     const flags = readConnectionFlags(parsed);
+    const [org, project] = [checkSegment(flags.org, "--org"), checkSegment(flags.project, "--project")];
     const known = flags.profile === undefined ? undefined : (await store.read()).profiles.get(checkName(flags.profile));
-    const url = namedServer(host, flags) ?? known?.url ?? (await currentUrl(store)) ?? "http://localhost:8080";
+    const url = namedServer(host, flags) ?? known?.url ?? (await currentUrl(store)) ?? defaultUrl;
     const secret = isSet(parsed, "with-key")
       ? { apiKey: await readKey(host) }
       : await signInWithBrowser(host, url, isSet(parsed, "no-browser"));
@@ -37,7 +42,7 @@ export const loginCommand: Command = {
     const plainHttp = flags.plainHttp && new URL(url).protocol === "http:" && !isLoopback(new URL(url));
     const name = await keep(
       call,
-      { url, member, plainHttp, org: flags.org ?? member.split("/")[2], project: flags.project },
+      { url, member, plainHttp, org: org ?? member.split("/")[2], project },
       secret,
       flags.profile,
     );
@@ -78,7 +83,9 @@ async function signInWithBrowser(host: Host, url: string, isPrinted: boolean): P
       code_challenge: createHash("sha256").update(verifier).digest("base64url"),
       code_challenge_method: "S256",
     });
-    const address = `${url}/oauth2/authorize?${request.toString()}`;
+    // Where the service knows itself, a browser may be signed in already.
+    const place = `${new URL(issuer).origin}${new URL(url).pathname.replace(/\/$/, "")}`;
+    const address = `${place}/oauth2/authorize?${request.toString()}`;
     host.warn(`Sign in and allow it in your browser:\n\n  ${address}\n\n`);
     if (!isPrinted) await host.openBrowser(address);
     const code = await loopback.code.catch((error: unknown) => {
@@ -127,12 +134,13 @@ async function keep(
   const { host: server } = new URL(profile.url);
   const names = [org, `${member}@${org}`, `${member}@${org}.${server.replaceAll(/[^A-Za-z0-9.-]/g, "-")}`];
   const name = checkName(wanted ?? names.find((each) => isSame(profiles.get(each))) ?? names[2] ?? org);
-  const previous = await store.readSecret(name).catch(() => undefined);
-  await store.whileLocked(name, () => store.writeSecret(name, secret));
+  const previousUrl = profiles.get(name)?.url ?? profile.url;
+  const previous = await store.readSecret(name, previousUrl).catch(() => undefined);
+  await store.whileLocked(name, () => store.writeSecret(name, profile.url, secret));
   await store.change((stored) => ({ current: name, profiles: new Map(stored.profiles).set(name, profile) }));
   if (previous !== undefined && "refreshToken" in previous) {
     // Nobody has it any more. If it cannot be ended now, it ends by itself.
-    await revokeSession(profiles.get(name)?.url ?? profile.url, previous, host.signal).catch(() => undefined);
+    await revokeSession(previousUrl, previous, host.signal).catch(() => undefined);
   }
   return name;
 }
@@ -143,6 +151,10 @@ export const logoutCommand: Command = {
   help: "End the session of a profile, and remove the profile",
   flags: [],
   async run({ host, store }, parsed) {
+    refuseWords(parsed, 0, {
+      message: "logout takes no words: --profile names the profile",
+      next: "tenantry logout --profile NAME",
+    });
     const { current, profiles } = await store.read();
     const name = single(parsed, "profile") ?? current;
     const profile = name === undefined ? undefined : profiles.get(name);
@@ -152,16 +164,25 @@ export const logoutCommand: Command = {
         { reason: "NOT_SIGNED_IN", next: "tenantry config" },
       );
     }
-    const secret = await store.readSecret(name);
+    const secret = await store.readSecret(name, profile.url);
     // First the session: a profile that is gone while its session goes on could not be ended any more.
-    if (secret !== undefined && "refreshToken" in secret) await revokeSession(profile.url, secret, host.signal);
+    if (secret !== undefined && "refreshToken" in secret) {
+      await revokeSession(profile.url, secret, host.signal).catch((error: unknown) => {
+        // With its client, all sessions of it have ended.
+        if (!(error instanceof CommandError) || error.reason !== "invalid_client") throw error;
+      });
+    }
     await store.whileLocked(name, () => store.removeSecret(name));
     await store.change((stored) => {
       const left = new Map([...stored.profiles].filter(([each]) => each !== name));
       return { current: stored.current === name ? undefined : stored.current, profiles: left };
     });
-    const what = secret !== undefined && "apiKey" in secret ? "its API key is still valid" : "its session has ended";
-    host.warn(`Signed out: the profile ${name} is removed, and ${what}.\n`);
+    host.warn(`Signed out: the profile ${name} is removed, and ${describeEnd(secret)}.\n`);
     return exitCodes.done;
   },
 };
+
+function describeEnd(secret: Secret | undefined): string {
+  if (secret === undefined) return "it had no credential of its service";
+  return "apiKey" in secret ? "its API key is still valid" : "its session has ended";
+}

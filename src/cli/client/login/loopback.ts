@@ -38,11 +38,11 @@ export async function listenForCode(issuer: string, signal: AbortSignal): Promis
         return answer(response, 404, "This is not the end of a sign-in that tenantry has begun.");
       const problem = findProblem(query, issuer);
       if (problem !== undefined) {
-        answer(response, 400, "You are not signed in. The terminal says why.");
-        return reject(problem);
+        response.once("close", () => reject(problem));
+        return answer(response, 400, "You are not signed in. The terminal says why.");
       }
-      answer(response, 200, "You are signed in, and can close this page.");
-      return resolve(query.get("code") ?? "");
+      response.once("close", () => resolve(query.get("code") ?? ""));
+      return answer(response, 200, "You are signed in, and can close this page.");
     });
   });
   // It is awaited only once the browser was opened.
@@ -53,7 +53,8 @@ export async function listenForCode(issuer: string, signal: AbortSignal): Promis
     code,
     close() {
       server.close();
-      server.closeIdleConnections();
+      // The answer was sent. A browser keeps connections that it opened ahead of need.
+      server.closeAllConnections();
     },
   };
 }

@@ -1,0 +1,62 @@
+// What words of a command line mean, by what is sent.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { sendJson, startHostileService } from "./hostile-service.ts";
+import { openTerminal } from "./terminal.ts";
+
+const key = "tenantry_secret";
+
+test("--no-wait does not wait for the operation, and --no-browser opens none", async () => {
+  const { url, requests } = await startHostileService((request, response) => {
+    if (request.method === "POST") return sendJson(response, { path: "/orgs/a/projects/p/operations/o", done: false });
+    sendJson(response, { issuer: url, tenantry_command_line_client_id: "c" });
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  const created = await terminal.run("create orgs/a/projects/p/resources/r --no-wait --output name");
+  expect(created).toMatchObject({ code: 0, stdout: "/orgs/a/projects/p/operations/o\n" });
+  expect(requests).toHaveLength(1);
+  const opened: string[] = [];
+  const stopping = new AbortController();
+  await terminal.run("login --no-browser", {
+    signal: stopping.signal,
+    onOutput: () => setImmediate(() => stopping.abort()),
+    openBrowser: (address) => Promise.resolve(void opened.push(address)),
+  });
+  expect(opened).toEqual([]);
+});
+
+test.each([
+  ["login https://iam.example.com", "tenantry login --server URL"],
+  ["logout acme", "tenantry logout --profile NAME"],
+  ["whoami alice", "tenantry whoami"],
+  ["edit orgs/a orgs/b", "tenantry edit orgs/a"],
+  ["wait orgs/a/projects/p/operations/o x", "tenantry wait orgs/a/projects/p/operations/o"],
+  ["watch orgs/a orgs/b", "tenantry watch orgs/a"],
+])("%s has a word too many", async (line, next) => {
+  const { url, requests } = await startHostileService((_request, response) => sendJson(response, {}));
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  expect(await terminal.run(line)).toMatchObject({ code: 64, stderr: expect.stringContaining(`next: ${next}\n`) });
+  expect(requests).toEqual([]);
+});
+
+test("flags add to the maps of a file", async () => {
+  const bodies: unknown[] = [];
+  const { url, requests } = await startHostileService((_request, response, body) => {
+    bodies.push(JSON.parse(body));
+    sendJson(response, {});
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  const file = join(terminal.home, "member.yaml");
+  await writeFile(file, "display_name: Dora\nlabels: {site: north, team: sre}\n");
+  await terminal.run(`update orgs/a/members/dora --file ${file} --label team=dev --label site- --label x=y`);
+  await terminal.run(`create orgs/a/members/dora --file ${file} --label x=y`);
+  await terminal.run("update orgs/a/members/dora --label x=y --label z-");
+  expect(bodies).toEqual([
+    { display_name: "Dora", labels: { team: "dev", x: "y" } },
+    { name: "dora", display_name: "Dora", labels: { site: "north", team: "sre", x: "y" } },
+    { labels: { x: "y" } },
+  ]);
+  const masks = requests.map(({ line }) => new URL(line.split(" ")[1] ?? "", url).searchParams.get("update_mask"));
+  expect(masks).toEqual(["display_name,labels", null, "labels.x,labels.z"]);
+});
