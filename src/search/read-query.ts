@@ -59,7 +59,7 @@ function readName(text: string): string | undefined {
 
 /** A text that is longer than every display name begins none. In a filter, it could be longer than a filter may be. */
 function readDisplayNames(text: string): readonly string[] {
-  return text === "" || [...text].length > maxDisplayName ? [] : [...new Set([text, upperFirst(text)])];
+  return text === "" || Array.from(text).length > maxDisplayName ? [] : [...new Set([text, upperFirst(text)])];
 }
 
 function upperFirst(text: string): string {

@@ -65,10 +65,13 @@ export function createSession({ fetch, now, leaveTo, here }: Surroundings): Sess
     return pending;
   };
 
-  const actAs = async ({ byIds }: SessionMember): Promise<SessionAnswer> => {
-    // What is under way may be for another member, and so may be what comes next. Who waits for it hears of its problem.
-    while (pending !== undefined) await pending.catch(() => undefined);
-    return answer?.byIds === byIds && usable ? answer : renew(byIds);
+  const actAs = async (member: SessionMember): Promise<SessionAnswer> => {
+    if (pending !== undefined) {
+      // It may be for another member, and so may be one that begins before this goes on. Who has asked for it hears of its problem.
+      await pending.catch(() => undefined);
+      return actAs(member);
+    }
+    return answer?.byIds === member.byIds && usable ? answer : renew(member.byIds);
   };
 
   return {
