@@ -16,14 +16,6 @@ import { createSession } from "./session/session.ts";
 /** How often a call is tried again that a server could not take. */
 const retries = 2;
 
-const session = createSession({
-  fetch: (...request) => globalThis.fetch(...request),
-  now: () => Date.now(),
-  leaveTo: (path) => location.assign(path),
-  here: () => location.pathname + location.search,
-});
-const calls = createCallLog();
-const transport = createTransport(session, calls);
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -32,6 +24,17 @@ const queryClient = new QueryClient({
     },
   },
 });
+const session = createSession({
+  fetch: (...request) => globalThis.fetch(...request),
+  now: () => Date.now(),
+  leaveTo(path) {
+    queryClient.clear();
+    location.assign(path);
+  },
+  here: () => location.pathname + location.search,
+});
+const calls = createCallLog();
+const transport = createTransport(session, calls);
 const router = createConsoleRouter({ session });
 router.subscribe("onBeforeNavigate", ({ pathChanged }) => pathChanged && calls.clear());
 
@@ -40,6 +43,9 @@ addEventListener("vite:preloadError", () => {
   const [visit] = performance.getEntriesByType("navigation");
   if (visit instanceof PerformanceNavigationTiming && visit.type !== "reload") location.reload();
 });
+
+// The browser may have kept the console as it was before somebody signed out, and shows that when they go back.
+addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
 applyTheme(storedTheme());
 const root = document.getElementById("root");

@@ -49,7 +49,7 @@ async function getToken(path) {
   });
   const body = await readAnswer(response).catch((error) => {
     // The sign-in has ended. The page goes on after the next one.
-    if (error.code.sign_in !== undefined) {
+    if (error.code?.sign_in !== undefined) {
       location.assign(
         `${error.code.sign_in}?${new URLSearchParams({ return_to: location.pathname + location.search })}`,
       );

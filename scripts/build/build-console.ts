@@ -1,5 +1,6 @@
 // Builds the console into `dist/console`, from where the service serves it, with its files compressed as well as they can be: once here,
 // and not for each request.
+import { existsSync } from "node:fs";
 import { readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,7 +11,8 @@ import { mediaTypeOf } from "../../src/console/media-types.ts";
 const leastBytes = 1_024;
 
 /**
- * Builds the console of a checkout. A server that runs meanwhile, or a build that fails, has the one from before.
+ * Builds the console of a checkout. A build that fails leaves the one from before, and so does one that is killed, except between the two
+ * renames by which the new one takes its place.
  *
  * @param root of the checkout.
  * @throws Error with the code ERR_MODULE_NOT_FOUND where the dependencies of development are not installed.
@@ -18,15 +20,17 @@ const leastBytes = 1_024;
 export async function buildConsole(root: string): Promise<void> {
   const { build } = await import("vite");
   const outDir = join(root, `dist/console-${process.pid}`);
+  const [served, old] = [join(root, "dist/console"), `${outDir}-old`];
   const configFile = join(root, "console/vite.config.ts");
   try {
     await build({ configFile, logLevel: "warn", build: { outDir, emptyOutDir: true } });
     const assets = join(outDir, "assets");
     await Promise.all((await readdir(assets)).map((name) => compress(assets, name)));
-    await rm(join(root, "dist/console"), { recursive: true, force: true });
-    await rename(outDir, join(root, "dist/console"));
+    if (existsSync(served)) await rename(served, old);
+    await rename(outDir, served);
   } finally {
-    await rm(outDir, { recursive: true, force: true });
+    if (!existsSync(served) && existsSync(old)) await rename(old, served);
+    for (const folder of [outDir, old]) await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -17,7 +17,7 @@ export function findConsole(): URL | undefined {
   return existsSync(new URL("index.html", folder)) ? folder : undefined;
 }
 
-/** Reads a console into memory, so that a build beside a running server changes nothing for it. */
+/** Reads a console into memory, so that a later build beside a running server changes nothing for it. */
 export function readConsole(folder: URL): ConsoleFiles {
   const index = readFileSync(new URL("index.html", folder));
   const assets = new URL("assets/", folder);

@@ -39,9 +39,10 @@ export function createSessionEndpoint(
     try {
       if (!isSameOrigin(request)) throw new ServiceError("PERMISSION_DENIED", otherOrigin);
       const member = readMember(await readJson(request));
-      const answer = request.method === "POST" ? buyToken : signOut;
-      const answered = await answer(dependencies, request, member);
-      pace.markKnown();
+      const buys = request.method === "POST";
+      const answered = await (buys ? buyToken : signOut)(dependencies, request, member);
+      // A sign-out is answered the same to anybody, and says nothing about who asks.
+      if (buys) pace.markKnown();
       send(response, answered);
     } catch (thrown) {
       if (response.destroyed || response.headersSent) return;

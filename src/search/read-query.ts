@@ -12,7 +12,12 @@ export interface SearchQuery {
 }
 
 const uuid = /^@?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
-const keyPrefix = /^tenantry_[0-9A-Za-z]{12}/;
+
+/** Of an API key, wherever it is in what was pasted: after `Bearer `, in quotes, or in a line of a configuration. */
+const keyPrefix = /tenantry_[0-9A-Za-z]{12}/;
+
+/** The longest display name, in characters. */
+const maxDisplayName = 512;
 
 /** What precedes a path in the addresses of the API and of the console. */
 const before = /^(?:https?:\/\/[^/?#]*)?(?:\/(?:console|[a-z]+\/v\d+[a-z]*))?\//;
@@ -21,14 +26,14 @@ export function readQuery(text: string): SearchQuery {
   const trimmed = text.trim();
   const [, id] = uuid.exec(trimmed) ?? [];
   const [prefix] = keyPrefix.exec(trimmed) ?? [];
-  // Neither a name nor a display name begins so, but the rest of a key is a secret, with which nothing is compared.
+  // The rest of a key is a secret, with which nothing is compared.
   if (prefix !== undefined) return { ...nothing, keyPrefix: prefix };
   return {
     ...nothing,
     path: readPath(trimmed),
     id: id?.toLowerCase(),
     name: readName(trimmed),
-    displayNames: trimmed === "" ? [] : [...new Set([trimmed, upperFirst(trimmed)])],
+    displayNames: readDisplayNames(trimmed),
   };
 }
 
@@ -50,6 +55,11 @@ function readPath(text: string): readonly string[] | undefined {
 function readName(text: string): string | undefined {
   const name = text.toLowerCase().replaceAll(/[\s_]+/g, "-");
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name) ? name : undefined;
+}
+
+/** A text that is longer than every display name begins none. In a filter, it could be longer than a filter may be. */
+function readDisplayNames(text: string): readonly string[] {
+  return text === "" || Array.from(text).length > maxDisplayName ? [] : [...new Set([text, upperFirst(text)])];
 }
 
 function upperFirst(text: string): string {

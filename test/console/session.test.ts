@@ -4,6 +4,7 @@ import { type Database, openDatabase } from "../../src/database/database.ts";
 import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import { openSqlClient } from "../support/sql.ts";
+import { startTestServer } from "../support/test-server.ts";
 import {
   type SharedTokenServers,
   type TokenMember,
@@ -320,6 +321,18 @@ test("the access log says who bought a token, and never which", async () => {
   for (const secret of [session.access_token, cookie.split("=")[1] ?? ""]) {
     expect(lines.join("")).not.toContain(secret.slice(32));
   }
+});
+
+test("sign-outs are anonymous requests, with a cookie that nothing stands for and with none", async () => {
+  const slow = await startTestServer({ anonymousPerAddress: 1 });
+  onTestFinished(() => slow.close());
+  const handle = (await signIn(await newMember())).replace(/.{8}$/, "AAAAAAAA");
+  const signOut = async (_: unknown, at: number): Promise<number> => {
+    const headers = at % 2 === 0 ? usual : { ...usual, cookie: handle };
+    return (await fetch(`${slow.url}/console/session`, { method: "DELETE", body: "{}", headers })).status;
+  };
+  // More than the burst of an address and what may wait.
+  expect(await Promise.all(Array.from({ length: 200 }, signOut))).toContain(429);
 });
 
 test("answers the same over HTTP/2", async () => {

@@ -39,13 +39,22 @@ test.each([
   ["-x", undefined, ["-x"]],
   ["a".repeat(65), undefined, ["a".repeat(65), `A${"a".repeat(64)}`]],
   ["  ", undefined, []],
+  ["😀".repeat(512), undefined, ["😀".repeat(512)]],
+  ['"'.repeat(513), undefined, []],
 ])("%j is the start of the name %j and of the display names %j", (text, name, displayNames) => {
   expect(readQuery(text)).toMatchObject({ name, displayNames });
 });
 
-test("of a key only the prefix is read", () => {
+test("of a key only the prefix is read, wherever in a text it is", () => {
   const prefix = "tenantry_0123456789Ab";
   const found = { path: undefined, id: undefined, keyPrefix: prefix, name: undefined, displayNames: [] };
-  for (const text of [prefix, `${prefix}…`, `${prefix}${"x".repeat(38)}`]) expect(readQuery(text)).toEqual(found);
+  const secret = `${prefix}${"x".repeat(38)}`;
+  const inTexts = [
+    `TENANTRY_API_KEY=${secret}`,
+    `tenantry_api_key: "${secret}"`,
+    `Authorization: Bearer ${secret}`,
+    `'${secret}'`,
+  ];
+  for (const text of [prefix, `${prefix}…`, secret, ...inTexts]) expect(readQuery(text)).toEqual(found);
   expect(readQuery("tenantry_0123").keyPrefix).toBeUndefined();
 });

@@ -1,26 +1,25 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import { type FoundResource, SearchService } from "../../../gen/iam/v1alpha/search_pb.ts";
 import { nameOf } from "../calls/paths.ts";
 import { useTyped } from "../calls/use-typed.ts";
 import { texts } from "../texts/texts.ts";
 import { typeInWords } from "../texts/type-in-words.ts";
 import { nearestScreen } from "./screens-by-path.ts";
+import { withoutSecret } from "./without-secret.ts";
 
 interface FindDialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
 }
 
-/** Finds anything that the person may read, by the start of a name, an id, a path, or an API key of which something was pasted. */
+/** Finds what the person may read, by the start of a name, an id, a path, or an API key of which something was pasted. */
 export function FindDialog({ open, onClose }: FindDialogProps) {
   const [typed, settled, setTyped] = useTyped();
   const query = withoutSecret(settled);
-  const options = { enabled: open && query !== "", retry: false, placeholderData: keepPreviousData };
-  const { data } = useQuery(SearchService.method.searchResources, { parentPath: "orgs/-", query }, options);
-  const results = query === "" ? [] : (data?.results ?? []);
+  const { results, answered } = useSearch(query, open && query !== "");
   return (
     <Dialog.Root open={open} onOpenChange={(next) => next || onClose()}>
       <Dialog.Portal>
@@ -38,7 +37,7 @@ export function FindDialog({ open, onClose }: FindDialogProps) {
             onChange={(event) => setTyped(event.target.value)}
           />
           <p className="hint" role="status">
-            {query === "" || data === undefined ? "" : texts.find.found(results.length)}
+            {answered ? texts.find.found(results.length) : ""}
           </p>
           <ul className="lines">
             {results.map((found) => (
@@ -51,6 +50,28 @@ export function FindDialog({ open, onClose }: FindDialogProps) {
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+interface Search {
+  readonly results: readonly FoundResource[];
+  /** Whether the service has said all that it finds. */
+  readonly answered: boolean;
+}
+
+/** Searches in all orgs, and by name in the org of the screen: over all orgs, the service finds what is in them by paths and ids only. */
+function useSearch(query: string, enabled: boolean): Search {
+  const { org } = useParams({ strict: false });
+  const { searchResources } = SearchService.method;
+  const options = { retry: false, placeholderData: keepPreviousData };
+  const isInOrg = enabled && org !== undefined;
+  const here = useQuery(searchResources, { parentPath: `orgs/${org ?? "-"}`, query }, { ...options, enabled: isInOrg });
+  const everywhere = useQuery(searchResources, { parentPath: "orgs/-", query }, { ...options, enabled });
+  const asked = [...(isInOrg ? [here] : []), ...(enabled ? [everywhere] : [])];
+  const found = new Map(asked.flatMap(({ data }) => data?.results ?? []).map((each) => [each.path, each]));
+  return {
+    results: [...found.values()].toSorted((one, other) => one.match - other.match),
+    answered: asked.some(({ data }) => data !== undefined) && asked.every(({ isPending }) => !isPending),
+  };
 }
 
 function Found({ found, onOpen }: { readonly found: FoundResource; readonly onOpen: () => void }) {
@@ -67,10 +88,3 @@ function Found({ found, onOpen }: { readonly found: FoundResource; readonly onOp
     </>
   );
 }
-
-/** How the secrets of API keys begin, and how much of them identifies a key to people. */
-const keyStart = "tenantry_";
-const prefixLength = keyStart.length + 12;
-
-/** Returns what may be sent of a text: of an API key only its prefix, even if all of it was pasted. */
-const withoutSecret = (text: string): string => (text.startsWith(keyStart) ? text.slice(0, prefixLength) : text);

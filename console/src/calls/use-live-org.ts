@@ -3,6 +3,7 @@ import { useTransport } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { ChangesService, Change_View } from "../../../gen/iam/v1alpha/change_pb.ts";
+import { usePermissions } from "./use-permissions.ts";
 
 /** How long changes are collected before what is shown is read again. */
 const pauseMs = 400;
@@ -21,9 +22,11 @@ export function useLiveOrg(org: string): boolean {
   const transport = useTransport();
   const queryClient = useQueryClient();
   const visible = useVisible();
+  // What is refused is in the security log of the org.
+  const may = usePermissions(org, ["iam.changes.list"]).may("iam.changes.list") === true;
   const [live, setLive] = useState(false);
   useEffect(() => {
-    if (!visible) return;
+    if (!visible || !may) return;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const refresh = (): void => {
@@ -60,7 +63,7 @@ export function useLiveOrg(org: string): boolean {
       clearTimeout(timer);
       setLive(false);
     };
-  }, [org, transport, queryClient, visible]);
+  }, [org, transport, queryClient, visible, may]);
   return live;
 }
 

@@ -6,9 +6,11 @@ export interface SessionOrg {
   readonly displayName: string;
 }
 
-interface SessionMember {
+export interface SessionMember {
   /** Such as `/orgs/acme/members/alice`. */
   readonly member: string;
+  /** The path by ids, `/orgs/@.../members/@...`, which stays the same when the org or the member gets another name. */
+  readonly byIds: string;
   readonly displayName: string;
   readonly org: SessionOrg;
 }
@@ -40,13 +42,23 @@ export async function readAnswer(response: Response): Promise<SessionAnswer | Se
   }
   const error = field(body, "error");
   if (response.status === 401) return { signIn: text(error, "sign_in") || "/sign-in" };
-  throw new Error(text(error, "message") || `The service answered ${response.status}.`);
+  throw toError(response, body);
+}
+
+/** Throws what the service says if a sign-out has failed. */
+export async function readSignOut(response: Response): Promise<void> {
+  if (!response.ok) throw toError(response, await response.json().catch(() => ({})));
+}
+
+function toError({ status }: Response, body: unknown): Error {
+  return new Error(text(field(body, "error"), "message") || `The service answered ${status}.`);
 }
 
 function readMember(value: unknown): SessionMember {
   const org = field(value, "org");
   return {
     member: slashed(text(value, "member")),
+    byIds: `/orgs/@${text(org, "id")}/members/@${text(value, "id")}`,
     displayName: text(value, "display_name"),
     org: { path: slashed(text(org, "path")), displayName: text(org, "display_name") },
   };

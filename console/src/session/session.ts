@@ -1,4 +1,4 @@
-import { type SessionAnswer, type SessionEnd, readAnswer } from "./session-answer.ts";
+import { type SessionAnswer, type SessionEnd, type SessionMember, readAnswer, readSignOut } from "./session-answer.ts";
 
 /** Who the console acts as. The access token is kept here alone: in memory, and never shown. */
 export interface Session {
@@ -7,11 +7,12 @@ export interface Session {
   /** Makes the console act as a member of the org if this browser is signed in as one, and as whom it acted before otherwise. */
   actIn: (orgPath: string) => Promise<SessionAnswer>;
   /** Makes the console act as another member that this browser is signed in as. */
-  actAs: (memberPath: string) => Promise<SessionAnswer>;
+  actAs: (member: SessionMember) => Promise<SessionAnswer>;
   /** Returns an access token that lives long enough for a call. */
   token: () => Promise<string>;
   /** Forgets the token that the service refused, so that the next call gets another one. */
   refused: (token: string) => void;
+  /** Signs this browser out, and leaves the console. Throws what the service says if it did not. */
   signOut: () => Promise<void>;
   subscribe: (listener: () => void) => () => void;
 }
@@ -48,8 +49,8 @@ export function createSession({ fetch, now, leaveTo, here }: Surroundings): Sess
     return new Promise(() => {});
   };
 
-  const open = async (member: string | undefined): Promise<SessionAnswer> => {
-    const response = await send("POST", member === undefined ? {} : { member });
+  const open = async (memberByIds: string | undefined): Promise<SessionAnswer> => {
+    const response = await send("POST", memberByIds === undefined ? {} : { member: memberByIds });
     const read = await readAnswer(response);
     if ("signIn" in read) return leaveToSignIn(read);
     answer = read;
@@ -59,14 +60,18 @@ export function createSession({ fetch, now, leaveTo, here }: Surroundings): Sess
   };
 
   /** Calls that need a token at the same time share one request. */
-  const renew = (member = answer?.member): Promise<SessionAnswer> => {
-    pending ??= open(member).finally(() => (pending = undefined));
+  const renew = (memberByIds = answer?.byIds): Promise<SessionAnswer> => {
+    pending ??= open(memberByIds).finally(() => (pending = undefined));
     return pending;
   };
 
-  const actAs = async (memberPath: string): Promise<SessionAnswer> => {
-    await pending;
-    return answer?.member === memberPath && usable ? answer : renew(memberPath);
+  const actAs = async (member: SessionMember): Promise<SessionAnswer> => {
+    if (pending !== undefined) {
+      // It may be for another member, and so may be one that begins before this goes on. Who has asked for it hears of its problem.
+      await pending.catch(() => undefined);
+      return actAs(member);
+    }
+    return answer?.byIds === member.byIds && usable ? answer : renew(member.byIds);
   };
 
   return {
@@ -75,7 +80,7 @@ export function createSession({ fetch, now, leaveTo, here }: Surroundings): Sess
     async actIn(orgPath) {
       const known = answer ?? (await renew());
       const own = known.members.find(({ org }) => org.path === orgPath);
-      return own === undefined ? known : actAs(own.member);
+      return own === undefined ? known : actAs(own);
     },
     async token() {
       if (answer !== undefined && usable && answer.expiresAt - now() > marginMs) return answer.accessToken;
@@ -85,7 +90,7 @@ export function createSession({ fetch, now, leaveTo, here }: Surroundings): Sess
       if (answer?.accessToken === token) usable = false;
     },
     async signOut() {
-      await send("DELETE", {});
+      await readSignOut(await send("DELETE", {}));
       leaveTo("/sign-in");
     },
     subscribe(listener) {

@@ -36,7 +36,7 @@ export type SearchResourcesRequest = Message<"iam.v1alpha.SearchResourcesRequest
    *   written as a space.
    * - its id, with or without `@`
    * - its path or its URL, whole. It is found in any Org.
-   * - the `prefix` of an API key. Of a longer text that begins with a prefix, only the prefix is read; never send a whole key,
+   * - the `prefix` of an API key. Of a longer text that has a prefix in it, only the prefix is read; never send a whole key,
    *   because URLs are logged.
    *
    * @generated from field: string query = 2;

@@ -1,5 +1,5 @@
-// The endpoints with which browsers sign in and get tokens. They are the only ones that read the cookie; the API takes bearer
-// credentials only.
+// The endpoints with which browsers sign in and out, and the pages of an account. They and the session of the console, which sells access
+// tokens, are the only ones that read the cookie; the API takes bearer credentials only.
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import type { Origin } from "../../changes/author.ts";

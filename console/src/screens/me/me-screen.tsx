@@ -1,15 +1,16 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type CallerCredential, MeService } from "../../../../gen/iam/v1alpha/me_pb.ts";
 import { useConsole } from "../../app/console-context.ts";
 import { applyTheme, storedTheme, themes } from "../../app/theme.ts";
 import { useSession } from "../../app/use-session.ts";
+import type { SessionMember } from "../../session/session-answer.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { texts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
-import { Answered } from "../../ui/notes.tsx";
+import { Answered, ErrorNote } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -19,12 +20,18 @@ export function MeScreen() {
   const { session } = useConsole();
   const me = useSession();
   const caller = useQuery(MeService.method.getMe, {});
+  const signOut = useMutation({ mutationFn: () => session.signOut() });
   return (
     <Page
       kind={texts.me.kind}
       title={me.displayName || nameOf(me.member)}
-      actions={<Button onClick={() => void session.signOut()}>{texts.me.signOut}</Button>}
+      actions={
+        <Button disabled={signOut.isPending} onClick={() => signOut.mutate()}>
+          {texts.me.signOut}
+        </Button>
+      }
     >
+      {signOut.error === null ? null : <ErrorNote error={signOut.error} />}
       <Answered of={caller}>
         {({ credential }) => (
           <dl className="facts">
@@ -81,23 +88,23 @@ function OtherMembers() {
   const navigate = useNavigate();
   const others = me.members.filter(({ member }) => member !== me.member);
   if (others.length === 0 && me.choose === "") return null;
-  const become = async (member: string, org: string): Promise<void> => {
-    await session.actAs(member);
+  const become = async (member: SessionMember): Promise<void> => {
+    const { org } = await session.actAs(member);
     queryClient.clear();
-    await navigate({ to: "/orgs/$org", params: { org: nameOf(org) } });
+    await navigate({ to: "/orgs/$org", params: { org: nameOf(org.path) } });
   };
   return (
     <Section title={texts.me.others}>
       <ul className="cards">
-        {others.map(({ member, org, displayName }) => (
-          <li key={member} className="card">
+        {others.map((other) => (
+          <li key={other.member} className="card">
             <strong>
-              <bdi>{displayName || nameOf(member)}</bdi>
+              <bdi>{other.displayName || nameOf(other.member)}</bdi>
             </strong>
             <span className="quiet-text">
-              <bdi>{org.displayName}</bdi>
+              <bdi>{other.org.displayName}</bdi>
             </span>
-            <Button onClick={() => void become(member, org.path)}>{texts.me.actAs}</Button>
+            <Button onClick={() => void become(other)}>{texts.me.actAs}</Button>
           </li>
         ))}
       </ul>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type Change, ChangesService, Change_TypeSchema, Change_View } from "../../../../gen/iam/v1alpha/change_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
 import { wordFor } from "../../texts/state-names.ts";
 import { typeInWords } from "../../texts/type-in-words.ts";
 import { texts } from "../../texts/texts.ts";
@@ -11,10 +12,12 @@ import { Section } from "../../ui/page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { Time } from "../../ui/time.tsx";
 
-/** The latest entries of the change log of an org. */
+/** The latest entries of the change log of an org; nothing for people who may not read it. */
 export function RecentChanges({ org }: { readonly org: string }) {
   const request = { parentPath: org, pageSize: 12, view: Change_View.BASIC, filter: "type != READ" };
-  const changes = useQuery(ChangesService.method.listChanges, request, { retry: false });
+  const may = usePermissions(org, ["iam.changes.list"]).may("iam.changes.list") === true;
+  const changes = useQuery(ChangesService.method.listChanges, request, { enabled: may, retry: false });
+  if (!may) return null;
   return (
     <Section
       title={texts.overview.changes}
