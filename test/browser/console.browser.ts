@@ -1,6 +1,7 @@
 // What people do in the console: each test is a job.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Member_State } from "../../gen/iam/v1alpha/member_pb.ts";
 import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
 
 let place: ConsolePlace;
@@ -38,6 +39,27 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.waitForURL(`${place.url}/sign-in`);
     await page.goto(`${place.url}/console/`);
+    await page.waitForURL(/\/sign-in\?return_to=/);
+  });
+
+  test("says that a sign-out has failed, and stays", async () => {
+    const { page } = await place.signIn(wile);
+    const message = "a session could not be ended in its org";
+    await page.route("**/console/session", (route) =>
+      route.request().method() === "DELETE"
+        ? route.fulfill({ status: 503, json: { error: { message } } })
+        : route.continue(),
+    );
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("alert").getByText(message).waitFor();
+    expect(page.url()).toBe(`${place.url}/console/me`);
+  });
+
+  test("asks again who is signed in when the browser brings the console back as it was", async () => {
+    const { page, open } = await place.signIn(wile);
+    await open(acme);
+    await page.context().clearCookies();
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
     await page.waitForURL(/\/sign-in\?return_to=/);
   });
 
@@ -182,6 +204,53 @@ test("Ctrl-K finds a key of which all was pasted, without sending it", async () 
   expect(new URL(page.url()).pathname).toBe("/console/orgs/acme/members/carol");
   expect(sent.filter((text) => text.includes(secret))).toEqual([]);
   expect(problems).toEqual([]);
+});
+
+test("Ctrl-K finds what is in the organisation by the start of its name", async () => {
+  const { page, open, problems } = await place.signIn(wile);
+  await open(`${acme}/changes`);
+  await page.keyboard.press("Control+k");
+  const words = page.getByRole("searchbox", { name: /A name/ });
+  await words.fill("rock");
+  await page.getByRole("dialog").getByRole("link").first().waitFor();
+  await words.fill("acm");
+  await page.getByRole("dialog").getByRole("link", { name: "Acme Ltd" }).waitFor();
+  await words.fill("Carol D");
+  await page.getByRole("link", { name: "Carol Danvers" }).click();
+  await page.waitForURL(`${place.url}/console${acme}/members/carol`);
+  expect(problems).toEqual([]);
+});
+
+test("who may not read the log gets an overview without it, and leaves no refused call in it", async () => {
+  const { path } = await place.api.members.createMember({ parentPath: acme, member: { name: "guest" } });
+  await place.api.roles.createRole({ parentPath: acme, role: { name: "looks", permissions: ["iam.orgs.get"] } });
+  const roleBinding = { name: "guest-looks", rolePath: `${acme}/roles/looks`, subjectPath: path };
+  await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding });
+  const { page, open } = await place.signIn(path);
+  const sent: string[] = [];
+  page.on("request", (request) => sent.push(request.url().split("/").at(-1) ?? ""));
+  await open(acme);
+  await page.getByText("Used, against quota").waitFor();
+  await page.waitForLoadState("networkidle");
+  expect(await page.getByText("Recent changes").count()).toBe(0);
+  expect(sent).toContain("TestPermissions");
+  for (const method of ["WatchChanges", "ListChanges", "ListQuotaRequests"]) expect(sent).not.toContain(method);
+});
+
+test("what has changed since somebody asked for a change is not changed", async () => {
+  const { path } = await place.api.members.createMember({
+    parentPath: acme,
+    member: { name: "zelda", displayName: "Zelda" },
+  });
+  const { page, open } = await place.signIn(wile);
+  await open(`${acme}/members?q=zelda`);
+  await page.getByText("Live").waitFor();
+  await page.getByRole("button", { name: "Suspend Zelda" }).click();
+  await place.api.members.updateMember({ path, member: { displayName: "Zelda Z" } });
+  await page.getByRole("link", { name: "Zelda Z", includeHidden: true }).waitFor();
+  await page.getByRole("dialog", { name: "Suspend Zelda?" }).getByRole("button", { name: "Suspend" }).click();
+  await page.getByRole("dialog").getByRole("alert").waitFor();
+  expect((await place.api.members.getMember({ path })).state).toBe(Member_State.ACTIVE);
 });
 
 test("a project is created, and shown to whoever looks at the list meanwhile", async () => {

@@ -34,6 +34,7 @@ export const accessTexts = {
     create: "Grant a role",
     grant: "Grant",
     remove: "Take away",
+    from: "from",
     removeFrom: (role: string, who: string) => `Take away ${role} from ${who}`,
     to: "To whom",
     toHint: "A member or a group.",

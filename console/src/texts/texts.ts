@@ -198,10 +198,9 @@ export const texts = {
     noSessions: "Signed in nowhere.",
     end: "End",
     endQuestion: "End this session?",
-    endIntro: (name: string) => `The session of ${name} ends at once, with its tokens.`,
+    endIntro: { before: "The session of", after: "ends at once, with its tokens." },
     noIdentities: "No account elsewhere is linked.",
     noIdentitiesHint: "With one, the member signs in at an identity provider.",
-    unlinkQuestion: (name: string) => `Delete ${name}?`,
     unlinkIntro: "The member can no longer sign in with this account, and the sessions that began with it end.",
   },
   keys: {
@@ -216,7 +215,6 @@ export const texts = {
     copySecret: "Copy the secret",
     secretNext: "Programs send it as Authorization: Bearer. For the command line:",
     secretDone: "I have it",
-    deleteQuestion: (name: string) => `Delete ${name}?`,
     deleteIntro: "Calls with this key are refused at once, and its sessions end.",
   },
   projects: {

@@ -16,6 +16,9 @@ interface Shown {
 
 const valuesOf = (form: FormData): string => JSON.stringify([...form]);
 
+/** The form shows errors again when it gets another object, although somebody has changed their fields meanwhile. */
+const noErrors = {};
+
 /** The form of a dialog. */
 export function DialogForm({
   intro,
@@ -52,7 +55,7 @@ export function DialogForm({
   return (
     <Form
       className="form"
-      errors={{ ...problem?.fields }}
+      errors={problem?.fields ?? noErrors}
       onChange={() => setShown(undefined)}
       onSubmit={(event) => void handle(event)}
     >

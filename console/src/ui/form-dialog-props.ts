@@ -3,7 +3,7 @@ import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.t
 import type { ButtonKind } from "./button.tsx";
 
 export interface FormDialogProps {
-  readonly title: string;
+  readonly title: ReactNode;
   readonly intro?: ReactNode;
   readonly submit: string;
   readonly kind?: ButtonKind;

@@ -8,36 +8,45 @@ import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 
-interface RemoveGrantButtonProps {
+/** What is taken away, as it was when somebody asked for that. */
+interface Asked {
   readonly binding: RoleBinding;
   /** What people call the subject. */
   readonly who: string;
+}
+
+interface RemoveGrantButtonProps extends Asked {
   readonly permissions: Permissions;
 }
 
 /** Takes a role away, after it has shown who loses what. */
 export function RemoveGrantButton({ binding, who, permissions }: RemoveGrantButtonProps) {
-  const [asking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<Asked>();
   const remove = useMutation(RoleBindingsService.method.deleteRoleBinding);
   const queryClient = useQueryClient();
-  const { path, etag, rolePath } = binding;
+  const role = nameOf(binding.rolePath);
+  const { path = "", etag = "", rolePath = "" } = asked?.binding ?? {};
   return (
     <>
       <GuardedButton
         kind="quiet"
         permissions={permissions}
         permission="iam.roleBindings.delete"
-        label={texts.grants.removeFrom(nameOf(rolePath), who)}
-        onClick={() => setAsking(true)}
+        label={texts.grants.removeFrom(role, who)}
+        onClick={() => setAsked({ binding, who })}
       >
         {texts.grants.remove}
       </GuardedButton>
       <FormDialog
-        title={`${texts.grants.removeFrom(nameOf(rolePath), who)}?`}
+        title={
+          <>
+            {texts.grants.remove} <bdi>{nameOf(rolePath)}</bdi> {texts.grants.from} <bdi>{asked?.who}</bdi>?
+          </>
+        }
         submit={texts.grants.remove}
         kind="danger"
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={asked !== undefined}
+        onClose={() => setAsked(undefined)}
         onPreview={async () => (await remove.mutateAsync({ path, etag, validateOnly: true })).accessPreview}
         onSubmit={async () => {
           await remove.mutateAsync({ path, etag });

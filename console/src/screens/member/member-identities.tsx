@@ -57,7 +57,11 @@ export function MemberIdentities({ path, permissions }: TabProps) {
         }
       </Answered>
       <FormDialog
-        title={texts.member.unlinkQuestion(unlinking?.displayName ?? "")}
+        title={
+          <>
+            {texts.delete} <bdi>{unlinking?.displayName}</bdi>?
+          </>
+        }
         intro={texts.member.unlinkIntro}
         submit={texts.delete}
         kind="danger"

@@ -65,7 +65,11 @@ export function MemberKeys({ path, permissions }: TabProps) {
       </Answered>
       <CreateKeyDialog member={path} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
       <FormDialog
-        title={texts.keys.deleteQuestion(deleting?.displayName ?? "")}
+        title={
+          <>
+            {texts.delete} <bdi>{deleting?.displayName}</bdi>?
+          </>
+        }
         intro={texts.keys.deleteIntro}
         submit={texts.delete}
         kind="danger"

@@ -11,6 +11,15 @@ import { Answered, Empty } from "../../ui/notes.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { TabProps } from "./tab-props.ts";
 
+const nameOf = ({ clientDisplayName, clientId }: Session): string =>
+  clientDisplayName || (clientId === "browser" ? texts.member.browser : clientId);
+
+const introOf = (session: Session) => (
+  <>
+    {texts.member.endIntro.before} <bdi>{nameOf(session)}</bdi> {texts.member.endIntro.after}
+  </>
+);
+
 /** Where a member is signed in. */
 export function MemberSessions({ path, permissions }: TabProps) {
   const sessions = useQuery(
@@ -22,8 +31,6 @@ export function MemberSessions({ path, permissions }: TabProps) {
   const [ending, setEnding] = useState<Session>();
   const end = useMutation(SessionsService.method.deleteSession);
   const queryClient = useQueryClient();
-  const nameOf = ({ clientDisplayName, clientId }: Session): string =>
-    clientDisplayName || (clientId === "browser" ? texts.member.browser : clientId);
   const columns: readonly Column<Session>[] = [
     {
       title: texts.columns.client,
@@ -68,7 +75,7 @@ export function MemberSessions({ path, permissions }: TabProps) {
       </Answered>
       <FormDialog
         title={texts.member.endQuestion}
-        intro={ending === undefined ? undefined : texts.member.endIntro(nameOf(ending))}
+        intro={ending === undefined ? undefined : introOf(ending)}
         submit={texts.member.end}
         kind="danger"
         open={ending !== undefined}

@@ -10,8 +10,16 @@ import { GuardedButton } from "../../ui/guarded-button.tsx";
 export const memberPermissions = ["iam.members.suspend", "iam.members.activate"];
 
 /** Suspends a member that is active, and activates one that is suspended, after a question. */
-export function SuspendButton({ member, permissions }: { readonly member: Member; readonly permissions: Permissions }) {
-  const [asking, setAsking] = useState(false);
+export function SuspendButton({
+  member: current,
+  permissions,
+}: {
+  readonly member: Member;
+  readonly permissions: Permissions;
+}) {
+  // The member that the question is about, as it was when it was asked.
+  const [asked, setAsked] = useState<Member>();
+  const member = asked ?? current;
   const suspend = useMutation(MembersService.method.suspendMember);
   const activate = useMutation(MembersService.method.activateMember);
   const queryClient = useQueryClient();
@@ -31,17 +39,21 @@ export function SuspendButton({ member, permissions }: { readonly member: Member
         permissions={permissions}
         permission={suspended ? "iam.members.activate" : "iam.members.suspend"}
         label={`${words} ${name}`}
-        onClick={() => setAsking(true)}
+        onClick={() => setAsked(current)}
       >
         {words}
       </GuardedButton>
       <FormDialog
-        title={`${words} ${name}?`}
+        title={
+          <>
+            {words} <bdi>{name}</bdi>?
+          </>
+        }
         intro={suspended ? texts.members.activateIntro : texts.members.suspendIntro}
         submit={words}
         kind={suspended ? "primary" : "danger"}
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={asked !== undefined}
+        onClose={() => setAsked(undefined)}
         onSubmit={submit}
       />
     </>

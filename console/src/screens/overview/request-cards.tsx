@@ -2,6 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type QuotaRequest, QuotaRequestsService } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
+import { nameOf } from "../../calls/paths.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { writeAmount } from "../../ui/amount.ts";
@@ -31,15 +32,14 @@ export function RequestCards({ org, requests }: RequestCardsProps) {
 }
 
 function Waiting({ request, permissions }: { readonly request: QuotaRequest; readonly permissions: Permissions }) {
-  const [deciding, setDeciding] = useState<"approve" | "reject">();
-  const limits = Object.entries(request.limits).map(([kind, limit]) => `${kind} ${writeAmount(limit)}`);
+  const [decision, setDecision] = useState<Decision>();
   return (
     <>
       <strong>
         <bdi>{request.displayName || request.name}</bdi>
       </strong>
       <span>
-        <PathLinks paths={[request.memberPath]} /> {texts.requests.asks} {limits.join(", ")}
+        <PathLinks paths={[request.memberPath]} /> {texts.requests.asks} {limitsOf(request)}
       </span>
       {request.description === "" ? null : (
         <span className="quiet-text">
@@ -51,42 +51,61 @@ function Waiting({ request, permissions }: { readonly request: QuotaRequest; rea
           kind="primary"
           permissions={permissions}
           permission="iam.quotaRequests.approve"
-          onClick={() => setDeciding("approve")}
+          onClick={() => setDecision({ kind: "approve", request })}
         >
           {texts.requests.approve}
         </GuardedButton>
         <GuardedButton
           permissions={permissions}
           permission="iam.quotaRequests.reject"
-          onClick={() => setDeciding("reject")}
+          onClick={() => setDecision({ kind: "reject", request })}
         >
           {texts.requests.reject}
         </GuardedButton>
       </span>
-      <DecideDialog request={request} decision={deciding} onClose={() => setDeciding(undefined)} />
+      <DecideDialog decision={decision} onClose={() => setDecision(undefined)} />
     </>
   );
 }
 
-interface DecideDialogProps {
+const limitsOf = ({ limits }: QuotaRequest): string =>
+  Object.entries(limits)
+    .map(([kind, limit]) => `${kind} ${writeAmount(limit)}`)
+    .join(", ");
+
+/** What a person has chosen to do with a request, as it was when they read it. */
+interface Decision {
+  readonly kind: "approve" | "reject";
   readonly request: QuotaRequest;
-  readonly decision: "approve" | "reject" | undefined;
+}
+
+const introOf = (request: QuotaRequest) => (
+  <>
+    <bdi>{nameOf(request.memberPath)}</bdi> {texts.requests.asks} {limitsOf(request)}
+  </>
+);
+
+interface DecideDialogProps {
+  readonly decision: Decision | undefined;
   readonly onClose: () => void;
 }
 
-function DecideDialog({ request: { path, etag }, decision, onClose }: DecideDialogProps) {
+function DecideDialog({ decision, onClose }: DecideDialogProps) {
   const approve = useMutation(QuotaRequestsService.method.approveQuotaRequest);
   const reject = useMutation(QuotaRequestsService.method.rejectQuotaRequest);
   const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
+    if (decision === undefined) return;
+    const { path, etag } = decision.request;
     const decided = { path, etag, message: valueOf(form, "message") };
-    await (decision === "approve" ? approve.mutateAsync(decided) : reject.mutateAsync(decided));
+    await (decision.kind === "approve" ? approve.mutateAsync(decided) : reject.mutateAsync(decided));
     await queryClient.invalidateQueries();
   };
-  const words = decision === "reject" ? texts.requests.reject : texts.requests.approve;
+  const words = decision?.kind === "reject" ? texts.requests.reject : texts.requests.approve;
   return (
     <FormDialog
       title={words}
+      intro={decision === undefined ? undefined : introOf(decision.request)}
       submit={words}
       fields={["message"]}
       open={decision !== undefined}
