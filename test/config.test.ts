@@ -162,7 +162,9 @@ describe("settings", () => {
 
   test("ignore variables of other programs", () => {
     expect(readConfig({ PATH: "/bin", NODE_ENV: "production", PORTS: "x", tenantry_data: "x" })).toEqual(defaults);
-    expect(readConfig({ TENANTRY_URL: "http://localhost", TENANTRY_API_KEY: "x" })).toEqual(defaults);
+    expect(readConfig({ TENANTRY_URL: "http://localhost", TENANTRY_API_KEY: "x", TENANTRY_ORG: "acme" })).toEqual(
+      defaults,
+    );
   });
 
   test.each(others)("are read from %s", (variable, field, value, expected) => {
@@ -335,7 +337,8 @@ describe("a client's settings", () => {
 
 describe("the help", () => {
   const lines = describeSettings().split("\n").slice(1, -1);
-  const clients = ["TENANTRY_URL", "TENANTRY_API_KEY"];
+  const ofCommandLine = ["TENANTRY_ORG", "TENANTRY_PROFILE", "TENANTRY_COMPLETION_MS"];
+  const clients = ["TENANTRY_URL", "TENANTRY_API_KEY", ...ofCommandLine];
 
   test("has a line with a description for every setting", () => {
     const variables = [...[...integers, ...limits, ...others].map(([variable]) => variable), ...clients];
@@ -350,8 +353,8 @@ describe("the help", () => {
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
     // The URL of the database, the origins, the proxies, the issuer, the networks, the file of keys, the API key and the
-    // port of metrics have none.
-    expect(shown).toHaveLength(lines.length - 9);
+    // port of metrics have none, nor have those of the command line.
+    expect(shown).toHaveLength(lines.length - 9 - ofCommandLine.length);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: "http://localhost:8080" });
   });

@@ -8,6 +8,7 @@ import { type Company, openCompany } from "../../access/callers.ts";
 import { createProvidedType } from "../../support/provided-type.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { sharedTokenServers } from "../../support/token-servers.ts";
+import { startHostileService } from "./hostile-service.ts";
 import { openTerminal, transcribe } from "./terminal.ts";
 
 let company: Company;
@@ -157,14 +158,30 @@ test("an operation is waited for, with its progress", async () => {
   expect(resources).toHaveLength(1);
 });
 
+/** Starts a proxy of a service, which is its issuer: that of the service in tests is at no address. */
+async function standBefore(origin: string) {
+  const proxy = await startHostileService((request, response, body) => {
+    const { authorization = "", "content-type": type = "" } = request.headers;
+    const { method = "" } = request;
+    const headers = { ...(authorization && { authorization }), ...(type && { "content-type": type }) };
+    void fetch(`${origin}${request.url}`, { method, headers, ...(body && { body }) }).then(async (answer) => {
+      const json = (await answer.text()).replace(/"issuer":"[^"]*"/, `"issuer":"${proxy.url}"`);
+      response.writeHead(answer.status, { "content-type": "application/json" }).end(json);
+    });
+  });
+  return proxy;
+}
+
 test("somebody signs in with a browser, has a profile, and signs out", async () => {
   const consent = await openConsent(await sharedTokenServers());
   onTestFinished(() => consent.close());
   const { decide } = callsOf(() => consent);
-  const [server] = consent.servers;
+  const server = await standBefore(consent.servers[0].url);
   const openBrowser = async (address: string): Promise<void> => {
     const answer = await decide(new URL(address).search.slice(1));
-    const page = await fetch(answer.headers.get("location") ?? "");
+    const location = new URL(answer.headers.get("location") ?? "");
+    location.searchParams.set("iss", server.url);
+    const page = await fetch(location);
     expect(await page.text()).toContain("You are signed in");
   };
   const terminal = await openTerminal({ openBrowser });
