@@ -59,7 +59,7 @@ function apply(resources: Copy["resources"], { state, change, key_path: path }: 
   const resource = state?.resource ?? change?.after;
   if (path === "") return;
   if (resource !== undefined) resources[path] = resource;
-  else if (change?.type === "DELETED" || change?.type === "EXPIRED") remove(resources, path);
+  else if (["DELETED", "EXPIRED", "ERASED"].includes(change?.type ?? "")) remove(resources, path);
 }
 
 /** Removes a resource, everything in it, and what names one of these, such as the role bindings of a Member. */

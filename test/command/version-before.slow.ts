@@ -92,6 +92,11 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
     expect(await checked()).toEqual([true, true]);
     await reader.groupMembers.deleteGroupMember({ path: members[0]?.path ?? "" });
     expect(await checked()).toEqual([false, false]);
+    await writer.members.createMember({ parentPath, member: { name: "bob" } });
+    const first = await writer.members.listMembers({ parentPath, pageSize: 1 });
+    const { nextPageToken: pageToken } = first;
+    const rest = await reader.members.listMembers({ parentPath, pageSize: 1, pageToken });
+    expect([first, rest].flatMap((page) => page.members.map((each) => each.name)).toSorted()).toEqual(["alice", "bob"]);
   }
 
   test("serves beside this one while that migrates its database, and comes back afterwards", async () => {

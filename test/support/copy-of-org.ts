@@ -4,13 +4,16 @@ import { Change_Type, type WatchChangesResponse } from "../../gen/iam/v1alpha/ch
 /** A copy of the resources of an org that is made of a stream, by their `key_path`. */
 export type CopyOfOrg = Map<string, JsonObject>;
 
+/** What removes a resource, if it has no `after`. An erased member has an empty key in the entry of its deletion. */
+const removals: ReadonlySet<Change_Type> = new Set([Change_Type.DELETED, Change_Type.EXPIRED, Change_Type.ERASED]);
+
 /** Applies a message to a copy, as the comment of `key_path` says. */
 export function applyTo(copy: CopyOfOrg, { event, keyPath }: WatchChangesResponse): void {
   if (event.case === "state") copy.set(keyPath, event.value.resource ?? {});
   if (event.case !== "change" || keyPath === "") return;
   const { type, after } = event.value;
   if (after !== undefined) copy.set(keyPath, after);
-  else if (type === Change_Type.DELETED || type === Change_Type.EXPIRED) remove(copy, keyPath);
+  else if (removals.has(type)) remove(copy, keyPath);
 }
 
 function remove(copy: CopyOfOrg, keyPath: string): void {

@@ -716,8 +716,8 @@ export type WatchChangesResponse = Message<"iam.v1alpha.WatchChangesResponse"> &
 
   /**
    * The path of the resource with ids, for example `/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b/groups/@01980f5e-9d20-7c44-8a10-6b1d2f3e4a5c`.
-   * It stays the same whatever the resource is called, so it is the key of a copy. A Change of the type `DELETED`, or `EXPIRED` without
-   * `after`, removes the resource, everything whose key begins with this one and `/`, and what names one of these in a field whose
+   * It stays the same whatever the resource is called, so it is the key of a copy. A Change of the type `DELETED` or `ERASED`, or
+   * `EXPIRED` without `after`, removes the resource, everything whose key begins with this one and `/`, and what names one of these in a field whose
    * name ends in `_path`. Empty for a checkpoint, and for a Change of what is no resource.
    *
    * @generated from field: string key_path = 5;

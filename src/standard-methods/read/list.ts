@@ -57,7 +57,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
   { definition, place, rules, reader, dependencies }: ServedResource<Table, Row, Desc>,
   counts: boolean,
 ): ListMethod<Row> {
-  const { database, pageTokens } = dependencies;
+  const { database, pageTokens, installation } = dependencies;
   const { type } = definition;
   const fields = listFieldsOf(definition, place);
   const uniqueKey = uniqueKeyOf(definition, place);
@@ -97,7 +97,10 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
       for (const row of rows as Row[]) endsAt = Math.min(endsAt, endOf(definition, row));
       return rows as Row[];
     };
-    const page = await listPage(pageTokens, request, binding, read, (row) => [...cursorOf(order, row), revision]);
+    // The version before, which may run beside this one until customers have logs, reads tokens of the key alone.
+    const besidesKey = () => (installation.customerLogs && head !== undefined ? [revision] : []);
+    const toCursor = (row: Row): Cursor => [...cursorOf(order, row), ...besidesKey()];
+    const page = await listPage(pageTokens, request, binding, read, toCursor);
     return { ...page, totalSize, revision, endsAt };
   };
 }
@@ -114,7 +117,7 @@ function revisionIn(rows: readonly unknown[]): string {
 }
 
 /**
- * Splits what a page token has: the key of the last row, and the revision of the first page; empty in a token of a version without it.
+ * Splits what a page token has: the key of the last row, and the revision of the first page; empty in a token without it.
  *
  * @param keys how many columns the key has.
  */
