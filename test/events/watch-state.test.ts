@@ -145,15 +145,24 @@ describe("a stream that begins with the state", () => {
 
   test("is refused from a place that no stream has given", async () => {
     const resumeRevision = (await firstOf())[0]?.resumeRevision ?? "";
-    for (const place of [
-      "Nothing",
-      "Member.1",
-      `Member.${"0".repeat(36)}`,
-      `Member.${company.org.id}.${company.org.id}`,
-    ]) {
+    for (const place of ["Member.1", `Member.${"0".repeat(36)}`, `Member.${company.org.id}.${company.org.id}`]) {
       const afterRevision = `${resumeRevision.split(".")[0]}.${place}`;
       const failure = await failureOf(watchLog(owner, { parentPath, afterRevision }).ended);
       expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["after_revision"] });
+    }
+  });
+
+  test("is to begin again if it ended in a type that the state does not have, as one of another version may", async () => {
+    const revision = (await firstOf())[0]?.resumeRevision.split(".")[0] ?? "";
+    const id = company.org.id;
+    for (const place of ["Nothing", `Nothing.${id}`, `Customer.${id}`]) {
+      const failure = await failureOf(watchLog(owner, { parentPath, afterRevision: `${revision}.${place}` }).ended);
+      expect(failure).toMatchObject({
+        code: "OutOfRange",
+        reason: "REVISION_EXPIRED",
+        message: expect.stringContaining("begin with initial_state"),
+        metadata: { oldest_revision: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      });
     }
   });
 
@@ -179,15 +188,19 @@ describe("a stream that begins with the state", () => {
     expect(new Set(keys.map((key) => now.get(key)?.["path"]))).toEqual(new Set(paths));
   });
 
-  test("of the org system has the customers and the catalog", async () => {
+  test("of the org system has the catalog, and no customers, whose changes are in logs of their own", async () => {
     const operator = createApi("gRPC", server.url, server.operatorKey);
+    const name = uniqueName("kind");
+    await operator.quantityKinds.createQuantityKind({ quantityKind: { name, unit: "cores" } });
     const watch = watchLog(operator, { parentPath: "orgs/system", initialState: true });
     await watch.until(isSynced);
     watch.close();
-    const paths = watch.received.flatMap(({ event }) => (event.case === "state" ? [event.value.resourcePath] : []));
-    expect(paths).toContain(company.org.customerPath);
+    const states = watch.received.flatMap(({ event }) => (event.case === "state" ? [event.value] : []));
+    const paths = states.map(({ resourcePath }) => resourcePath);
     expect(paths).toContain("/orgs/system");
+    expect(paths).toContain(`/quantityKinds/${name}`);
     expect(paths).not.toContain(parentPath);
+    expect(states.filter(({ resourceType }) => resourceType === "Customer")).toEqual([]);
   });
 });
 

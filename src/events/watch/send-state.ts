@@ -11,7 +11,7 @@ import { checkpoint, stateOf } from "./responses.ts";
 import type { LogPosition } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import { type StatePlace, type StreamPosition, formatPosition } from "./stream-position.ts";
-import { invalidStart, requireStart } from "./stream-start.ts";
+import { invalidStart, requireStart, unknownPlace } from "./stream-start.ts";
 import type { Watcher } from "./watcher.ts";
 
 /**
@@ -35,6 +35,10 @@ export function createSendState(dependencies: ChangesDependencies, readBefore: R
     const read = (place: StatePlace) => listQueue.run(queued, () => statePages.read(orgId, place));
     const turns = createTurns();
     let place = from?.state ?? statePages.start(orgId);
+    // Another version may have given it, or a server that has the log of customers elsewhere.
+    if (from !== undefined && !statePages.hasType(orgId, place.type)) {
+      throw await unknownPlace(dependencies, orgId, from.revision);
+    }
     if (!statePages.has(orgId, place)) throw invalidStart();
     let position = from && (await requireStart(dependencies, orgId, from.revision));
     if (position !== undefined) yield checkpoint(position.revision, false, formatPosition(position.revision, place));
@@ -49,10 +53,11 @@ export function createSendState(dependencies: ChangesDependencies, readBefore: R
       position = yield* readBefore(watcher, position, revision, (each) => formatPosition(each, sent));
       // After the page: what the caller may no longer see is not sent, although the page has it.
       const readable = await readableNow(dependencies, watcher);
-      for (const row of rows) {
+      const areReadable = await Promise.all(rows.map(({ resource }) => readable.resource(resource)));
+      for (const [index, row] of rows.entries()) {
         const turn = turns();
         if (turn !== undefined) await turn;
-        if (!(await readable.resource(row.resource))) continue;
+        if (areReadable[index] !== true) continue;
         yield stateOf(row.resource, view.states, dependencies, formatPosition(revision, row.place));
       }
       if (next === undefined) return position;

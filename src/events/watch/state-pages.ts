@@ -35,6 +35,8 @@ interface StatePage {
 export interface StatePages {
   /** Returns the place before the first resource of an org. */
   readonly start: (orgId: string) => StatePlace;
+  /** Whether the state of an org has a type. */
+  readonly hasType: (orgId: string, type: string) => boolean;
   /** Whether an org can have such a place. */
   readonly has: (orgId: string, place: StatePlace) => boolean;
   readonly read: (orgId: string, place: StatePlace) => Promise<StatePage>;
@@ -43,7 +45,7 @@ export interface StatePages {
 interface Parts {
   readonly database: Database;
   readonly registry: Pick<ResourceRegistry, "definitions">;
-  readonly installation: Pick<Installation, "systemOrgId">;
+  readonly installation: Pick<Installation, "systemOrgId" | "customerLogs">;
 }
 
 /** What a page has of resources that are long, in characters of their columns in JSON, and the first one in any case. */
@@ -56,10 +58,14 @@ export function createStatePages({ database, registry, installation }: Parts): S
     one.type < other.type ? -1 : 1,
   );
   const ofOrgs = all.filter(({ isOfNoOrg }) => !isOfNoOrg);
-  const sourcesOf = (orgId: string): readonly StateSource[] => (orgId === installation.systemOrgId ? all : ofOrgs);
+  // Changes of customers that have logs of their own do not follow.
+  const ofSystem = all.filter(({ type }) => !(installation.customerLogs && type === "Customer"));
+  const sourcesOf = (orgId: string): readonly StateSource[] => (orgId === installation.systemOrgId ? ofSystem : ofOrgs);
 
   return {
     start: (orgId) => ({ type: required(sourcesOf(orgId)[0]).type, key: [] }),
+
+    hasType: (orgId, type) => sourcesOf(orgId).some((source) => source.type === type),
 
     has(orgId, { type, key }) {
       const source = sourcesOf(orgId).find((each) => each.type === type);

@@ -35,11 +35,24 @@ export async function requireStart(
   if (time !== null) return { revision, since: time };
   // The last entries of an org that has not changed for long are no longer there.
   if (revision === head) return { revision, since: new Date() };
-  const metadata = { oldest_revision: oldest ?? head };
-  throw new ServiceError(
+  const description = `the log does not have what follows the revision ${revision}: it is too old, or of a history that was lost`;
+  throw expiredStart(description, oldest ?? head);
+}
+
+/** Returns the error for a place in the state of an org that is in a type that the state does not have on this server. */
+export async function unknownPlace(
+  { database }: Pick<ChangesDependencies, "database">,
+  orgId: string,
+  revision: string,
+): Promise<ServiceError> {
+  const { oldest, head } = await findStart(database, orgId, revision);
+  return expiredStart("the stream ended in resources of a type that this server does not send", oldest ?? head);
+}
+
+function expiredStart(description: string, oldest: string): ServiceError {
+  return new ServiceError(
     "REVISION_EXPIRED",
-    `the log does not have what follows the revision ${revision}: it is too old, or of a history that was lost; ` +
-      `begin with initial_state, read the resources again, or begin with ${metadata.oldest_revision}, the oldest`,
-    { metadata },
+    `${description}; begin with initial_state, read the resources again, or begin with ${oldest}, the oldest`,
+    { metadata: { oldest_revision: oldest } },
   );
 }
