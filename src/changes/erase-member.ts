@@ -72,8 +72,8 @@ export async function countOfMember(db: WriteTransaction, erased: Erased): Promi
 }
 
 /**
- * Erases a member from up to `limit` entries of the logs of all orgs and customers: from its own calls, where they came from and what they said; from
- * entries about it and what is below it, the paths and names. To be called under the lock of its org, when it is purged.
+ * Erases a member from up to `limit` entries of the logs of all orgs and customers: from its own calls, where they came from and what they
+ * said; from entries about it and what is below it, the paths and names. To be called under the lock of its org, when it is purged.
  *
  * @returns how many entries were changed; fewer than `limit` if none is left.
  */
@@ -112,13 +112,18 @@ async function actorsOf(db: WriteTransaction, { orgId, memberId }: Erased): Prom
   return [memberId, ...rows.map(({ id }) => id)];
 }
 
-/** Finds the other orgs, and the customers, in whose logs it has acted. */
+/** Finds the other orgs, and the customers, in whose logs it has acted. Those of purged customers stay: the org `system` has that they were. */
 async function findLogs(db: WriteTransaction, erased: Erased, actors: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from orgs where id <> ${erased.orgId} and exists (
       select from changes where changes.org_id = orgs.id and ${hasActed(erased, actors)})
     union all select id from customers where exists (
-      select from changes where changes.org_id = customers.id and ${hasActed(erased, actors)})`.execute(db);
+      select from changes where changes.org_id = customers.id and ${hasActed(erased, actors)})
+    union all select purges.resource_id from changes purges
+    where purges.org_id = (select system_org_id from installation) and purges.resource_type = 'Customer' and purges.after is null
+      and exists (select from changes where changes.org_id = purges.resource_id and ${hasActed(erased, actors)})`.execute(
+    db,
+  );
   return rows.map(({ id }) => id);
 }
 

@@ -11,9 +11,11 @@ import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { verifyFile } from "../../src/cli/verify-file.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { type CopyOfOrg, applyTo, comparable } from "../support/copy-of-org.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type Watch, isSynced, watchLog } from "../support/watch-log.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -41,10 +43,10 @@ async function tablesWith(words: readonly string[]): Promise<string[]> {
 }
 
 /** Deletes and purges a member, and waits until it is removed. Returns its path. */
-async function purge({ path, id }: { path: string; id: string }): Promise<string> {
+async function purge({ path, id }: { path: string; id: string }, orgPath = parentPath): Promise<string> {
   const { members } = company.api;
   await members.deleteMember({ path });
-  const byId = `${parentPath}/members/@${id}`;
+  const byId = `${orgPath}/members/@${id}`;
   await members.purgeMember({ path: byId });
   const reason = async () => (await failureOf(members.getMember({ path: byId }))).reason;
   await expect.poll(() => reason().catch(() => "found")).toBe("RESOURCE_NOT_FOUND");
@@ -154,6 +156,52 @@ test("a purged member is erased from all logs: nothing of it is left, and export
   ]);
   expect(await owner.members.eraseMember({ path })).toMatchObject({ changeCount: 0 });
   expect((await owner.changes.listChanges({ parentPath, filter: "type = ERASED" })).changes).toHaveLength(1);
+});
+
+test("a copy loses a member that was purged and erased while nobody followed", async () => {
+  const watch = watchLog(owner, { parentPath, initialState: true });
+  const member = await owner.members.createMember({ parentPath, member: { name: "dinah" } });
+  await owner.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "key" } });
+  await company.bind(parentPath, "viewer", member);
+  const last = await owner.groups.createGroup({ parentPath, group: { name: "before-dinah-left" } });
+  await watch.until(({ resumeRevision }) => resumeRevision === last.etag);
+  watch.close();
+  await owner.members.eraseMember({ path: await purge(member) });
+  const rest = watchLog(owner, { parentPath, afterRevision: last.etag });
+  await rest.until(isSynced);
+  rest.close();
+  const now = watchLog(owner, { parentPath, initialState: true });
+  await now.until(isSynced);
+  now.close();
+  const copyOf = (messages: Watch["received"]): CopyOfOrg => {
+    const copy: CopyOfOrg = new Map();
+    for (const message of messages) applyTo(copy, message);
+    return copy;
+  };
+  const keyPath = `/orgs/@${company.org.id}/members/@${member.id}`;
+  expect([...copyOf(watch.received).keys()]).toContain(keyPath);
+  expect(comparable(copyOf([...watch.received, ...rest.received]))).toEqual(comparable(copyOf(now.received)));
+});
+
+test("a member is erased from the log of a customer that was purged", async () => {
+  const { api } = company;
+  const theirs = await company.join("hatter", "orgs/system");
+  const { path: memberPath, id } = await api.members.getMember({ path: theirs.path });
+  await company.bind("", "owner", theirs);
+  const { customerPath } = await api.orgs.createOrg({ org: { name: uniqueName("brief") } });
+  const { id: customerId } = await api.customers.getCustomer({ path: customerPath });
+  await theirs.customers.updateCustomer(
+    { path: customerPath, customer: { displayName: "Brief" } },
+    { headers: { "User-Agent": "hatter-browser" } },
+  );
+  const { customers } = api;
+  const { path } = await customers.deleteCustomer({ path: customerPath });
+  await customers.purgeCustomer({ path });
+  const reason = async () => (await failureOf(customers.getCustomer({ path: `customers/@${customerId}` }))).reason;
+  await expect.poll(() => reason().catch(() => "found")).toBe("RESOURCE_NOT_FOUND");
+  expect(await tablesWith(["hatter-browser"])).toEqual(["changes"]);
+  await api.members.eraseMember({ path: await purge({ path: memberPath, id }, "/orgs/system") });
+  expect(await tablesWith(["hatter-browser"])).toEqual([]);
 });
 
 test("a member that exists, has no id in the path, or never was, is not erased", async () => {
