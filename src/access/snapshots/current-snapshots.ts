@@ -145,8 +145,10 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   };
 
   const evict = (used: string): void => {
+    // A single own snapshot may have more than the part of all.
+    const room = Math.max(maxBytes - own.bytes(), maxBytes * (1 - shareOfOwn));
     for (const [orgId, entry] of held) {
-      if (total + own.bytes() <= maxBytes) return;
+      if (total <= room) return;
       if (orgId === used || entry.work !== undefined) continue;
       drop(orgId, entry);
       activity.evictions++;
