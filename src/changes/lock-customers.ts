@@ -51,8 +51,12 @@ export function lockCustomerById(db: WriteTransaction, id: string): void {
   db.sendWithNext(lockStatement(db, [id]));
 }
 
-/** Locks several customers, in the order of their ids, together with the next statement. */
+/**
+ * Locks several customers, together with the next statement, in the order of their ids, which is the order for every transaction that
+ * takes several locks.
+ */
 export function lockCustomersById(db: WriteTransaction, ids: readonly string[]): void {
+  if (ids.length === 0) return;
   db.sendWithNext(
     sql`select id from customers where id = any(${ids}::uuid[]) order by id for no key update`.compile(db),
   );

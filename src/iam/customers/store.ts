@@ -20,13 +20,3 @@ export function lockCustomer(db: WriteTransaction, reference: Reference): Promis
     .modifyEnd(sql`for no key update`)
     .executeTakeFirst();
 }
-
-/**
- * Locks several customers, together with the next statement, in the order of their ids, which is the order for every transaction that
- * takes several locks.
- */
-export function lockCustomers(db: WriteTransaction, ids: ReadonlySet<string>): void {
-  if (ids.size === 0) return;
-  const statement = sql`select id from customers where id = any (${[...ids]}::uuid[]) order by id for no key update`;
-  db.sendWithNext(statement.compile(db));
-}

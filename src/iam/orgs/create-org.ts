@@ -1,12 +1,13 @@
 import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../../changes/author.ts";
 import { createIdSource } from "../../changes/id-source.ts";
+import { lockCustomersById } from "../../changes/lock-customers.ts";
 import { firstRevision } from "../../changes/revision.ts";
 import type { TimedRevision } from "../../changes/entries.ts";
 import { beginLog, beginWrite, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
-import { type CustomerRow, lockCustomer, lockCustomers } from "../customers/store.ts";
+import { type CustomerRow, lockCustomer } from "../customers/store.ts";
 import { deleted, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -64,7 +65,8 @@ async function lockForOrgs(
     const customer = await atItem(index, () => findRow(db, customerDefinition, parseCustomerPath(path)));
     ids.set(path, customer?.id);
   }
-  lockCustomers(db, new Set([...ids.values()].filter((id) => id !== undefined)));
+  const found = [...ids.values()].filter((id) => id !== undefined);
+  lockCustomersById(db, found);
 }
 
 async function createOrg(

@@ -110,7 +110,8 @@ async function deleteOneByOne<Table extends ResourceTable, Row extends ResourceR
     if (allowMissing && isGone(row)) left[at.index] = row;
     else {
       const path: Reference[] = [...at.path.slice(0, -1), { by: "id", value: idOf(served.definition, row) }];
-      doomed.push({ at, path, locks: await locksOf(served.rules.scope, call.db, path) });
+      const locks = await atPath(at.index, () => locksOf(served.rules.scope, call.db, path));
+      doomed.push({ at, path, locks });
     }
   }
   lockCustomersOfLogs(
