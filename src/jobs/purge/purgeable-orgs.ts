@@ -4,6 +4,7 @@
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { OrgKey } from "../../database/org-key.ts";
 import { lockCustomersFirst } from "../../changes/write-locks.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import { locksOfCustomer } from "../../iam/customers/locks.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
@@ -61,7 +62,7 @@ async function removePurgeableOrg(
   { database, registry, installation }: PurgeTaskDependencies,
   { customer_id: customerId, id }: OrgKey,
 ): Promise<Removed | undefined> {
-  return inTransaction(database, (db) =>
+  const removal = inTransaction(database, (db) =>
     writeInOrg(db, locksOfCustomer(installation, { by: "id", value: customerId }), purgeAuthor, async (transaction) => {
       const org = await lockPurgeableOrg(db, registry, id);
       if (org === undefined) return undefined;
@@ -72,4 +73,9 @@ async function removePurgeableOrg(
       return { rows: 1, resources: 1 };
     }),
   );
+  return removal.catch((error: unknown) => {
+    // Another server has removed the org meanwhile, and then its customer.
+    if (error instanceof ServiceError && error.reason === "RESOURCE_NOT_FOUND") return undefined;
+    throw error;
+  });
 }
