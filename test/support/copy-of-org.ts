@@ -5,7 +5,7 @@ import { Change_Type, type WatchChangesResponse } from "../../gen/iam/v1alpha/ch
 export type CopyOfOrg = Map<string, JsonObject>;
 
 /** What removes a resource, if it has no `after`. An erased member has an empty key in the entry of its deletion. */
-const removals = new Set([Change_Type.DELETED, Change_Type.EXPIRED, Change_Type.ERASED]);
+const removals: ReadonlySet<Change_Type> = new Set([Change_Type.DELETED, Change_Type.EXPIRED, Change_Type.ERASED]);
 
 /** Applies a message to a copy, as the comment of `key_path` says. */
 export function applyTo(copy: CopyOfOrg, { event, keyPath }: WatchChangesResponse): void {

@@ -587,7 +587,8 @@ export type ListSubgroupsResponse = Message<"iam.v1alpha.ListSubgroupsResponse">
 
   /**
    * The revision of the Org that the list shows: a watch of its changes with it as `after_revision` has what was changed since. That of
-   * the first page, on all pages: later ones show some of these changes already. Empty for a list that is not of one Org.
+   * the first page, on all pages: later ones show some of these changes already.
+   * Empty for a list that is not of one Org, and on later pages while servers of the version before may read their tokens.
    *
    * @generated from field: string revision = 4;
    */
