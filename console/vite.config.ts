@@ -5,6 +5,17 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import react from "@vitejs/plugin-react";
 import { type Plugin, defineConfig } from "vite";
 
+/** The files that only say how requests are validated. */
+const validationRules = [
+  { module: "/buf/validate/validate_pb.js", file: "buf/validate/validate.proto" },
+  { module: "/constraints_pb.ts", file: "iam/v1alpha/constraints.proto" },
+].map(({ module, file }) => ({
+  module,
+  file,
+  id: `\0${file}`,
+  name: `file_${file.replace(/\.proto$/, "").replaceAll("/", "_")}`,
+}));
+
 export default defineConfig({
   root: import.meta.dirname,
   base: "/console/",
@@ -19,21 +30,21 @@ export default defineConfig({
 });
 
 /**
- * Leaves out the descriptor of Protovalidate, which is as large as a screen: the service validates, and shows its own sentences. The files
- * that import it get an empty one of its name, and keep their rules as fields that they do not know.
+ * Leaves out the descriptors of rules of validation, which are as large as a screen: the service validates, and the console shows its
+ * sentences. The files that import them get empty ones of the same names, and keep their rules as fields that they do not know.
  */
 function withoutValidationRules(): Plugin {
-  const stub = "\0validation-rules";
-  const proto = create(FileDescriptorProtoSchema, { name: "buf/validate/validate.proto", syntax: "proto3" });
-  const base64 = Buffer.from(toBinary(FileDescriptorProtoSchema, proto)).toString("base64");
   return {
     name: "without-validation-rules",
     enforce: "pre",
-    resolveId: (source) => (source.endsWith("/buf/validate/validate_pb.js") ? stub : undefined),
-    load: (id) =>
-      id === stub
-        ? `import { fileDesc } from "@bufbuild/protobuf/codegenv2";
-           export const file_buf_validate_validate = /*@__PURE__*/ fileDesc("${base64}");`
-        : undefined,
+    resolveId: (source) => validationRules.find(({ module }) => source.endsWith(module))?.id,
+    load(source) {
+      const left = validationRules.find(({ id }) => id === source);
+      if (left === undefined) return undefined;
+      const proto = create(FileDescriptorProtoSchema, { name: left.file, syntax: "proto3" });
+      const base64 = Buffer.from(toBinary(FileDescriptorProtoSchema, proto)).toString("base64");
+      return `import { fileDesc } from "@bufbuild/protobuf/codegenv2";
+        export const ${left.name} = /*@__PURE__*/ fileDesc("${base64}");`;
+    },
   };
 }
