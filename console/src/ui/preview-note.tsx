@@ -8,7 +8,7 @@ export function PreviewNote({ preview }: { readonly preview: AccessPreview | und
   const note = useRef<HTMLElement>(null);
   // It may be below what the dialog shows. What it returns, in some browsers a promise, is no clean-up.
   useEffect(() => {
-    void note.current?.scrollIntoView({ block: "nearest" });
+    note.current?.scrollIntoView({ block: "nearest" });
   }, []);
   const changes = preview?.changes ?? [];
   const nameOf = useDisplayNames(changes.flatMap(({ memberPath, resourcePath }) => [memberPath, resourcePath]));

@@ -86,6 +86,10 @@ const maxSmallReads = 2;
 /** The part of the memory that snapshots of callers of this module may have. */
 const shareOfOwn = 0.5;
 
+/** What is left for all others. A single snapshot of a caller may have more than the part of all of them. */
+const roomBeside = (ownBytes: number, maxBytes: number): number =>
+  Math.max(maxBytes - ownBytes, maxBytes * (1 - shareOfOwn));
+
 /** A read that starts after the request suffices. It may have to wait for one that started before. */
 const maxTries = 3;
 
@@ -145,8 +149,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   };
 
   const evict = (used: string): void => {
-    // A single own snapshot may have more than the part of all.
-    const room = Math.max(maxBytes - own.bytes(), maxBytes * (1 - shareOfOwn));
+    const room = roomBeside(own.bytes(), maxBytes);
     for (const [orgId, entry] of held) {
       if (total <= room) return;
       if (orgId === used || entry.work !== undefined) continue;
