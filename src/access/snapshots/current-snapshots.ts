@@ -148,8 +148,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
     if (held.get(orgId) === entry && held.delete(orgId)) count(entry, 0);
   };
 
-  const evict = (used: string): void => {
-    const room = roomBeside(own.bytes(), maxBytes);
+  const evict = (used: string, room = roomBeside(own.bytes(), maxBytes)): void => {
     for (const [orgId, entry] of held) {
       if (total <= room) return;
       if (orgId === used || entry.work !== undefined) continue;
