@@ -152,7 +152,7 @@ test.runIf(existsSync(community))(
     await page.goBack();
     await page.getByRole("searchbox", { name: "Search members" }).fill("bentheelder");
     await page.getByRole("link", { name: "BenTheElder" }).click();
-    await page.getByText("kind-admins").waitFor();
+    await page.getByRole("link", { name: "kind-admins", exact: true }).waitFor();
     await page.getByRole("tab", { name: "Roles" }).click();
     await page.getByRole("row", { name: /admin kind kind-admins/ }).waitFor();
     expect(problems).toEqual([]);
