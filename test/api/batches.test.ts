@@ -188,7 +188,8 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
             "select revision, position, resource_id from changes where org_id = $1 and revision > $2 order by position",
             [before?.["id"], before?.["revision"]],
           );
-          expect(lines.map((line) => line["resource_id"])).toEqual(items.map(({ id }) => id));
+          const ids = items.map(({ id }) => id);
+          expect(lines.map((line) => line["resource_id"]).toSorted()).toEqual(ids.toSorted());
           expect(new Set(lines.map((line) => line["revision"])).size).toBe(1);
         },
       );
