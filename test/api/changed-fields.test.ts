@@ -31,11 +31,15 @@ const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
   EventStream: {
     audience: "https://other.example.com",
     pushUrl: "https://other.invalid",
-    pushAuthorization: "Bearer c2VjcmV0",
     eventTypes: ["https://schemas.openid.net/secevent/caep/event-type/session-revoked"],
     subjectFormat: EventStream_SubjectFormat.COMPLEX,
   },
-  Webhook: { url: "https://other.invalid", filter: "type = CREATED", format: Webhook_Format.CLOUDEVENTS },
+  Webhook: {
+    url: "https://other.invalid",
+    filter: "type = CREATED",
+    format: Webhook_Format.CLOUDEVENTS,
+    holdRetention: true,
+  },
   Role: { labels: { tier: "gold" } },
   RoleBinding: {
     startTime: timeIn(2100),
@@ -53,6 +57,7 @@ const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
 const elsewhere: Readonly<Partial<Record<ResourceType, readonly string[]>>> = {
   Member: ["invitation_expire_time"],
   IdentityProvider: ["client_secret"],
+  EventStream: ["push_authorization"],
   Service: ["counted_kinds"],
 };
 

@@ -25,7 +25,8 @@ const rules: readonly Rule[] = [
     exceptions: {
       "src/database/clock.ts": [2, "reads the clock"],
       "src/changes/lock-org.ts": [1, "reads the clock with the lock"],
-      "src/database/held-log.ts": [2, "finds what is older than days, for whole months"],
+      "src/changes/lock-customer-log.ts": [1, "reads the clock with the lock"],
+      "src/database/held-log.ts": [3, "finds what is older than days, for whole months"],
       "src/database/hints.ts": [3, "says which servers listen, for hints that nothing depends on"],
       "src/database/partitions.ts": [4, ofPartitions],
       "src/database/migration/applied.ts": [1, ofMigrations],

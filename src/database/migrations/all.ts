@@ -46,7 +46,7 @@ import { createWebhookDeliveries, createWebhooks } from "./0081-webhooks.ts";
 import { createEventStreams } from "./0083-event-streams.ts";
 import { createLogListeners } from "./0089-log-listeners.ts";
 import { extendWebhooks, webhookIndexes } from "./0090-followed-webhooks.ts";
-import { addHeadsOfCustomers, addUseOfCustomerLogs } from "./0093-logs-of-customers.ts";
+import { addHeadsOfCustomers, addUseOfCustomerLogs } from "./0093-heads-of-customers.ts";
 import { addCommandLineClient } from "./0102-command-line-client.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
