@@ -10,7 +10,7 @@ export interface NotLed {
   readonly reason: string;
 }
 
-const anyOrg = "A path may have `-` in place of the org, and an id below it (AIP-159).";
+export const anyOrg = "A path may have `-` in place of the org, and an id below it (AIP-159).";
 const actors = { tables: ["orgs", "members"], reason: "The names of members who acted may be of other orgs." };
 const clients = { tables: ["clients"], reason: "The client of a session may be of another org." };
 const bindings = "Role bindings on the platform, a customer or a service are of several orgs.";
@@ -42,6 +42,7 @@ export const notLed: readonly NotLed[] = [
     reason: `${actors.reason} ${clients.reason}`,
   })),
   { start: "src/events/deliveries/due.ts", reason: job },
+  { start: "src/database/held-log.ts", reason: job },
   { start: "src/events/signals/store.ts findDueStreams", reason: job },
   { start: "src/iam/sessions/store.ts expireSessionsOfClients", reason: "The sessions of a client are of all orgs." },
   {

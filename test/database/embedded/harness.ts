@@ -134,13 +134,17 @@ function spawnOwner({ user = currentUser, settings, through = [], ...rest }: Sta
     detached: true, // its own process group, as in a terminal
   });
   const events: Event[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => events.push(JSON.parse(line) as Event));
+  // The process may have ended before its last lines are read.
+  let isAllRead = false;
+  createInterface({ input: child.stdout })
+    .on("line", (line) => events.push(JSON.parse(line) as Event))
+    .on("close", () => (isAllRead = true));
   const ended = once(child, "close");
   const event = async (fits: (event: Event) => boolean) => {
     for (;;) {
       const found = events.find(fits);
       if (found !== undefined) return found;
-      if (hasEnded(child))
+      if (isAllRead && hasEnded(child))
         throw new Error(`The owner ended (${child.signalCode ?? child.exitCode}): ${JSON.stringify(events)}`);
       await delay(10);
     }
