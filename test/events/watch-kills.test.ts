@@ -10,7 +10,7 @@ import { systemErrorCode } from "../../src/cli/calls/system-error-code.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Api, createApi } from "../support/api.ts";
 import { type Served, serveTenantry } from "../support/command.ts";
-import { type CopyOfOrg, applyTo, comparable } from "../support/copy-of-org.ts";
+import { type CopyOfOrg, applyTo, settled } from "../support/copy-of-org.ts";
 import { startKillableDatabase } from "../support/killable-database.ts";
 import { writeAtRandom } from "../support/random-history.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
@@ -66,19 +66,6 @@ function createFollower() {
       changes = changes.filter((change) => change.revision <= revision);
     },
   };
-}
-
-/** Returns a copy without what refers to something deleted: a purge that was killed has removed some of that, and its entry comes at its end. */
-function settled(copy: CopyOfOrg): ReturnType<typeof comparable> {
-  const deleted = [...copy].flatMap(([key, { state }]) => (state === "DELETED" ? [key] : []));
-  const isIn = (path: unknown): boolean =>
-    typeof path === "string" && deleted.some((key) => path === key || path.startsWith(`${key}/`));
-  const kept = [...copy].filter(
-    ([key, resource]) =>
-      deleted.includes(key) ||
-      (!isIn(key) && !Object.entries(resource).some(([field, path]) => field.endsWith("_path") && isIn(path))),
-  );
-  return comparable(new Map(kept));
 }
 
 async function listAll(api: Api): Promise<{ readonly revision: string; readonly key: string }[]> {

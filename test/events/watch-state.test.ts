@@ -7,7 +7,7 @@ import { MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { createApi, uniqueName } from "../support/api.ts";
-import { type CopyOfOrg, applyTo, comparable } from "../support/copy-of-org.ts";
+import { type CopyOfOrg, applyTo, comparable, settled } from "../support/copy-of-org.ts";
 import { failureOf } from "../support/failure.ts";
 import { writeAtRandom } from "../support/random-history.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
@@ -78,11 +78,11 @@ describe("a stream that begins with the state", () => {
       group: { name: `last-${protocol.toLowerCase().replace(/\W/g, "")}` },
     });
     for (const watch of watches) await watch.until(({ resumeRevision }) => resumeRevision === last.etag);
-    const now = comparable(await stateNow());
+    const now = settled(await stateNow());
     for (const watch of watches) {
       watch.close();
       expectEachOnce(watch);
-      expect(comparable(copyOf(watch))).toEqual(now);
+      expect(settled(copyOf(watch))).toEqual(now);
     }
   });
 
