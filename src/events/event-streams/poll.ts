@@ -97,6 +97,8 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
     signalCounts.outcomes.refused += Object.keys(request.setErrs).length;
     const isAnswered = first.events.length > 0 || request.returnImmediately || limit === 0;
     const { events, hasMore } = isAnswered ? first : await waitForEvents(context);
+    // Since the call was let in, the caller may have lost its credential or the permission.
+    if (events.length > 0) await confirmOf(context)(database.reads, undefined);
     const sent = events.slice(0, limit);
     const sets = Object.fromEntries(
       await Promise.all(sent.map(async (event) => [event.jti, await sign(event)] as const)),
@@ -110,12 +112,7 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
     const { org_id: orgId } = await read(context);
     const wait = () =>
       poll(
-        async () => {
-          const next = await readNext(context, nothing);
-          // Since the call began, the caller may have lost its credential or the permission.
-          if (next.events.length > 0) await confirmOf(context)(database.reads, undefined);
-          return next;
-        },
+        () => readNext(context, nothing),
         ({ events }) => events.length > 0,
         { waitMs: longestWaitMs, callMs },
         context.signal,

@@ -1,6 +1,6 @@
 // A server with event streams, and receivers that verify what they get with `jose`, by what the service publishes.
 import { createRemoteJWKSet, jwtVerify } from "jose";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Config } from "../../../src/config.ts";
 import type { EventStream, EventStream_SubjectFormat } from "../../../gen/iam/v1alpha/event_stream_pb.ts";
 import { type Caller, type Company, openCompany } from "../../access/callers.ts";
@@ -91,8 +91,10 @@ export async function openSignalPlace(settings: Partial<Config> = {}): Promise<S
     passWait,
 
     async passDays(stream, days) {
-      const since = "failing_since - make_interval(days => $2)";
-      await sql.query(`update event_streams set failing_since = ${since} where id = $1`, [stream.id, days]);
+      // A try that is under way would record since when it has failed as it was before.
+      const shift = `update event_streams set failing_since = failing_since - make_interval(days => $2)
+        where id = $1 and failing_since is not null and lease_end <= now() returning id`;
+      await expect.poll(() => sql.query(shift, [stream.id, days])).toHaveLength(1);
       await passWait(stream);
     },
 
