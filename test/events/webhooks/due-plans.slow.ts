@@ -45,13 +45,17 @@ test("a look at webhooks of which none is due reads one, and what was written la
   expect(due.rows).toMatchObject([{ is_any: true, id: null }]);
   expect(due.plan.rowsRead, due.plan.text).toBeLessThanOrEqual(2);
   const noted = await note(new Date(Date.now() + 60_000));
-  expect(noted.plan.rowsRead, noted.plan.text).toBe(0);
+  expect(noted.rows).toEqual([]);
+  // The log has one entry.
+  expect(noted.plan.rowsRead, noted.plan.text).toBeLessThanOrEqual(1);
 });
 
 test("what was written in one org is noted and found without a look at the webhooks of others", async () => {
   await addEntry(database.writes, org.id);
-  const { plan } = await note(new Date(Date.now() - 60_000));
+  const since = new Date(Date.now() - 60_000);
+  const { plan } = await note(since);
   expect(plan.rowsRead, plan.text).toBeLessThan(10 * webhooksOfOrg);
+  await noteSince(since).execute(database.writes);
   const due = await look();
   expect(due.rows).toHaveLength(4);
   expect(due.plan.rowsRead, due.plan.text).toBeLessThan(3 * webhooksOfOrg);
