@@ -188,8 +188,8 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
             "select revision, position, resource_id from changes where org_id = $1 and revision > $2 order by position",
             [before?.["id"], before?.["revision"]],
           );
-          const ids = items.map(({ id }) => id);
-          expect(lines.map((line) => line["resource_id"]).toSorted()).toEqual(ids.toSorted());
+          const removed = lines.map((line) => String(line["resource_id"]));
+          expect(removed.toSorted()).toEqual(items.map(({ id }) => id).toSorted());
           expect(new Set(lines.map((line) => line["revision"])).size).toBe(1);
         },
       );
