@@ -275,6 +275,8 @@ const withAddress = new Set([
   "filters",
   "paging",
   "changes",
+  "webhooks",
+  "signals",
   "grpc-and-connect",
   "clients",
   "providers",

@@ -18,6 +18,8 @@ export const guides: readonly Guide[] = [
   { slug: "filters", title: "Filters", file: "filters.md" },
   { slug: "paging", title: "Paging", file: "paging.md" },
   { slug: "changes", title: "Changes", file: "changes.md" },
+  { slug: "webhooks", title: "Webhooks", file: "webhooks.md" },
+  { slug: "signals", title: "Signals", file: "signals.md" },
   { slug: "errors", title: "Errors", file: "errors.md" },
   { slug: "roles", title: "Roles", file: "roles.md" },
   { slug: "grpc-and-connect", title: "gRPC and Connect", file: "grpc-and-connect.md" },
