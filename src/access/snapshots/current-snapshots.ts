@@ -86,9 +86,12 @@ const maxSmallReads = 2;
 /** The part of the memory that snapshots of callers of this module may have. */
 const shareOfOwn = 0.5;
 
-/** What is left for all others. A single snapshot of a caller may have more than the part of all of them. */
-const roomBeside = (ownBytes: number, maxBytes: number): number =>
-  Math.max(maxBytes - ownBytes, maxBytes * (1 - shareOfOwn));
+/** What is left for all others, which have `total`. A single snapshot of a caller may have more than the part of all of them. */
+function roomBeside(total: number, ownBytes: () => number, maxBytes: number): number {
+  const least = maxBytes * (1 - shareOfOwn);
+  // Those of callers are not summed after each commit.
+  return total <= least ? least : Math.max(maxBytes - ownBytes(), least);
+}
 
 /** A read that starts after the request suffices. It may have to wait for one that started before. */
 const maxTries = 3;
@@ -148,7 +151,8 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
     if (held.get(orgId) === entry && held.delete(orgId)) count(entry, 0);
   };
 
-  const evict = (used: string, room = roomBeside(own.bytes(), maxBytes)): void => {
+  const evict = (used: string): void => {
+    const room = roomBeside(total, own.bytes, maxBytes);
     for (const [orgId, entry] of held) {
       if (total <= room) return;
       if (orgId === used || entry.work !== undefined) continue;
@@ -159,9 +163,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
 
   const bringTo = async (orgId: string, head: LogHead, entry: Held): Promise<OrgSnapshot> => {
     for (let attempt = 1; attempt <= maxTries; attempt++) {
-      entry.work ??= refresh(orgId, entry).finally(() => {
-        entry.work = undefined;
-      });
+      entry.work ??= refresh(orgId, entry).finally(() => void (entry.work = undefined));
       await entry.work;
       if (isConfirmed(entry, head)) {
         // The entry may have been evicted.
