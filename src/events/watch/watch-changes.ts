@@ -13,6 +13,7 @@ import { withoutSlices } from "./required-permission.ts";
 import { checkpoint } from "./responses.ts";
 import { createSendState } from "./send-state.ts";
 import type { LogPosition } from "./store.ts";
+import type { StreamPosition } from "./stream-position.ts";
 import { readStart, requireStart } from "./stream-start.ts";
 import { type Watcher, createWatcher } from "./watcher.ts";
 
@@ -36,8 +37,8 @@ export function createWatchChanges(
     watcher: Watcher,
     request: WatchChangesRequest,
     context: HandlerContext,
+    from: StreamPosition | undefined,
   ): AsyncGenerator<WatchChangesResponse, LogPosition | undefined> {
-    const from = readStart(request, context);
     const isWithState = from === undefined ? request.initialState : from.state !== undefined;
     if (isWithState) return yield* sendState(watcher, context, from);
     if (from === undefined) return undefined;
@@ -47,7 +48,7 @@ export function createWatchChanges(
   }
 
   return async function* watchChanges(request, context) {
-    readStart(request, context);
+    const from = readStart(request, context);
     const { owner, path } = await findOwner(context, await authoriserOf(callerOf(context), withoutSlices));
     if (owner.kind !== "org") throw new Error("only the log of an org is watched");
     await recordRead(context, owner, path);
@@ -63,7 +64,7 @@ export function createWatchChanges(
     signal.addEventListener("abort", stop, { once: true });
     try {
       signal.throwIfAborted();
-      const start = yield* begin(watcher, request, context);
+      const start = yield* begin(watcher, request, context, from);
       const joined = await watches.join(watcher);
       if (start !== undefined) yield* readBefore(watcher, start, joined);
       yield checkpoint(joined, true);
