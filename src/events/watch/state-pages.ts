@@ -1,10 +1,10 @@
 // Reads the resources of an org as they are, page by page: a page and the revision that it shows are read in one snapshot. The pages of a
 // type are in the order of its key, and the types in that of their names, so that a stream can go on from a place in another version.
-import type { KnownStatement } from "../../database/connection-pool.ts";
 import type { Database } from "../../database/database.ts";
 import { required } from "../../errors/required.ts";
 import type { Installation } from "../../identity/installation.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { orgRevisionIn, orgRevisionStatement } from "../../standard-methods/read/org-revision.ts";
 import { keptPlan } from "../../standard-methods/read/page-statements.ts";
 import { readInTime } from "../../standard-methods/read/read-in-time.ts";
 import {
@@ -77,7 +77,7 @@ export function createStatePages({ database, registry, installation }: Parts): S
       const index = sources.findIndex((source) => source.type === type);
       const source = required(sources[index]);
       const after = key.length === 0 ? Array.from({ length: source.keys }, () => nil) : key;
-      const statements = [headOf(orgId), source.page(database, orgId, after)];
+      const statements = [orgRevisionStatement(orgId), source.page(database, orgId, after)];
       const [heads = [], found = []] = await readInTime(database, statements, keptPlan, () => undefined);
       const rows = found as readonly Found[];
       const shown = withinLength(rows);
@@ -85,7 +85,7 @@ export function createStatePages({ database, registry, installation }: Parts): S
       const following = sources[index + 1];
       const isWhole = shown.length === rows.length && rows.length < pageSize;
       return {
-        revision: (heads as readonly { revision: string }[])[0]?.revision,
+        revision: orgRevisionIn(heads),
         rows: shown.flatMap((row) => {
           const resource = source.toResource(orgId, row);
           return resource === undefined ? [] : [{ resource, place: placeAfter(source, row) }];
@@ -99,12 +99,6 @@ export function createStatePages({ database, registry, installation }: Parts): S
 function placeAfter({ type, keys }: StateSource, row: Found): StatePlace {
   return { type, key: Array.from({ length: keys }, (_, index) => String(row[keyColumn(index)])) };
 }
-
-const headOf = (orgId: string): KnownStatement => ({
-  text: "select revision from orgs where id = $1::uuid",
-  values: [orgId],
-  isKept: true,
-});
 
 /** Returns as many rows as a page may have. */
 function withinLength(rows: readonly Found[]): readonly Found[] {

@@ -10,6 +10,7 @@ import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type ResourceRow, type ResourceTable, endOf, isBelowOrg } from "../definition/definition.ts";
 import { type Page, type PageRequest, listPage } from "./list-page.ts";
+import { orgRevisionIn, orgRevisionStatement } from "./org-revision.ts";
 import type { Cursor } from "./page-token.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
 import { countIn, countStatement } from "../rows/counts.ts";
@@ -81,7 +82,8 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     const binding = [type, formatReferences(place.pattern, parent), String(showDeleted), filter, orderBy];
     const isWhole = counts && !showDeleted && filter === "" && shownRows === undefined;
     const total = isWhole ? totalOf(parent) : undefined;
-    const head = isInOrg ? headStatement(parent[0]) : undefined;
+    const [org] = parent;
+    const head = isInOrg && org?.by === "id" ? orgRevisionStatement(org.value) : undefined;
     let totalSize: number | undefined;
     let revision = "";
     let endsAt = Infinity;
@@ -93,7 +95,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
       const statements = [page, ...Object.values(besides).filter((each) => each !== undefined)];
       const [rows = [], ...others] = await readInTime(database, statements, page.settings, timeoutMs);
       if (total !== undefined) totalSize = countIn(others[0] ?? []);
-      revision = besides.head === undefined ? revisionOfFirst : revisionIn(others.at(-1) ?? []);
+      revision = besides.head === undefined ? revisionOfFirst : (orgRevisionIn(others.at(-1)) ?? "");
       for (const row of rows as Row[]) endsAt = Math.min(endsAt, endOf(definition, row));
       return rows as Row[];
     };
@@ -103,17 +105,6 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     const page = await listPage(pageTokens, request, binding, read, toCursor);
     return { ...page, totalSize, revision, endsAt };
   };
-}
-
-/** Returns the statement that reads the revision of an org, in the snapshot of the page; undefined for several orgs. */
-function headStatement(org: Reference | undefined): KnownStatement | undefined {
-  if (org?.by !== "id") return undefined;
-  return { text: "select revision from orgs where id = $1::uuid", values: [org.value], isKept: true };
-}
-
-function revisionIn(rows: readonly unknown[]): string {
-  const [row] = rows as readonly { readonly revision: string }[];
-  return row?.revision ?? "";
 }
 
 /**
