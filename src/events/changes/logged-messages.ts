@@ -22,11 +22,10 @@ const others: Readonly<Record<Exclude<Change["type"], ResourceType>, (columns: C
     Token: ({ expire_time: time }, path) => ({ path, expire_time: String(time) }),
   };
 
-export function createLoggedMessage({ definitions }: Pick<ResourceRegistry, "definitions">): LoggedMessage {
-  const byType = new Map<string, ResourceDefinition>(definitions.map((definition) => [definition.type, definition]));
+export function createLoggedMessage({ findDefinition }: Pick<ResourceRegistry, "findDefinition">): LoggedMessage {
   return (type, columns, path) => {
     if (type === "Token" || isSingletonType(type)) return others[type](columns as Columns, path);
-    const definition = byType.get(type);
+    const definition = findDefinition(type);
     // A type of a newer or an older version.
     return definition === undefined ? { path } : toObject(definition, columns as Columns, path);
   };

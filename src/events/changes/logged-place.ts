@@ -15,15 +15,14 @@ export type LoggedResource = Pick<
 /** Returns the path of a resource with ids, in which nothing but the resource itself has its own; empty for what is no resource. */
 export type KeyPath = (resource: LoggedResource) => string;
 
-export function createKeyPath({ definitions }: Pick<ResourceRegistry, "definitions">): KeyPath {
-  const byType = new Map<string, ResourceDefinition>(definitions.map((definition) => [definition.type, definition]));
+export function createKeyPath({ findDefinition }: Pick<ResourceRegistry, "findDefinition">): KeyPath {
   return (resource) => {
     const { resource_type: type } = resource;
     if (type === "Quota") {
       const { pattern, references } = parentOfSingleton(type, resource);
       return singletonPath(type, formatReferences(pattern, references));
     }
-    const definition = byType.get(type);
+    const definition = findDefinition(type);
     const path = definition && placeOf(definition, resource);
     return path === undefined ? "" : formatReferences(path.pattern, path.references);
   };

@@ -29,8 +29,7 @@ export interface Readable {
 }
 
 /** Decides for the entries of a page, once for each resource and member. */
-export function createReadable({ definitions }: Pick<ResourceRegistry, "definitions">, holds: Holds): Readable {
-  const byType = new Map<string, ResourceDefinition>(definitions.map((definition) => [definition.type, definition]));
+export function createReadable({ findDefinition }: Pick<ResourceRegistry, "findDefinition">, holds: Holds): Readable {
   const decided = new Map<string, Promise<boolean>>();
   const holdsOnce = ({ permission, path }: Need): Promise<boolean> => {
     const ids = path.references.map((reference) => (reference.by === "any" ? "-" : reference.value));
@@ -48,7 +47,7 @@ export function createReadable({ definitions }: Pick<ResourceRegistry, "definiti
     if (!actorId || !actorOrgId || actorOrgId === orgId) return Promise.resolve(true);
     return holdsOnce({ permission: "iam.members.get", path: memberAt(actorOrgId, actorId) });
   };
-  const resource: Readable["resource"] = (entry) => holdsAll(needsOf(byType.get(entry.resource_type), entry));
+  const resource: Readable["resource"] = (entry) => holdsAll(needsOf(findDefinition(entry.resource_type), entry));
   return {
     origin,
     resource,

@@ -51,6 +51,8 @@ export interface ResourceRegistry {
    * @throws Error when the type is not defined.
    */
   definitionOf(type: ResourceType): ResourceDefinition;
+  /** Returns the definition of a type that another version may have logged; undefined if it is not defined. */
+  readonly findDefinition: (type: string) => ResourceDefinition | undefined;
   /** Returns the resources in orgs whose rows are removed with the rows of a resource that they refer to. */
   dependentsOf(type: ResourceType): readonly Referrer[];
   /** Returns the resources in orgs whose references restrict the removal of a resource. */
@@ -104,6 +106,7 @@ export function createRegistry(
       if (definition === undefined) throw new Error(`no definition of the resource ${type} is registered`);
       return definition;
     },
+    findDefinition: (type) => byType.get(type),
     dependentsOf: (type) => dependents.get(type) ?? [],
     usersOf: (type) => referrers.filter(({ to, onDelete }) => to === type && onDelete === "restrict"),
     hiddenUsersOf: (type) => hidden.filter(({ to }) => to === type),
