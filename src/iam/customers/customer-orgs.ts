@@ -1,3 +1,4 @@
+import { lockCustomerById } from "../../changes/lock-customers.ts";
 import { type OrgTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { orgDefinition } from "../orgs/definition.ts";
@@ -11,7 +12,7 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { followTransition } from "../../standard-methods/write/follow-transition.ts";
 import { customerPath } from "./message.ts";
-import { type CustomerRow, lockCustomer } from "./store.ts";
+import type { CustomerRow } from "./store.ts";
 
 export interface CustomerOrgs extends Pick<ResourceDependencies, "registry" | "authorHolds" | "retentionDays"> {
   readonly systemOrgId: string;
@@ -33,7 +34,8 @@ export async function changeOrgsOf(
   { systemOrgId, ...options }: CustomerOrgs,
 ): Promise<void> {
   const { db } = transaction;
-  await lockCustomer(db, { by: "id", value: customer.id });
+  // The write has the lock, unless the name that it was asked for has changed hands since.
+  lockCustomerById(db, customer.id);
   const orgs = await affectedOrgs(transaction, customer, transition);
   if (orgs.some(({ id }) => id === systemOrgId)) throw systemCustomerProtected();
   for (const { id } of orgs) await changeOrg(transaction, id, transition, options);
