@@ -6,7 +6,7 @@ import type { Reference } from "../paths/parse-path.ts";
 
 /**
  * Locks the customers of orgs, together with the next statement, before these orgs are locked: see `WriteLocks`. The installation's own
- * org is locked before its customer, as by writes to customers.
+ * org is locked before its customer, as by writes to customers whose changes are in its log.
  */
 export function lockCustomersOf(db: WriteTransaction, orgs: readonly Reference[]): void {
   const [only] = orgs;

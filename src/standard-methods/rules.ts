@@ -32,7 +32,7 @@ import type { WriteGroups } from "./write/write-groups.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /**
- * Selects the org whose lock a write takes, and to whose change log it appends (`locksOf`):
+ * Selects the org, or the customer, whose lock a write takes, and to whose change log it appends (`locksOf`):
  *
  * - `parent`: the first reference of the path, which every resource of the call is in;
  * - `itself`: the resource is an org. The state of an org blocks writes to its contents, but not to the org itself;

@@ -38,8 +38,8 @@ export async function locksOfTransition<Message>(
   db: WriteTransaction,
   path: readonly Reference[],
 ): Promise<WriteLocks> {
-  const locks = await locksOf(scope, db, path);
-  return scope.kind === "itself" && "org" in locks ? { ...locks, customer: true } : locks;
+  if (scope.kind === "itself") return { org: required(path[0]), state: "any", customer: true };
+  return locksOf(scope, db, path);
 }
 
 /** Opens a write: takes its locks, unless its group has them, and confirms its author under them. */
