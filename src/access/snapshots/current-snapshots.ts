@@ -11,7 +11,7 @@ import { ServiceError } from "../../errors/service-error.ts";
 import { advanceSnapshot, followCommit } from "./advance-snapshot.ts";
 import type { OrgSnapshot, OrgSnapshotOptions } from "../engine/org-snapshot.ts";
 import type { SnapshotFiles } from "./files/snapshot-files.ts";
-import { createOwnSnapshots } from "./own-snapshots.ts";
+import { type OwnSnapshots, createOwnSnapshots } from "./own-snapshots.ts";
 import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
 
 export interface Snapshots {
@@ -87,10 +87,10 @@ const maxSmallReads = 2;
 const shareOfOwn = 0.5;
 
 /** What is left for all others, which have `total`. A single snapshot of a caller may have more than the part of all of them. */
-function roomBeside(total: number, ownBytes: () => number, maxBytes: number): number {
+function roomBeside(total: number, own: Pick<OwnSnapshots<OrgSnapshot>, "bytes">, maxBytes: number): number {
   const least = maxBytes * (1 - shareOfOwn);
   // Those of callers are not summed after each commit.
-  return total <= least ? least : Math.max(maxBytes - ownBytes(), least);
+  return total <= least ? least : Math.max(maxBytes - own.bytes(), least);
 }
 
 /** A read that starts after the request suffices. It may have to wait for one that started before. */
@@ -152,7 +152,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   };
 
   const evict = (used: string): void => {
-    const room = roomBeside(total, own.bytes, maxBytes);
+    const room = roomBeside(total, own, maxBytes);
     for (const [orgId, entry] of held) {
       if (total <= room) return;
       if (orgId === used || entry.work !== undefined) continue;
