@@ -32,19 +32,3 @@ export function comparable(copy: CopyOfOrg): Readonly<Record<string, JsonObject>
     entries.map(([key, { path: _path, last_use_time: _time, ...resource }]) => [key, resource]),
   );
 }
-
-/**
- * Returns a copy, as `comparable` does, without what refers to something deleted: a purge that has not ended has removed some of that, and its
- * entry comes at its end.
- */
-export function settled(copy: CopyOfOrg): ReturnType<typeof comparable> {
-  const deleted = [...copy].flatMap(([key, { state }]) => (state === "DELETED" ? [key] : []));
-  const isIn = (path: unknown): boolean =>
-    typeof path === "string" && deleted.some((key) => path === key || path.startsWith(`${key}/`));
-  const kept = [...copy].filter(
-    ([key, resource]) =>
-      deleted.includes(key) ||
-      (!isIn(key) && !Object.entries(resource).some(([field, path]) => field.endsWith("_path") && isIn(path))),
-  );
-  return comparable(new Map(kept));
-}

@@ -733,7 +733,8 @@ export const WatchChangesResponseSchema: GenMessage<WatchChangesResponse> = /*@_
   messageDesc(file_iam_v1alpha_change, 8);
 
 /**
- * A resource as it is at the revision that the stream is at.
+ * A resource as it is at the revision that the stream is at. Memberships of deleted Members are among them, although lists do not show
+ * them: an Undelete brings them back without Changes of their own.
  *
  * @generated from message iam.v1alpha.WatchChangesResponse.State
  */

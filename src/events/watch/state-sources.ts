@@ -35,7 +35,7 @@ export const keyColumn = (index: number): string => `state_key_${index}`;
 /** Returns the source of the resources of a definition: the keys in the order of their index, then each row by its key. */
 export function sourceOf(definition: ResourceDefinition): StateSource {
   const { type, storage, pathOf } = definition;
-  const { table, select } = storage;
+  const { table, selectWithHidden: select = storage.select } = storage;
   const columns = storage.key.filter((column) => column !== "org_id");
   const orgColumn = isInOrg(definition) ? "org_id" : type === "Org" ? "id" : undefined;
   return {

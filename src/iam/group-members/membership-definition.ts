@@ -4,7 +4,7 @@ import { enumerated, scalar, text } from "../../filters/filter-fields.ts";
 import { groupDefinition } from "../groups/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { membershipPath, toGroupMember } from "./message.ts";
-import { membershipColumns, selectMemberships } from "./membership-store.ts";
+import { membershipColumns, selectMemberships, selectUnexpiredMemberships } from "./membership-store.ts";
 import { byId, orgById } from "../../paths/format-path.ts";
 
 /** The membership of a member in a group. Its name is the member's. */
@@ -21,6 +21,7 @@ export const membershipDefinition = defineResource({
     columns: membershipColumns,
     unread: [],
     select: selectMemberships,
+    selectWithHidden: selectUnexpiredMemberships,
     called: levelOf("members", true),
     references: [
       { column: "group_id", to: "Group", onDelete: "cascade" },

@@ -4,17 +4,20 @@ import type { Schema } from "../../database/schema.ts";
 
 export type MembershipRow = InferResult<ReturnType<typeof selectMemberships>>[number];
 
-/**
- * Memberships that count: unexpired, and of members that are not deleted. The time of the statement is after that of the lock that
- * a write has waited for; that of the transaction is before.
- */
-const inForce = sql<boolean>`(members.delete_time is null
-  and (group_members.expire_time is null or group_members.expire_time > statement_timestamp()))`;
+/** The time of the statement is after that of the lock that a write has waited for; that of the transaction is before. */
+const isUnexpired = sql<boolean>`(group_members.expire_time is null or group_members.expire_time > statement_timestamp())`;
 
 export const membershipColumns = ["org_id", "group_id", "member_id", "expire_time", ...versionColumns] as const;
 
-/** Selects all memberships that count, with the fields of their members that lists show and the columns that their paths need. */
-export const selectMemberships = (db: Kysely<Schema>) => selectKeptMemberships(db).where(inForce);
+/**
+ * Selects all memberships that count: unexpired, and of members that are not deleted. They have the fields of their members that lists show,
+ * and the columns that their paths need.
+ */
+export const selectMemberships = (db: Kysely<Schema>) =>
+  selectUnexpiredMemberships(db).where("members.delete_time", "is", null);
+
+/** Selects all unexpired memberships. Those of deleted members count again when these are undeleted. */
+export const selectUnexpiredMemberships = (db: Kysely<Schema>) => selectKeptMemberships(db).where(isUnexpired);
 
 /** Selects all stored memberships, whether or not they count. */
 export function selectKeptMemberships(db: Kysely<Schema>) {

@@ -129,6 +129,11 @@ export interface ResourceStorage {
   readonly unread: readonly string[];
   /** Selects the visible rows (no expired memberships, for example), with the joined columns that messages and paths need. */
   readonly select: (db: Kysely<Schema>) => RowsQuery<unknown>;
+  /**
+   * Selects also the rows that are not visible as long as what they refer to is deleted. Its Undelete shows them again, without an entry in
+   * the change log. Undefined if there are none.
+   */
+  readonly selectWithHidden?: (db: Kysely<Schema>) => RowsQuery<unknown>;
   /** The table, or its alias in `select`, with the name and id that paths refer to. */
   readonly called: PathLevel;
   readonly references: readonly RowReference[];
@@ -160,6 +165,7 @@ interface TypedStorage<Table extends ResourceTable, Row extends ResourceRow> ext
   readonly columns: readonly (keyof Schema[Table] & string)[];
   readonly unread: readonly (keyof Schema[Table] & string)[];
   readonly select: (db: Kysely<Schema>) => RowsQuery<Row>;
+  readonly selectWithHidden?: (db: Kysely<Schema>) => RowsQuery<Row>;
   readonly references: readonly (RowReference & { readonly column: keyof Schema[Table] & string })[];
   readonly hiddenReferences?: readonly (HiddenReference & {
     readonly refers: (row: Row, to: ReferredRow) => boolean;
