@@ -14,6 +14,7 @@ import {
   isSet,
   isSwitch,
   limitFlag,
+  limitOf,
   noWaitFlag,
   parseArguments,
   single,
@@ -171,13 +172,6 @@ function describeDone({ verb }: Method, isTried: boolean): string {
   };
   if (isTried) return `Would ${kebab(verb)}:`;
   return done[verb] ?? `Done: ${kebab(verb)}`;
-}
-
-function limitOf(parsed: ParsedArguments): number | undefined {
-  const text = single(parsed, "limit");
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new CommandError(`--limit must be a whole number from 1 on, got ${JSON.stringify(text)}`);
 }
 
 /** Makes the call of a method, of flags and of a file. */
