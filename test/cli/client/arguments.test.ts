@@ -60,3 +60,21 @@ test("flags add to the maps of a file", async () => {
   const masks = requests.map(({ line }) => new URL(line.split(" ")[1] ?? "", url).searchParams.get("update_mask"));
   expect(masks).toEqual(["display_name,labels", null, "labels.x,labels.z"]);
 });
+
+test("standard input is read once, for all paths", async () => {
+  const bodies: unknown[] = [];
+  const { url, requests } = await startHostileService((_request, response, body) => {
+    bodies.push(JSON.parse(body));
+    sendJson(response, {});
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  const updated = await terminal.run("update orgs/a/members/dora orgs/a/members/olive --file - --label x=y", {
+    input: "description: on call",
+  });
+  expect(updated.code).toBe(0);
+  expect(requests.map(({ line }) => line.split("?")[0])).toEqual([
+    "PATCH /iam/v1alpha/orgs/a/members/dora",
+    "PATCH /iam/v1alpha/orgs/a/members/olive",
+  ]);
+  expect(bodies).toEqual(Array(2).fill({ description: "on call", labels: { x: "y" } }));
+});

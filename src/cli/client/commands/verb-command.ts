@@ -83,10 +83,12 @@ export async function runVerb(call: CommandCall, verb: string): Promise<ExitCode
   const paths = parsed.positionals.map((each) => findMethod(contract, verb, each, connection.context));
   for (const { method, segments } of paths) requireOwnFlags(contract, method, parsed, segments);
   await confirmRemoval(host, connection, paths, isSet(parsed, "yes") || isDryRun(parsed));
+  // Standard input can be read once, for all paths.
+  const written = await readFields(host, single(parsed, "file"));
   let code: ExitCode = exitCodes.done;
   for (const found of paths) {
     try {
-      code = Math.max(code, await runMethod(call, connection, found, parsed)) as ExitCode;
+      code = Math.max(code, await runMethod(call, connection, found, { parsed, written })) as ExitCode;
     } catch (error) {
       throw explainFailure(error, { contract, verb, found });
     }
@@ -132,15 +134,23 @@ function isDryRun(parsed: ParsedArguments): boolean {
   return isSet(parsed, "validate-only") || isSet(parsed, "dry-run");
 }
 
+/** What is given for all paths. */
+interface Given {
+  readonly parsed: ParsedArguments;
+  /** The fields of the file. */
+  readonly written: Readonly<Record<string, unknown>>;
+}
+
 async function runMethod(
   call: CommandCall,
   connection: Connection,
   found: FoundMethod,
-  parsed: ParsedArguments,
+  given: Given,
 ): Promise<ExitCode> {
   const { host, contract } = call;
   const { method, segments } = found;
-  const request = await buildCall(call, connection, found, parsed);
+  const { parsed } = given;
+  const request = buildCall(call, connection, found, given);
   const format = formatOf(call, parsed);
   const columns = single(parsed, "columns");
   const parent = segments.join("/");
@@ -175,25 +185,24 @@ function describeDone({ verb }: Method, isTried: boolean): string {
 }
 
 /** Makes the call of a method, of flags and of a file. */
-async function buildCall(
+function buildCall(
   { host, contract }: CommandCall,
   { context }: Connection,
   found: FoundMethod,
-  parsed: ParsedArguments,
-): Promise<Call> {
+  { parsed, written }: Given,
+): Call {
   const { method, segments } = found;
   const inOrg = segments[0] === "orgs" && segments[1] !== "-" ? segments[1] : undefined;
   const options: ReadingOptions = { contract, context: { ...context, org: inOrg ?? context.org }, now: host.now() };
   const resourceFields = method.resource === undefined ? [] : (contract.messages[method.resource] ?? []);
   const isOfResource = (field: Field): boolean => resourceFields.includes(field);
   const fields = fieldsOf(contract, method);
-  const given = await readFields(host, single(parsed, "file"));
-  const ofResource = readFieldValues(fields.filter(isOfResource), parsed, options, given);
+  const ofResource = readFieldValues(fields.filter(isOfResource), parsed, options, written);
   const ofRequest = readFieldValues(
     fields.filter((field) => !isOfResource(field)),
     parsed,
     options,
-    method.body === "*" ? given : {},
+    method.body === "*" ? written : {},
   );
   const request: Record<string, unknown> = { ...ofRequest.values };
   if (isDryRun(parsed)) request["validate_only"] = true;
@@ -204,10 +213,10 @@ async function buildCall(
     path: addressOf(method, segments),
     isRepeatable: method.http === "GET" || canRepeat,
   };
-  if (method.body === "*") return { ...common, body: { ...given, ...request } };
+  if (method.body === "*") return { ...common, body: { ...written, ...request } };
   if (method.body === "") return { ...common, query: toQuery(request) };
-  const body = { ...nameOfNew(contract, found, options), ...given, ...ofResource.values };
-  const mask = method.verb === "update" ? maskOf(given, ofResource.mask, parsed, fields) : [];
+  const body = { ...nameOfNew(contract, found, options), ...written, ...ofResource.values };
+  const mask = method.verb === "update" ? maskOf(written, ofResource.mask, parsed, fields) : [];
   if (method.verb === "update" && mask.length === 0) {
     throw new CommandError(
       `nothing to change is given: name a field, such as --${flagOf(fields[0] ?? { name: "name" })}`,
