@@ -30,7 +30,7 @@ import type { Connection } from "../credentials/connect.ts";
 import type { Call } from "../http/service.ts";
 import { recordOf, stringOf } from "../http/service-error.ts";
 import { escapeText } from "../output/escape-text.ts";
-import { printItem } from "../output/print-items.ts";
+import { checkColumns, printItem } from "../output/print-items.ts";
 import { type CommandCall, connectTo, formatOf } from "./command.ts";
 import { confirmRemoval } from "./confirm-removal.ts";
 import { printList } from "./print-list.ts";
@@ -81,7 +81,10 @@ export async function runVerb(call: CommandCall, verb: string): Promise<ExitCode
   }
   const connection = await connectTo(call, parsed);
   const paths = parsed.positionals.map((each) => findMethod(contract, verb, each, connection.context));
-  for (const { method, segments } of paths) requireOwnFlags(contract, method, parsed, segments);
+  for (const { method, segments } of paths) {
+    requireOwnFlags(contract, method, parsed, segments);
+    requireColumns(call, method, parsed);
+  }
   await confirmRemoval(host, connection, paths, isSet(parsed, "yes") || isDryRun(parsed));
   // Standard input can be read once, for all paths.
   const written = await readFields(host, single(parsed, "file"));
@@ -128,6 +131,14 @@ function requireOwnFlags(
       next: `tenantry ${kebab(method.verb)} ${place} --help`,
     },
   );
+}
+
+/** @throws CommandError for a column that the answer does not have: told after the call, it would seem that nothing was changed. */
+function requireColumns(call: CommandCall, method: Method, parsed: ParsedArguments): void {
+  // Lists check theirs before they call. What answers nothing prints nothing.
+  if (method.items !== undefined || method.output === "Empty") return;
+  const fields = call.contract.messages[method.output ?? ""] ?? [];
+  checkColumns(formatOf(call, parsed), fields, single(parsed, "columns"));
 }
 
 function isDryRun(parsed: ParsedArguments): boolean {
