@@ -25,12 +25,11 @@ const root = join(import.meta.dirname, "..");
 const registry = buildRegistry();
 const readComment = createCommentReader();
 const messages: Record<string, readonly Field[]> = {};
-const resources: Record<string, string> = {};
 const namedBy: Record<string, readonly [field: string, path: string]> = {};
 /** The messages that are named by the last part of their names alone. */
 const named = new Map<string, DescMessage>();
 
-const helpOf = (desc: DescField | DescMethod | DescMessage): string => firstSentence(readComment(desc));
+const helpOf = (desc: DescField | DescMethod): string => firstSentence(readComment(desc));
 
 function integerOrNumber(type: ScalarType): FieldType {
   return type === ScalarType.DOUBLE || type === ScalarType.FLOAT ? "number" : "integer";
@@ -96,10 +95,7 @@ function addMessage(message: DescMessage): string {
   if (other !== undefined) throw new Error(`${message.typeName} and ${other.typeName} have the same name`);
   named.set(name, message);
   messages[name] = message.fields.map(fieldOf);
-  if (hasOption(message, resource)) {
-    resources[name] = helpOf(message);
-    if (getOption(message, shares_id)) namedBy[name] = namedByOf(message);
-  }
+  if (hasOption(message, resource) && getOption(message, shares_id)) namedBy[name] = namedByOf(message);
   return name;
 }
 
@@ -177,7 +173,7 @@ function writeValue(value: unknown): string {
   return `[\n${value.map((each) => `      ${JSON.stringify(each)},\n`).join("")}    ]`;
 }
 
-const contract: Contract = { methods, messages, resources, namedBy };
+const contract: Contract = { methods, messages, namedBy };
 
 writeFileSync(
   join(root, "gen/command-line.ts"),
@@ -190,8 +186,6 @@ export const contract: Contract = {
 ${contract.methods.map((each) => `    ${JSON.stringify(each)},\n`).join("")}  ],
   messages: {
 ${write(contract.messages)}  },
-  resources: {
-${write(contract.resources)}  },
   namedBy: {
 ${write(contract.namedBy)}  },
 };

@@ -25,8 +25,11 @@ export function nearestNames(text: string, names: readonly string[]): readonly s
   return nearest.slice(0, maxNames);
 }
 
-/** Returns the distance of two texts by optimal string alignment. */
-function countDifferences(one: string, other: string): number {
+/**
+ * Returns the distance of two texts by optimal string alignment: how many letters are inserted, left out, replaced, or exchanged with the
+ * next one. The time grows with the product of their lengths.
+ */
+export function countDifferences(one: string, other: string): number {
   let before: number[] = [];
   let above = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row++) {

@@ -40,6 +40,20 @@ test.each([
   expect(requests).toEqual([]);
 });
 
+test.each([
+  ["create orgs/a/members/dora --columns nmae", "did you mean name?"],
+  ["update orgs/a/members/dora orgs/a/groups/sre --description x --columns type", '"type"'],
+  ["create orgs/a/members/dora --output csv --columns nmae", "did you mean name?"],
+  ["create orgs/a/members/dora --output tabel", "did you mean table?"],
+  ["api POST orgs/a/members --output tabel", "did you mean table?"],
+  ["edit orgs/a --output tabel", "did you mean table?"],
+])("%s calls nothing, since its answer could not be shown", async (line, message) => {
+  const { url, requests } = await startHostileService((_request, response) => sendJson(response, {}));
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  expect(await terminal.run(line)).toMatchObject({ code: 64, stderr: expect.stringContaining(message) });
+  expect(requests).toEqual([]);
+});
+
 test("flags add to the maps of a file", async () => {
   const bodies: unknown[] = [];
   const { url, requests } = await startHostileService((_request, response, body) => {
@@ -59,4 +73,22 @@ test("flags add to the maps of a file", async () => {
   ]);
   const masks = requests.map(({ line }) => new URL(line.split(" ")[1] ?? "", url).searchParams.get("update_mask"));
   expect(masks).toEqual(["display_name,labels", null, "labels.x,labels.z"]);
+});
+
+test("standard input is read once, for all paths", async () => {
+  const bodies: unknown[] = [];
+  const { url, requests } = await startHostileService((_request, response, body) => {
+    bodies.push(JSON.parse(body));
+    sendJson(response, {});
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key } });
+  const updated = await terminal.run("update orgs/a/members/dora orgs/a/members/olive --file - --label x=y", {
+    input: "description: on call",
+  });
+  expect(updated.code).toBe(0);
+  expect(requests.map(({ line }) => line.split("?")[0])).toEqual([
+    "PATCH /iam/v1alpha/orgs/a/members/dora",
+    "PATCH /iam/v1alpha/orgs/a/members/olive",
+  ]);
+  expect(bodies).toEqual(Array(2).fill({ description: "on call", labels: { x: "y" } }));
 });

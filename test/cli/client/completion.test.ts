@@ -25,9 +25,14 @@ test("words are completed from the API, and names from the service", async () =>
   const org = company.org.name;
   expect(await complete("li")).toContain("list");
   expect(await complete("revoke-")).toEqual(["revoke-tokens"]);
+  expect(await complete("chan")).toEqual(["changes"]);
   expect(await complete(`get orgs/${org}/mem`)).toEqual([`orgs/${org}/members`]);
   expect(await complete(`get orgs/${org}/members/o`)).toEqual([`orgs/${org}/members/olive`]);
   expect(await complete(`get --org ${org} members/o`)).toEqual(["members/olive"]);
+  const [apiKey = "none"] = await complete(`get orgs/${org}/members/olive/apiKeys/`);
+  expect(apiKey).toMatch(/apiKeys\/[\w@-]+$/);
+  const typed = `orgs/${org}/members/olive/api-keys/`;
+  expect(await complete(`get ${typed}`)).toEqual([apiKey.replace(/.*\//, typed)]);
   expect(await complete(`create orgs/${org}/roleBindings/x --role-path roles/own`)).toContain("roles/owner");
   expect(await complete("list orgs --show-")).toEqual(["--show-deleted"]);
   expect(await complete("create members/x --type AP")).toEqual(["APPLICATION"]);

@@ -160,3 +160,17 @@ test("somebody signs out of a client that was deleted", async () => {
   expect(await terminal.run("logout")).toMatchObject({ code: 0, stderr: expect.stringContaining("is removed") });
   expect((await terminal.run("config --output json")).stdout.trim()).toBe("[]");
 });
+
+test("where no profile can be kept, nobody is asked to sign in, and the directory is named", async () => {
+  const terminal = await openTerminal();
+  const { url, requests } = await startHostileService((_request, response) => sendJson(response, {}));
+  await symlink(join(terminal.home, "nowhere"), join(terminal.home, ".config"));
+  const refused = {
+    code: 4,
+    stderr: expect.stringContaining(`${join(terminal.home, ".config/tenantry")} cannot be created: EEXIST\n`),
+  };
+  expect(await terminal.run(`login --server ${url}`)).toMatchObject(refused);
+  expect(await terminal.run(`login --server ${url} --with-key`, { answers: ["tenantry_k"] })).toMatchObject(refused);
+  expect(await terminal.run("config use acme")).toMatchObject(refused);
+  expect(requests).toEqual([]);
+});

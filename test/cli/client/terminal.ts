@@ -12,6 +12,7 @@ export interface TerminalOptions {
   readonly isTerminal?: boolean;
   /** What the person answers to questions, in their order. */
   readonly answers?: readonly string[];
+  /** Standard input, which can be read once. */
   readonly input?: string;
   readonly openBrowser?: (url: string) => Promise<void>;
   readonly edit?: (file: string) => Promise<void>;
@@ -43,6 +44,7 @@ export async function openTerminal(usual: TerminalOptions = {}): Promise<Termina
     async run(line, options = {}) {
       const { env = {}, isTerminal = true, answers = [], input = "", ...rest } = { ...usual, ...options };
       const left = [...answers];
+      const unread = [input];
       const printed = { stdout: "", stderr: "", shown: "" };
       const write = (stream: "stdout" | "stderr") => (text: string) => {
         printed[stream] += text;
@@ -61,7 +63,7 @@ export async function openTerminal(usual: TerminalOptions = {}): Promise<Termina
         signal: rest.signal ?? new AbortController().signal,
         print: write("stdout"),
         warn: write("stderr"),
-        readInput: () => Promise.resolve(input),
+        readInput: () => Promise.resolve(unread.shift() ?? ""),
         ask(question) {
           const answer = left.shift() ?? "";
           write("stderr")(`${question}${answer}\n`);

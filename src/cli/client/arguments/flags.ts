@@ -158,6 +158,14 @@ export function single({ values }: ParsedArguments, name: string): string | unde
   return given[0] === undefined ? undefined : String(given[0]);
 }
 
+/** Returns the value of `--limit`; undefined without it. @throws CommandError for what is no number of items. */
+export function limitOf(parsed: ParsedArguments): number | undefined {
+  const text = single(parsed, "limit");
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new CommandError(`--limit must be a whole number from 1 on, got ${JSON.stringify(text)}`);
+}
+
 export function isSet({ values }: ParsedArguments, name: string): boolean {
   return values.get(name)?.at(-1) === true;
 }

@@ -1,3 +1,5 @@
+import { countDifferences } from "../../../errors/nearest-names.ts";
+
 /** Returns what a mistyped word was probably meant to be; undefined if nothing is near. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const folded = fold(word);
@@ -24,21 +26,9 @@ export function fold(word: string): string {
   return word.replaceAll(/[-_]/g, "").toLowerCase();
 }
 
-/** Returns how many insertions, deletions, replacements and swaps of neighbours make one word of another. */
+/** Returns how many letters differ; infinitely many where nobody has mistyped one as the other. */
 function editDistance(one: string, other: string): number {
   // Nobody mistypes what is longer, and the time grows with the square.
   if (Math.abs(one.length - other.length) > 3 || one.length > 64) return Infinity;
-  let [beforePrevious, previous] = [[] as number[], Array.from({ length: other.length + 1 }, (_, index) => index)];
-  for (let i = 1; i <= one.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const cost = one[i - 1] === other[j - 1] ? 0 : 1;
-      let least = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + cost);
-      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      if (isSwap) least = Math.min(least, (beforePrevious[j - 2] ?? 0) + 1);
-      row.push(least);
-    }
-    [beforePrevious, previous] = [previous, row];
-  }
-  return previous[other.length] ?? Infinity;
+  return countDifferences(one, other);
 }

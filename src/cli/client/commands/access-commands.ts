@@ -1,6 +1,6 @@
 // Questions about access: may somebody do something, why, who may, and what may somebody.
 import { absolutePath } from "../arguments/field-values.ts";
-import { type Flag, type ParsedArguments, columnsFlag, limitFlag, single } from "../arguments/flags.ts";
+import { type Flag, type ParsedArguments, columnsFlag, limitFlag, limitOf, single } from "../arguments/flags.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import type { Connection } from "../credentials/connect.ts";
 import { recordOf, stringOf } from "../http/service-error.ts";
@@ -114,8 +114,8 @@ async function list(
 ): Promise<typeof exitCodes.done> {
   const method = { items, body: "*" };
   const request = { method: "POST", path: `/iam/v1alpha/access:${verb}`, body };
-  const limit = Number(single(parsed, "limit") ?? Infinity);
   const options = { format: formatOf(call, parsed), fields: [], columns: undefined, parent: "" };
+  const limit = limitOf(parsed);
   try {
     await printList(call.host, connection.service, { request, method, limit }, options);
   } catch (error) {

@@ -38,7 +38,10 @@ export function readConnectionFlags(parsed: ParsedArguments): ConnectionFlags {
   };
 }
 
-export async function connectTo({ host, store }: CommandCall, parsed: ParsedArguments): Promise<Connection> {
+/** @throws CommandError also for a wrong `--output`: told after a call, it would seem that nothing was changed. */
+export async function connectTo(call: CommandCall, parsed: ParsedArguments): Promise<Connection> {
+  formatOf(call, parsed);
+  const { host, store } = call;
   const connection = await connect(host, store, readConnectionFlags(parsed));
   const { isOperator, source, service } = connection;
   if (isOperator && host.isInteractive) host.warn(`As the operator of ${service.url}, by ${escapeText(source)}\n`);

@@ -14,6 +14,7 @@ import {
   isSet,
   isSwitch,
   limitFlag,
+  limitOf,
   noWaitFlag,
   parseArguments,
   single,
@@ -29,7 +30,7 @@ import type { Connection } from "../credentials/connect.ts";
 import type { Call } from "../http/service.ts";
 import { recordOf, stringOf } from "../http/service-error.ts";
 import { escapeText } from "../output/escape-text.ts";
-import { printItem } from "../output/print-items.ts";
+import { checkColumns, printItem } from "../output/print-items.ts";
 import { type CommandCall, connectTo, formatOf } from "./command.ts";
 import { confirmRemoval } from "./confirm-removal.ts";
 import { printList } from "./print-list.ts";
@@ -80,12 +81,17 @@ export async function runVerb(call: CommandCall, verb: string): Promise<ExitCode
   }
   const connection = await connectTo(call, parsed);
   const paths = parsed.positionals.map((each) => findMethod(contract, verb, each, connection.context));
-  for (const { method, segments } of paths) requireOwnFlags(contract, method, parsed, segments);
+  for (const { method, segments } of paths) {
+    requireOwnFlags(contract, method, parsed, segments);
+    requireColumns(call, method, parsed);
+  }
   await confirmRemoval(host, connection, paths, isSet(parsed, "yes") || isDryRun(parsed));
+  // Standard input can be read once, for all paths.
+  const written = await readFields(host, single(parsed, "file"));
   let code: ExitCode = exitCodes.done;
   for (const found of paths) {
     try {
-      code = Math.max(code, await runMethod(call, connection, found, parsed)) as ExitCode;
+      code = Math.max(code, await runMethod(call, connection, found, { parsed, written })) as ExitCode;
     } catch (error) {
       throw explainFailure(error, { contract, verb, found });
     }
@@ -127,19 +133,35 @@ function requireOwnFlags(
   );
 }
 
+/** @throws CommandError for a column that the answer does not have: told after the call, it would seem that nothing was changed. */
+function requireColumns(call: CommandCall, method: Method, parsed: ParsedArguments): void {
+  // Lists check theirs before they call. What answers nothing prints nothing.
+  if (method.items !== undefined || method.output === "Empty") return;
+  const fields = call.contract.messages[method.output ?? ""] ?? [];
+  checkColumns(formatOf(call, parsed), fields, single(parsed, "columns"));
+}
+
 function isDryRun(parsed: ParsedArguments): boolean {
   return isSet(parsed, "validate-only") || isSet(parsed, "dry-run");
+}
+
+/** What is given for all paths. */
+interface Given {
+  readonly parsed: ParsedArguments;
+  /** The fields of the file. */
+  readonly written: Readonly<Record<string, unknown>>;
 }
 
 async function runMethod(
   call: CommandCall,
   connection: Connection,
   found: FoundMethod,
-  parsed: ParsedArguments,
+  given: Given,
 ): Promise<ExitCode> {
   const { host, contract } = call;
   const { method, segments } = found;
-  const request = await buildCall(call, connection, found, parsed);
+  const { parsed } = given;
+  const request = buildCall(call, connection, found, given);
   const format = formatOf(call, parsed);
   const columns = single(parsed, "columns");
   const parent = segments.join("/");
@@ -173,33 +195,25 @@ function describeDone({ verb }: Method, isTried: boolean): string {
   return done[verb] ?? `Done: ${kebab(verb)}`;
 }
 
-function limitOf(parsed: ParsedArguments): number | undefined {
-  const text = single(parsed, "limit");
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new CommandError(`--limit must be a whole number from 1 on, got ${JSON.stringify(text)}`);
-}
-
 /** Makes the call of a method, of flags and of a file. */
-async function buildCall(
+function buildCall(
   { host, contract }: CommandCall,
   { context }: Connection,
   found: FoundMethod,
-  parsed: ParsedArguments,
-): Promise<Call> {
+  { parsed, written }: Given,
+): Call {
   const { method, segments } = found;
   const inOrg = segments[0] === "orgs" && segments[1] !== "-" ? segments[1] : undefined;
   const options: ReadingOptions = { contract, context: { ...context, org: inOrg ?? context.org }, now: host.now() };
   const resourceFields = method.resource === undefined ? [] : (contract.messages[method.resource] ?? []);
   const isOfResource = (field: Field): boolean => resourceFields.includes(field);
   const fields = fieldsOf(contract, method);
-  const given = await readFields(host, single(parsed, "file"));
-  const ofResource = readFieldValues(fields.filter(isOfResource), parsed, options, given);
+  const ofResource = readFieldValues(fields.filter(isOfResource), parsed, options, written);
   const ofRequest = readFieldValues(
     fields.filter((field) => !isOfResource(field)),
     parsed,
     options,
-    method.body === "*" ? given : {},
+    method.body === "*" ? written : {},
   );
   const request: Record<string, unknown> = { ...ofRequest.values };
   if (isDryRun(parsed)) request["validate_only"] = true;
@@ -210,10 +224,10 @@ async function buildCall(
     path: addressOf(method, segments),
     isRepeatable: method.http === "GET" || canRepeat,
   };
-  if (method.body === "*") return { ...common, body: { ...given, ...request } };
+  if (method.body === "*") return { ...common, body: { ...written, ...request } };
   if (method.body === "") return { ...common, query: toQuery(request) };
-  const body = { ...nameOfNew(contract, found, options), ...given, ...ofResource.values };
-  const mask = method.verb === "update" ? maskOf(given, ofResource.mask, parsed, fields) : [];
+  const body = { ...nameOfNew(contract, found, options), ...written, ...ofResource.values };
+  const mask = method.verb === "update" ? maskOf(written, ofResource.mask, parsed, fields) : [];
   if (method.verb === "update" && mask.length === 0) {
     throw new CommandError(
       `nothing to change is given: name a field, such as --${flagOf(fields[0] ?? { name: "name" })}`,

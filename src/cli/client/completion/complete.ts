@@ -1,9 +1,17 @@
 // Completes a line: commands and collections from the table of the API, names from the service.
 import { type Flag, aliasOf, fieldsOf, globalFlags } from "../arguments/flags.ts";
-import { commands, serviceCommands } from "../commands/all-commands.ts";
+import { commands } from "../commands/all-commands.ts";
+import { allCommands } from "../commands/help.ts";
 import { flagsOf } from "../commands/verb-command.ts";
 import type { Field } from "../contract/contract.ts";
-import { addressOf, collectionsBelow, methodsOfVerb, prefixesOf, splitPath, verbsOf } from "../contract/find-method.ts";
+import {
+  addressOf,
+  collectionsBelow,
+  methodAt,
+  methodsOfVerb,
+  prefixesOf,
+  splitPath,
+} from "../contract/find-method.ts";
 import { flagOf } from "../contract/names.ts";
 import { type Connection, connect } from "../credentials/connect.ts";
 import { recordOf, stringOf } from "../http/service-error.ts";
@@ -48,8 +56,7 @@ async function candidatesFor(call: CommandCall, line: Line): Promise<readonly st
   );
   if (flag !== undefined) return valuesOf(call, line, flag);
   if (word.startsWith("-")) return flags.map(({ name }) => `--${name}`);
-  if (command === undefined)
-    return [...verbsOf(call.contract), ...commands.map(({ name }) => name), ...Object.keys(serviceCommands)].toSorted();
+  if (command === undefined) return allCommands(call.contract).toSorted();
   return completePath(call, line, word);
 }
 
@@ -105,25 +112,10 @@ async function completePath(call: CommandCall, line: Line, word: string): Promis
   for (const prefix of prefixesOf(word, connection?.context ?? { org: undefined, project: undefined })) {
     const segments = [...prefix, ...typed];
     found.push(...collectionsBelow(call.contract, segments).map((each) => `${start}${each}`));
-    if (connection === undefined || !isCollection(call, segments)) continue;
+    if (connection === undefined) continue;
     found.push(...(await listNames(call, connection, segments)).map((each) => `${start}${each}`));
   }
   return [...new Set(found)];
-}
-
-function isCollection({ contract }: CommandCall, segments: readonly string[]): boolean {
-  return listMethod(contract, segments) !== undefined;
-}
-
-function listMethod(contract: CommandCall["contract"], segments: readonly string[]) {
-  return contract.methods.find(({ verb, path }) => {
-    const pattern = path.split("/");
-    return (
-      verb === "list" &&
-      pattern.length === segments.length &&
-      pattern.every((each, index) => each === "*" || each === segments[index])
-    );
-  });
 }
 
 async function namesIn(call: CommandCall, line: Line, segments: readonly string[]): Promise<readonly string[]> {
@@ -140,17 +132,18 @@ function connectFor({ host, store }: CommandCall, { before }: Line): Promise<Con
   return connect(host, store, flags, { timeoutMs, canRefresh: false }).catch(() => undefined);
 }
 
-/** Returns the names in a collection; those that have none are written with their ids. */
+/** Returns the names in a collection, none if it is no such; those that have none are written with their ids. */
 async function listNames(
   { contract }: CommandCall,
   { service }: Connection,
   segments: readonly string[],
 ): Promise<readonly string[]> {
-  const method = listMethod(contract, segments);
-  if (method?.items === undefined) return [];
+  const found = methodAt(contract, "list", segments);
+  if (found?.method.items === undefined) return [];
+  const path = addressOf(found.method, found.segments);
   const query = { page_size: String(most) };
-  const answer = await service.call({ method: "GET", path: addressOf(method, segments), query }).catch(() => undefined);
-  const items = recordOf(answer)?.[method.items];
+  const answer = await service.call({ method: "GET", path, query }).catch(() => undefined);
+  const items = recordOf(answer)?.[found.method.items];
   if (!Array.isArray(items)) return [];
   const names = items.map((item) => {
     const { name, id } = recordOf(item) ?? {};

@@ -48,8 +48,6 @@ export interface Contract {
   readonly methods: readonly Method[];
   /** The fields of the messages that methods return or take as bodies. */
   readonly messages: Readonly<Record<string, readonly Field[]>>;
-  /** What resources are, by their message. */
-  readonly resources: Readonly<Record<string, string>>;
   /** For resources that are named after another one, the field with its path, and its collections: `member_path`, `orgs/*\/members/*`. */
   readonly namedBy: Readonly<Record<string, readonly [field: string, path: string]>>;
 }

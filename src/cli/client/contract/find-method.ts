@@ -36,15 +36,20 @@ export function methodsOfVerb({ methods }: Contract, verb: string): readonly Met
  */
 export function findMethod(contract: Contract, verb: string, path: string, context: PathContext): FoundMethod {
   const given = splitPath(path);
-  const methods = methodsOfVerb(contract, verb);
   for (const prefix of prefixesOf(path, context)) {
-    const segments = [...prefix, ...given];
-    for (const method of methods) {
-      const found = match(method, segments);
-      if (found !== undefined) return found;
-    }
+    const found = methodAt(contract, verb, [...prefix, ...given]);
+    if (found !== undefined) return found;
   }
   throw explain(contract, verb, given, context);
+}
+
+/** Returns the method of a verb at a path from the platform on; undefined if there is none. */
+export function methodAt(contract: Contract, verb: string, segments: readonly string[]): FoundMethod | undefined {
+  for (const method of methodsOfVerb(contract, verb)) {
+    const found = match(method, segments);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /**

@@ -1,9 +1,10 @@
 // Files that only their owner can read and change, because they have secrets.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { makeDirectory } from "../../../files/make-directory.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 
 const maxBytes = 1_048_576;
@@ -36,9 +37,19 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
   }
 }
 
+/** Makes a directory of mode 0700, and those above it that are missing. @throws CommandError if that is not possible. */
+export async function makePrivateDirectory(directory: string): Promise<void> {
+  try {
+    await makeDirectory(directory, 0o700);
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw unsafe(`${directory} cannot be created: ${why}`, "XDG_CONFIG_HOME names another place for profiles");
+  }
+}
+
 /** Writes a file of mode 0600, whole or not at all. Its directory is created with mode 0700. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makePrivateDirectory(dirname(path));
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
     const file = await open(temporary, "wx", 0o600);
@@ -63,7 +74,7 @@ const lockWaitMs = 30_000;
  */
 export async function whileLocked<T>(path: string, run: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makePrivateDirectory(dirname(path));
   const deadline = performance.now() + lockWaitMs;
   for (;;) {
     const file = await open(lock, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {

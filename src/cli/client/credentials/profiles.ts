@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CommandError, exitCodes } from "../command-error.ts";
 import type { Host } from "../host.ts";
 import { recordOf, stringOf } from "../http/service-error.ts";
-import { readPrivateFile, whileLocked, writePrivateFile } from "./private-file.ts";
+import { makePrivateDirectory, readPrivateFile, whileLocked, writePrivateFile } from "./private-file.ts";
 
 export interface Profile {
   readonly url: string;
@@ -37,6 +37,8 @@ export type Secret =
 export interface ProfileStore {
   readonly directory: string;
   readonly read: () => Promise<Profiles>;
+  /** Makes the directories of profiles and secrets. @throws CommandError if nothing can be kept there. */
+  readonly prepare: () => Promise<void>;
   /** Changes the profiles, while no other process does. */
   readonly change: (change: (profiles: Profiles) => Profiles) => Promise<void>;
   /** Returns the secret of a profile; undefined if there is none that is of the service with this address. */
@@ -58,6 +60,8 @@ export function createProfileStore({ env, homeDirectory }: Pick<Host, "env" | "h
   return {
     directory,
     read,
+    // The lock is a file beside the profiles.
+    prepare: () => whileLocked(config, () => makePrivateDirectory(join(directory, "credentials"))),
     change: (change) => whileLocked(config, async () => writePrivateFile(config, formatProfiles(change(await read())))),
     async readSecret(name, url) {
       const file = secretOf(name);

@@ -34,6 +34,8 @@ export const loginCommand: Command = {
     const [org, project] = [checkSegment(flags.org, "--org"), checkSegment(flags.project, "--project")];
     const known = flags.profile === undefined ? undefined : (await store.read()).profiles.get(checkName(flags.profile));
     const url = namedServer(host, flags) ?? known?.url ?? (await currentUrl(store)) ?? defaultUrl;
+    // Nobody should sign in for what cannot be kept.
+    await store.prepare();
     const secret = isSet(parsed, "with-key")
       ? { apiKey: await readKey(host) }
       : await signInWithBrowser(host, url, isSet(parsed, "no-browser"));

@@ -38,6 +38,11 @@ export interface ItemPrinter {
   readonly end: () => void;
 }
 
+/** Checks the value of `--columns` before a call whose answer `printItem` prints. @throws CommandError as it does. */
+export function checkColumns(format: Format, fields: readonly Field[], columns: string | undefined): void {
+  if (columns !== undefined && (format === "table" || format === "csv")) columnsOf(known(fields), columns, "", 0);
+}
+
 export function writeJson(value: unknown): string {
   return `${escapeJson(JSON.stringify(value, null, 2))}\n`;
 }
@@ -53,7 +58,7 @@ export function printItem(host: Host, value: unknown, { format, fields, columns,
       return host.print(writeYaml(value));
     case "table":
       if (columns === undefined) return host.print(describeItem(item, fields, host.now()));
-      return host.print(createTable(columnsOf(fields, columns, parent, host.now()), widthOf(host))([item]));
+      return host.print(createTable(columnsOf(known(fields), columns, parent, host.now()), widthOf(host))([item]));
     case "name":
       return host.print(`${nameOf(item)}\n`);
     case "csv": {
