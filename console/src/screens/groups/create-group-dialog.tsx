@@ -1,5 +1,4 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { GroupsService } from "../../../../gen/iam/v1alpha/group_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -14,7 +13,6 @@ interface CreateGroupDialogProps {
 
 export function CreateGroupDialog({ org, open, onClose }: CreateGroupDialogProps) {
   const create = useMutation(GroupsService.method.createGroup);
-  const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
     const group = {
       name: valueOf(form, "name"),
@@ -22,7 +20,6 @@ export function CreateGroupDialog({ org, open, onClose }: CreateGroupDialogProps
       description: valueOf(form, "description"),
     };
     await create.mutateAsync({ parentPath: org, group });
-    await queryClient.invalidateQueries();
   };
   return (
     <FormDialog

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient, keepPreviousData } from "@tanstack/react-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { type GroupMember, GroupMembersService } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
@@ -28,7 +28,6 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
   const members = useQuery(GroupMembersService.method.listGroupMembers, request, options);
   const [removing, setRemoving] = useState<GroupMember>();
   const remove = useMutation(GroupMembersService.method.deleteGroupMember);
-  const queryClient = useQueryClient();
   const path = removing?.path ?? "";
   const columns: readonly Column<GroupMember>[] = [
     { title: texts.columns.name, cell: (row) => <PathLink path={row.memberPath} name={row.displayName || row.name} /> },
@@ -71,10 +70,7 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
         open={removing !== undefined}
         onClose={() => setRemoving(undefined)}
         onPreview={async () => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path });
-          await queryClient.invalidateQueries();
-        }}
+        onSubmit={() => remove.mutateAsync({ path })}
       />
     </>
   );

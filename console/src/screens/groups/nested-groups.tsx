@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { GroupMembersService, type Subgroup } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
@@ -20,7 +19,6 @@ export function NestedGroups({ group, permissions }: NestedGroupsProps) {
   const nested = useQuery(GroupMembersService.method.listSubgroups, request, { retry: false });
   const [removing, setRemoving] = useState<Subgroup>();
   const remove = useMutation(GroupMembersService.method.deleteSubgroup);
-  const queryClient = useQueryClient();
   const path = removing?.path ?? "";
   return (
     <>
@@ -58,10 +56,7 @@ export function NestedGroups({ group, permissions }: NestedGroupsProps) {
         open={removing !== undefined}
         onClose={() => setRemoving(undefined)}
         onPreview={async () => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path });
-          await queryClient.invalidateQueries();
-        }}
+        onSubmit={() => remove.mutateAsync({ path })}
       />
     </>
   );

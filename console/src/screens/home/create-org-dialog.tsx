@@ -1,5 +1,4 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { OrgsService } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -13,7 +12,6 @@ interface CreateOrgDialogProps {
 
 export function CreateOrgDialog({ open, onClose, onCreated }: CreateOrgDialogProps) {
   const create = useMutation(OrgsService.method.createOrg);
-  const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
     const org = {
       name: valueOf(form, "name"),
@@ -21,7 +19,6 @@ export function CreateOrgDialog({ open, onClose, onCreated }: CreateOrgDialogPro
       description: valueOf(form, "description"),
     };
     const { path } = await create.mutateAsync({ org });
-    await queryClient.invalidateQueries();
     onCreated(path);
   };
   return (

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { IdentitiesService, type Identity, Identity_StateSchema } from "../../../../gen/iam/v1alpha/identity_pb.ts";
 import { texts } from "../../texts/texts.ts";
@@ -20,7 +19,6 @@ export function MemberIdentities({ path, permissions }: TabProps) {
   );
   const [unlinking, setUnlinking] = useState<Identity>();
   const remove = useMutation(IdentitiesService.method.deleteIdentity);
-  const queryClient = useQueryClient();
   const columns: readonly Column<Identity>[] = [
     { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
     { title: texts.columns.provider, wide: true, cell: (row) => <bdi>{row.issuer}</bdi> },
@@ -67,10 +65,7 @@ export function MemberIdentities({ path, permissions }: TabProps) {
         kind="danger"
         open={unlinking !== undefined}
         onClose={() => setUnlinking(undefined)}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path: unlinking?.path ?? "" });
-          await queryClient.invalidateQueries();
-        }}
+        onSubmit={() => remove.mutateAsync({ path: unlinking?.path ?? "" })}
       />
     </>
   );

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
 import { texts } from "../../texts/texts.ts";
@@ -19,7 +18,6 @@ export function MemberKeys({ path, permissions }: TabProps) {
   const [made, setMade] = useState<ApiKey>();
   const [deleting, setDeleting] = useState<ApiKey>();
   const remove = useMutation(ApiKeysService.method.deleteApiKey);
-  const queryClient = useQueryClient();
   const columns: readonly Column<ApiKey>[] = [
     { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
     { title: texts.columns.prefix, wide: true, cell: (row) => <code>{row.prefix}…</code> },
@@ -75,10 +73,7 @@ export function MemberKeys({ path, permissions }: TabProps) {
         kind="danger"
         open={deleting !== undefined}
         onClose={() => setDeleting(undefined)}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path: deleting?.path ?? "" });
-          await queryClient.invalidateQueries();
-        }}
+        onSubmit={() => remove.mutateAsync({ path: deleting?.path ?? "" })}
       />
     </>
   );

@@ -1,5 +1,4 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { ProjectsService } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -14,7 +13,6 @@ interface CreateProjectDialogProps {
 
 export function CreateProjectDialog({ org, open, onClose }: CreateProjectDialogProps) {
   const create = useMutation(ProjectsService.method.createProject);
-  const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
     const project = {
       name: valueOf(form, "name"),
@@ -22,7 +20,6 @@ export function CreateProjectDialog({ org, open, onClose }: CreateProjectDialogP
       description: valueOf(form, "description"),
     };
     await create.mutateAsync({ parentPath: org, project });
-    await queryClient.invalidateQueries();
   };
   return (
     <FormDialog
