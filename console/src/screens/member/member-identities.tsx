@@ -3,18 +3,18 @@ import { useState } from "react";
 import { IdentitiesService, type Identity, Identity_StateSchema } from "../../../../gen/iam/v1alpha/identity_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
+import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 /** The accounts elsewhere with which a member signs in. */
-export function MemberIdentities({ path, permissions }: TabProps) {
+export function MemberIdentities({ path: member, permissions }: TabProps) {
   const identities = useQuery(
     IdentitiesService.method.listIdentities,
-    { parentPath: path, pageSize: 1_000 },
+    { parentPath: member, pageSize: 1_000 },
     { retry: false },
   );
   const [unlinking, setUnlinking] = useState<Identity>();
@@ -54,18 +54,12 @@ export function MemberIdentities({ path, permissions }: TabProps) {
           )
         }
       </Answered>
-      <FormDialog
-        title={
-          <>
-            {texts.delete} <bdi>{unlinking?.displayName}</bdi>?
-          </>
-        }
+      <RemovalDialog
+        words={texts.delete}
         intro={texts.member.unlinkIntro}
-        submit={texts.delete}
-        kind="danger"
-        open={unlinking !== undefined}
+        removed={unlinking}
         onClose={() => setUnlinking(undefined)}
-        onSubmit={() => remove.mutateAsync({ path: unlinking?.path ?? "" })}
+        onRemove={(path) => remove.mutateAsync({ path })}
       />
     </>
   );
