@@ -1,9 +1,11 @@
 // Benchmarks a log of many entries: pages of it, the start of a server, and the removal of old months while somebody writes. Run with
-// `npm run bench:log` or `npm run bench:log -- --entries 1000000 --plans`. The entries are of one org, over the last twelve months. A million
-// takes some 700 MB on the disk.
+// `npm run bench:log` or `npm run bench:log -- --entries 1000000 --rounds 5`. The entries are of one org, over the last twelve months. A
+// million takes some 700 MB on the disk.
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { quantile } from "./figures.ts";
+import { openDatabase } from "../src/database/database.ts";
+import { dropPartitions } from "../src/database/partitions.ts";
+import { median } from "./figures.ts";
 import { startPostgres, startService } from "./start-bench.ts";
 
 const { values } = parseArgs({
@@ -110,7 +112,7 @@ async function readPages(): Promise<void> {
           await service.call(`${parent}?${query.toString()}`);
           times.push(performance.now() - startedAt);
         }
-        const [usual, longest] = [quantile(times, 0.5), Math.max(...times)].map((ms) => ms.toFixed(1).padStart(8));
+        const [usual, longest] = [median(times), Math.max(...times)].map((ms) => ms.toFixed(1).padStart(8));
         console.log(`${`${parent}, ${name}, ${order}`.padEnd(80)}${usual}${longest}`);
       }
     }
@@ -119,8 +121,6 @@ async function readPages(): Promise<void> {
 
 /** Removes months as a server does while somebody writes, and says how long the writes took. */
 async function dropMonths(): Promise<void> {
-  const { openDatabase } = await import("../src/database/database.ts");
-  const { dropPartitions } = await import("../src/database/partitions.ts");
   const database = openDatabase({
     connection: { connectionString: postgres.databaseUrl },
     maxReadConnections: 2,
@@ -143,7 +143,7 @@ async function dropMonths(): Promise<void> {
   ending.abort();
   await writing;
   await database.close();
-  const [usual, longest] = [quantile(times, 0.5), Math.max(...times)].map((each) => each.toFixed(1));
+  const [usual, longest] = [median(times), Math.max(...times)].map((each) => each.toFixed(1));
   console.log(
     `${dropped.length} months were removed in ${ms} ms; of ${times.length} writes meanwhile, the median took ${usual} ms and the longest ${longest} ms`,
   );

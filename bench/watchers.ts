@@ -7,6 +7,7 @@ import { ChangesService } from "../gen/iam/v1alpha/change_pb.ts";
 import { GroupsService } from "../gen/iam/v1alpha/group_pb.ts";
 import { OrgsService } from "../gen/iam/v1alpha/org_pb.ts";
 import { withService } from "../scripts/with-service.ts";
+import { median } from "./figures.ts";
 
 const count = Number(process.argv[2] ?? 500);
 const changes = 20;
@@ -69,10 +70,7 @@ await withService(async ({ url, key, pid }) => {
     await until(() => arrived.changes === count * (index + 1));
     times.push(performance.now() - startedAt);
   }
-  times.sort((one, other) => one - other);
-  console.log(
-    `a change is at all of them after ${times[changes / 2]?.toFixed(0)} ms, with its write (median of ${changes})`,
-  );
+  console.log(`a change is at all of them after ${median(times).toFixed(0)} ms, with its write (median of ${changes})`);
   console.log(`${((kilobytes() - before) / count).toFixed(0)} kB each then`);
   abort.abort();
 });

@@ -70,8 +70,10 @@ async function buyToken(
   wanted: string | undefined,
 ): Promise<BrowserResponse> {
   const cookie = readCookie(request);
-  const session = cookie === undefined ? undefined : await browserSessions.find(cookie);
-  const choices = cookie === undefined ? [] : await signInChoices.find(cookie);
+  const [session, choices] =
+    cookie === undefined
+      ? [undefined, []]
+      : await Promise.all([browserSessions.find(cookie), signInChoices.find(cookie)]);
   const choose = choices.length > 0 ? { choose: "/sign-in/choice" } : {};
   if (session === undefined) {
     throw new SignInRequired("this browser is not signed in, or its sign-in has ended", choose.choose ?? "/sign-in");

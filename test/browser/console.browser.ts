@@ -166,8 +166,15 @@ describe("members", () => {
     expect(await page.getByRole("main").textContent()).toContain('{"name":"ci"}');
     await page.getByRole("button", { name: "I have it" }).click();
     expect(await page.content()).not.toContain(secret);
+    // Without a display name, the question before a deletion has its name.
+    await place.api.apiKeys.updateApiKey({
+      path: `${acme}/members/deployer/apiKeys/ci`,
+      apiKey: { displayName: "" },
+      updateMask: { paths: ["display_name"] },
+    });
+    await page.reload();
     await page.getByRole("button", { name: "Delete ci" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog", { name: "Delete ci?" }).getByRole("button", { name: "Delete" }).click();
     await page.getByText("No API keys.").waitFor();
     const after = await fetch(`${place.url}/iam/v1alpha/me`, { headers: { authorization: `Bearer ${secret}` } });
     expect(after.status).toBe(401);

@@ -339,8 +339,11 @@ test("answers the same over HTTP/2", async () => {
   const member = await newMember();
   const session = await openHttp2(place.servers[1].url);
   onTestFinished(() => session.close());
-  const head = { ":method": "POST", ":path": "/console/session", ...usual };
-  const { status, body } = await callHttp2(session, { ...head, cookie: await signIn(member) });
-  // The client sends no body, which is no JSON.
+  const head = { ":method": "POST", ":path": "/console/session", ...usual, cookie: await signIn(member) };
+  const bought = await callHttp2(session, head, "{}");
+  const sold = { access_token: expect.any(String), member: member.path };
+  expect([bought.status, JSON.parse(bought.body)]).toEqual([200, expect.objectContaining(sold)]);
+  // Without a body, which is no JSON.
+  const { status, body } = await callHttp2(session, head);
   expect([status, JSON.parse(body)]).toEqual([400, { error: expect.objectContaining({ status: "INVALID_ARGUMENT" }) }]);
 });

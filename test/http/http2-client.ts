@@ -14,8 +14,16 @@ export async function openHttp2(url: string): Promise<ClientHttp2Session> {
   return session;
 }
 
-/** Rejects if the stream is reset before its end. */
-export async function callHttp2(session: ClientHttp2Session, headers: OutgoingHttpHeaders): Promise<Http2Answer> {
+/**
+ * Rejects if the stream is reset before its end.
+ *
+ * @param sent the body. GET has none: its stream has ended when it begins.
+ */
+export async function callHttp2(
+  session: ClientHttp2Session,
+  headers: OutgoingHttpHeaders,
+  sent?: string,
+): Promise<Http2Answer> {
   const stream = session.request(headers);
   let answered: Readonly<Record<string, unknown>> = {};
   let body = "";
@@ -24,7 +32,7 @@ export async function callHttp2(session: ClientHttp2Session, headers: OutgoingHt
   stream.on("data", (chunk: string) => (body += chunk));
   stream.on("error", () => undefined);
   const closed = new Promise<void>((resolve) => stream.once("close", () => resolve()));
-  stream.end();
+  stream.end(sent);
   await closed;
   const status = answered[":status"];
   if (stream.rstCode !== 0 || status === undefined) throw new Error("the stream was cut");

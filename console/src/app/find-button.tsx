@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { texts } from "../texts/texts.ts";
 import { Button } from "../ui/button.tsx";
 
@@ -9,20 +9,19 @@ const FindDialog = lazy(async () => ({ default: (await import("./find-dialog.tsx
 export function FindButton() {
   const [open, setOpen] = useState(false);
   const [wanted, setWanted] = useState(false);
-  const show = (): void => {
+  const show = useCallback((): void => {
     setWanted(true);
     setOpen(true);
-  };
+  }, []);
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      setWanted(true);
-      setOpen(true);
+      show();
     };
     document.addEventListener("keydown", listen);
     return () => document.removeEventListener("keydown", listen);
-  }, []);
+  }, [show]);
   return (
     <>
       <Button kind="quiet" aria-keyshortcuts="Control+K" onClick={show}>

@@ -23,50 +23,36 @@ const toPick = ({ path, name, displayName }: Named, note = name): Pick => ({
   note,
 });
 
+/** Asks while a field is open, and shows what was found before until there is more. */
+const searching = (open: boolean) => ({ enabled: open, retry: false, placeholderData: keepPreviousData });
+
 /** Finds members and groups of an org. */
 export function useSubjectChoices(org: string, words: string, open: boolean): readonly Pick[] {
-  const request = { parentPath: org, pageSize, filter: toFilter(words) };
-  const options = { enabled: open, retry: false, placeholderData: keepPreviousData };
-  const members = useQuery(MembersService.method.listMembers, request, options);
-  const groups = useQuery(GroupsService.method.listGroups, request, options);
-  return [
-    ...(members.data?.members ?? []).map((member) => toPick(member)),
-    ...(groups.data?.groups ?? []).map((group) => toPick(group, texts.kinds.group)),
-  ];
+  const members = useMemberChoices(org, words, open);
+  const groups = useGroupChoices(org, words, open);
+  return [...members, ...groups.map((group) => ({ ...group, note: texts.kinds.group }))];
 }
 
 /** Finds members of an org. */
 export function useMemberChoices(org: string, words: string, open: boolean): readonly Pick[] {
   const request = { parentPath: org, pageSize, filter: toFilter(words) };
-  const { data } = useQuery(MembersService.method.listMembers, request, {
-    enabled: open,
-    retry: false,
-    placeholderData: keepPreviousData,
-  });
+  const { data } = useQuery(MembersService.method.listMembers, request, searching(open));
   return (data?.members ?? []).map((member) => toPick(member));
 }
 
 /** Finds the org itself and its projects. */
 export function useResourceChoices(org: string, words: string, open: boolean): readonly Pick[] {
   const request = { parentPath: org, pageSize, filter: toFilter(words) };
-  const { data } = useQuery(ProjectsService.method.listProjects, request, {
-    enabled: open,
-    retry: false,
-    placeholderData: keepPreviousData,
-  });
+  const { data } = useQuery(ProjectsService.method.listProjects, request, searching(open));
   const whole = { value: org, label: texts.why.wholeOrg, note: org };
   return [...(words === "" ? [whole] : []), ...(data?.projects ?? []).map((project) => toPick(project))];
 }
 
 /** Finds roles that can be granted in an org: its own, and those that are the same everywhere. */
 export function useRoleChoices(org: string, words: string, open: boolean): readonly Pick[] {
-  const options = { enabled: open, retry: false, placeholderData: keepPreviousData };
-  const predefined = useQuery(RolesService.method.listRoles, { pageSize: 1_000 }, options);
-  const custom = useQuery(
-    RolesService.method.listRoles,
-    { parentPath: org, pageSize, filter: toFilter(words) },
-    options,
-  );
+  const predefined = useQuery(RolesService.method.listRoles, { pageSize: 1_000 }, searching(open));
+  const request = { parentPath: org, pageSize, filter: toFilter(words) };
+  const custom = useQuery(RolesService.method.listRoles, request, searching(open));
   const wanted = words.toLowerCase();
   const everywhere = (predefined.data?.roles ?? []).filter(({ name, displayName }) =>
     `${name} ${displayName}`.toLowerCase().includes(wanted),
@@ -77,8 +63,7 @@ export function useRoleChoices(org: string, words: string, open: boolean): reado
 /** Finds groups of an org. */
 export function useGroupChoices(org: string, words: string, open: boolean): readonly Pick[] {
   const request = { parentPath: org, pageSize, filter: toFilter(words) };
-  const options = { enabled: open, retry: false, placeholderData: keepPreviousData };
-  const { data } = useQuery(GroupsService.method.listGroups, request, options);
+  const { data } = useQuery(GroupsService.method.listGroups, request, searching(open));
   return (data?.groups ?? []).map((group) => toPick(group));
 }
 

@@ -13,7 +13,6 @@ export const texts = {
   cancel: "Cancel",
   create: "Create",
   delete: "Delete",
-  save: "Save",
   copy: "Copy",
   copied: "Copied",
   none: "None",
@@ -65,7 +64,6 @@ export const texts = {
     who: "Who",
     time: "Time",
     what: "What",
-    resource: "Resource",
   },
   fields: {
     name: "Name",

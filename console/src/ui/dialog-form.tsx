@@ -1,5 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { Form } from "@base-ui/react/form";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState, type SubmitEvent } from "react";
 import { type Problem, readProblem, restOf } from "../calls/read-problem.ts";
 import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
@@ -30,6 +31,7 @@ export function DialogForm({
   onPreview,
   children,
 }: FormDialogProps) {
+  const queryClient = useQueryClient();
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
   const [shown, setShown] = useState<Shown>();
@@ -40,6 +42,7 @@ export function DialogForm({
       return;
     }
     await onSubmit(form);
+    await queryClient.invalidateQueries();
     onClose();
   };
   const handle = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {

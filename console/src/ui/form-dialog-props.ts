@@ -11,7 +11,7 @@ export interface FormDialogProps {
   readonly fields?: readonly string[];
   readonly open: boolean;
   readonly onClose: () => void;
-  /** Makes the call. What it throws is shown, and the dialog stays. */
+  /** Makes the call. What it throws is shown, and the dialog stays. After it, what screens show is read again, and the dialog closes. */
   readonly onSubmit: (form: FormData) => Promise<unknown>;
   /**
    * Asks what the call would do to access, without making it. If it is given, the form shows that first, and makes the call only after

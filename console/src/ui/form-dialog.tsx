@@ -2,7 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { DialogForm } from "./dialog-form.tsx";
 import type { FormDialogProps } from "./form-dialog-props.ts";
 
-/** A form in a dialog, which closes when the service has done what it asks for. */
+/** A form in a dialog, which closes when the service has done what it asks for and what screens show has been read again. */
 export function FormDialog(props: FormDialogProps) {
   const { title, open, onClose } = props;
   return (

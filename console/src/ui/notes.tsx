@@ -1,4 +1,3 @@
-import { useQueryErrorResetBoundary } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { readProblem } from "../calls/read-problem.ts";
 import { texts } from "../texts/texts.ts";
@@ -14,15 +13,10 @@ export function Loading() {
 
 /** Says what the service says about a call that failed. */
 export function ErrorNote({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) {
-  const { reset } = useQueryErrorResetBoundary();
-  const again = (): void => {
-    reset();
-    retry?.();
-  };
   return (
     <div className="note problem" role="alert">
       <p>{readProblem(error).message}</p>
-      {retry === undefined ? null : <Button onClick={again}>{texts.tryAgain}</Button>}
+      {retry === undefined ? null : <Button onClick={retry}>{texts.tryAgain}</Button>}
     </div>
   );
 }

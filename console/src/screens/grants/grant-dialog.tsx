@@ -1,6 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { RoleBindingsService } from "../../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
@@ -26,7 +25,6 @@ const longestName = 64;
 /** Grants a role, after it has shown who gains what. */
 export function GrantDialog({ org, on, open, onClose }: GrantDialogProps) {
   const create = useMutation(RoleBindingsService.method.createRoleBinding);
-  const queryClient = useQueryClient();
   const request = (form: FormData, validateOnly: boolean) => ({
     parentPath: on,
     roleBinding: readGrant(form),
@@ -40,10 +38,7 @@ export function GrantDialog({ org, on, open, onClose }: GrantDialogProps) {
       open={open}
       onClose={onClose}
       onPreview={async (form) => (await create.mutateAsync(request(form, true))).accessPreview}
-      onSubmit={async (form) => {
-        await create.mutateAsync(request(form, false));
-        await queryClient.invalidateQueries();
-      }}
+      onSubmit={(form) => create.mutateAsync(request(form, false))}
     >
       <GrantFields org={org} />
     </FormDialog>

@@ -1,5 +1,4 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type RoleBinding, RoleBindingsService } from "../../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
@@ -23,7 +22,6 @@ interface RemoveGrantButtonProps extends Asked {
 export function RemoveGrantButton({ binding, who, permissions }: RemoveGrantButtonProps) {
   const [asked, setAsked] = useState<Asked>();
   const remove = useMutation(RoleBindingsService.method.deleteRoleBinding);
-  const queryClient = useQueryClient();
   const role = nameOf(binding.rolePath);
   const { path = "", etag = "", rolePath = "" } = asked?.binding ?? {};
   return (
@@ -48,10 +46,7 @@ export function RemoveGrantButton({ binding, who, permissions }: RemoveGrantButt
         open={asked !== undefined}
         onClose={() => setAsked(undefined)}
         onPreview={async () => (await remove.mutateAsync({ path, etag, validateOnly: true })).accessPreview}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path, etag });
-          await queryClient.invalidateQueries();
-        }}
+        onSubmit={() => remove.mutateAsync({ path, etag })}
       />
     </>
   );

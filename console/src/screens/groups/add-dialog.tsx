@@ -1,6 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { GroupMembersService } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
 import { useGroupChoices, useMemberChoices } from "../../calls/use-choices.ts";
@@ -20,7 +19,6 @@ interface AddDialogProps {
 export function AddDialog({ org, group, adding, onClose }: AddDialogProps) {
   const addMember = useMutation(GroupMembersService.method.createGroupMember);
   const nest = useMutation(GroupMembersService.method.createSubgroup);
-  const queryClient = useQueryClient();
   const send = async (form: FormData, validateOnly: boolean) => {
     if (adding === "group") {
       return nest.mutateAsync({
@@ -45,10 +43,7 @@ export function AddDialog({ org, group, adding, onClose }: AddDialogProps) {
       open={adding !== undefined}
       onClose={onClose}
       onPreview={async (form) => (await send(form, true)).accessPreview}
-      onSubmit={async (form) => {
-        await send(form, false);
-        await queryClient.invalidateQueries();
-      }}
+      onSubmit={(form) => send(form, false)}
     >
       {adding === "group" ? <GroupField org={org} /> : <MemberFields org={org} />}
     </FormDialog>

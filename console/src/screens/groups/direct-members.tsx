@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient, keepPreviousData } from "@tanstack/react-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { type GroupMember, GroupMembersService } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
@@ -7,11 +7,11 @@ import { Member_StateSchema } from "../../../../gen/iam/v1alpha/member_pb.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -28,8 +28,6 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
   const members = useQuery(GroupMembersService.method.listGroupMembers, request, options);
   const [removing, setRemoving] = useState<GroupMember>();
   const remove = useMutation(GroupMembersService.method.deleteGroupMember);
-  const queryClient = useQueryClient();
-  const path = removing?.path ?? "";
   const columns: readonly Column<GroupMember>[] = [
     { title: texts.columns.name, cell: (row) => <PathLink path={row.memberPath} name={row.displayName || row.name} /> },
     { title: texts.columns.state, wide: true, cell: (row) => <StateBadge of={Member_StateSchema} value={row.state} /> },
@@ -64,17 +62,12 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
           </>
         )}
       </Answered>
-      <FormDialog
-        title={`${texts.groups.remove} ${removing?.displayName ?? ""}?`}
-        submit={texts.groups.remove}
-        kind="danger"
-        open={removing !== undefined}
+      <RemovalDialog
+        words={texts.groups.remove}
+        removed={removing}
         onClose={() => setRemoving(undefined)}
-        onPreview={async () => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path });
-          await queryClient.invalidateQueries();
-        }}
+        onPreview={async (path) => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
+        onRemove={(path) => remove.mutateAsync({ path })}
       />
     </>
   );

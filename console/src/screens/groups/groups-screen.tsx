@@ -51,7 +51,7 @@ const treeColumns: readonly Column<TreeLine>[] = [
   {
     title: texts.columns.name,
     cell: ({ group, depth }) => (
-      <span className="branch" style={{ paddingInlineStart: `${depth * 1.5}rem` }}>
+      <span style={{ paddingInlineStart: `${depth * 1.5}rem` }}>
         {depth === 0 ? null : (
           <span className="quiet-text">
             <span aria-hidden="true">└ </span>

@@ -1,13 +1,12 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { GroupMembersService, type Subgroup } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 
 interface NestedGroupsProps {
   readonly group: string;
@@ -20,8 +19,6 @@ export function NestedGroups({ group, permissions }: NestedGroupsProps) {
   const nested = useQuery(GroupMembersService.method.listSubgroups, request, { retry: false });
   const [removing, setRemoving] = useState<Subgroup>();
   const remove = useMutation(GroupMembersService.method.deleteSubgroup);
-  const queryClient = useQueryClient();
-  const path = removing?.path ?? "";
   return (
     <>
       <Answered of={nested}>
@@ -51,17 +48,12 @@ export function NestedGroups({ group, permissions }: NestedGroupsProps) {
           )
         }
       </Answered>
-      <FormDialog
-        title={`${texts.groups.remove} ${removing?.displayName ?? ""}?`}
-        submit={texts.groups.remove}
-        kind="danger"
-        open={removing !== undefined}
+      <RemovalDialog
+        words={texts.groups.remove}
+        removed={removing}
         onClose={() => setRemoving(undefined)}
-        onPreview={async () => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path });
-          await queryClient.invalidateQueries();
-        }}
+        onPreview={async (path) => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
+        onRemove={(path) => remove.mutateAsync({ path })}
       />
     </>
   );

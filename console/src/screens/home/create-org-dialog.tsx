@@ -1,9 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { OrgsService } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
 
 interface CreateOrgDialogProps {
   readonly open: boolean;
@@ -13,15 +12,8 @@ interface CreateOrgDialogProps {
 
 export function CreateOrgDialog({ open, onClose, onCreated }: CreateOrgDialogProps) {
   const create = useMutation(OrgsService.method.createOrg);
-  const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
-    const org = {
-      name: valueOf(form, "name"),
-      displayName: valueOf(form, "display_name"),
-      description: valueOf(form, "description"),
-    };
-    const { path } = await create.mutateAsync({ org });
-    await queryClient.invalidateQueries();
+    const { path } = await create.mutateAsync({ org: readNamed(form) });
     onCreated(path);
   };
   return (
@@ -29,14 +21,12 @@ export function CreateOrgDialog({ open, onClose, onCreated }: CreateOrgDialogPro
       title={texts.orgs.create}
       intro={texts.orgs.createIntro}
       submit={texts.create}
-      fields={["name", "display_name", "description"]}
+      fields={namedFields}
       open={open}
       onClose={onClose}
       onSubmit={submit}
     >
-      <TextField name="name" label={texts.fields.name} hint={texts.fields.nameHint} />
-      <TextField name="display_name" label={texts.fields.displayName} hint={texts.fields.displayNameHint} />
-      <TextAreaField name="description" label={texts.fields.description} />
+      <NamedFields />
     </FormDialog>
   );
 }

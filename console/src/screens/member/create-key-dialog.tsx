@@ -1,6 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -19,7 +18,6 @@ export function CreateKeyDialog({ member, open, onClose, onMade }: CreateKeyDial
     // The secret stays in the screen that shows it, and goes with it.
     gcTime: 0,
   });
-  const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
     const scopes = valueOf(form, "scopes")
       .split(/[\s,]+/)
@@ -33,7 +31,6 @@ export function CreateKeyDialog({ member, open, onClose, onMade }: CreateKeyDial
     };
     onMade(await create.mutateAsync({ parentPath: member, apiKey }));
     create.reset();
-    await queryClient.invalidateQueries();
   };
   return (
     <FormDialog

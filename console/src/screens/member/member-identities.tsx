@@ -1,26 +1,24 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { IdentitiesService, type Identity, Identity_StateSchema } from "../../../../gen/iam/v1alpha/identity_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
+import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 /** The accounts elsewhere with which a member signs in. */
-export function MemberIdentities({ path, permissions }: TabProps) {
+export function MemberIdentities({ path: member, permissions }: TabProps) {
   const identities = useQuery(
     IdentitiesService.method.listIdentities,
-    { parentPath: path, pageSize: 1_000 },
+    { parentPath: member, pageSize: 1_000 },
     { retry: false },
   );
   const [unlinking, setUnlinking] = useState<Identity>();
   const remove = useMutation(IdentitiesService.method.deleteIdentity);
-  const queryClient = useQueryClient();
   const columns: readonly Column<Identity>[] = [
     { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
     { title: texts.columns.provider, wide: true, cell: (row) => <bdi>{row.issuer}</bdi> },
@@ -56,21 +54,12 @@ export function MemberIdentities({ path, permissions }: TabProps) {
           )
         }
       </Answered>
-      <FormDialog
-        title={
-          <>
-            {texts.delete} <bdi>{unlinking?.displayName}</bdi>?
-          </>
-        }
+      <RemovalDialog
+        words={texts.delete}
         intro={texts.member.unlinkIntro}
-        submit={texts.delete}
-        kind="danger"
-        open={unlinking !== undefined}
+        removed={unlinking}
         onClose={() => setUnlinking(undefined)}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path: unlinking?.path ?? "" });
-          await queryClient.invalidateQueries();
-        }}
+        onRemove={(path) => remove.mutateAsync({ path })}
       />
     </>
   );

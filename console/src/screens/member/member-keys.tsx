@@ -1,25 +1,23 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
+import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { NewSecret } from "./new-secret.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 /** The API keys of a member. The secret of a new one is shown once. */
-export function MemberKeys({ path, permissions }: TabProps) {
-  const keys = useQuery(ApiKeysService.method.listApiKeys, { parentPath: path, pageSize: 1_000 }, { retry: false });
+export function MemberKeys({ path: member, permissions }: TabProps) {
+  const keys = useQuery(ApiKeysService.method.listApiKeys, { parentPath: member, pageSize: 1_000 }, { retry: false });
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<ApiKey>();
   const [deleting, setDeleting] = useState<ApiKey>();
   const remove = useMutation(ApiKeysService.method.deleteApiKey);
-  const queryClient = useQueryClient();
   const columns: readonly Column<ApiKey>[] = [
     { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
     { title: texts.columns.prefix, wide: true, cell: (row) => <code>{row.prefix}…</code> },
@@ -63,22 +61,13 @@ export function MemberKeys({ path, permissions }: TabProps) {
           )
         }
       </Answered>
-      <CreateKeyDialog member={path} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
-      <FormDialog
-        title={
-          <>
-            {texts.delete} <bdi>{deleting?.displayName}</bdi>?
-          </>
-        }
+      <CreateKeyDialog member={member} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
+      <RemovalDialog
+        words={texts.delete}
         intro={texts.keys.deleteIntro}
-        submit={texts.delete}
-        kind="danger"
-        open={deleting !== undefined}
+        removed={deleting}
         onClose={() => setDeleting(undefined)}
-        onSubmit={async () => {
-          await remove.mutateAsync({ path: deleting?.path ?? "" });
-          await queryClient.invalidateQueries();
-        }}
+        onRemove={(path) => remove.mutateAsync({ path })}
       />
     </>
   );

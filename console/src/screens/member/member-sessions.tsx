@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { MeService } from "../../../../gen/iam/v1alpha/me_pb.ts";
 import { type Session, SessionsService } from "../../../../gen/iam/v1alpha/session_pb.ts";
@@ -30,7 +29,6 @@ export function MemberSessions({ path, permissions }: TabProps) {
   const me = useQuery(MeService.method.getMe, {});
   const [ending, setEnding] = useState<Session>();
   const end = useMutation(SessionsService.method.deleteSession);
-  const queryClient = useQueryClient();
   const columns: readonly Column<Session>[] = [
     {
       title: texts.columns.client,
@@ -80,10 +78,7 @@ export function MemberSessions({ path, permissions }: TabProps) {
         kind="danger"
         open={ending !== undefined}
         onClose={() => setEnding(undefined)}
-        onSubmit={async () => {
-          await end.mutateAsync({ path: ending?.path ?? "" });
-          await queryClient.invalidateQueries();
-        }}
+        onSubmit={() => end.mutateAsync({ path: ending?.path ?? "" })}
       />
     </>
   );

@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { CreateMemberRequestSchema, MembersService, Member_Type } from "../../../../gen/iam/v1alpha/member_pb.ts";
 import { stateNames } from "../../texts/state-names.ts";
 import { texts } from "../../texts/texts.ts";
@@ -20,14 +19,12 @@ const types = ["USER", "APPLICATION"] as const;
 /** Creates one member, or many at once from pasted lines: all of them, or none. */
 export function CreateMembersDialog({ org, open, onClose }: CreateMembersDialogProps) {
   const batch = useMutation(MembersService.method.batchCreateMembers);
-  const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
     const type = Member_Type[types.find((name) => name === form.get("type")) ?? "USER"];
     const requests = readMembers(valueOf(form, "requests")).map((member) =>
       create(CreateMemberRequestSchema, { parentPath: org, member: { ...member, type } }),
     );
     await batch.mutateAsync({ parentPath: org, requests });
-    await queryClient.invalidateQueries();
   };
   return (
     <FormDialog

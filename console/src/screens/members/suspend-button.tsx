@@ -1,5 +1,4 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Member, MembersService, Member_State } from "../../../../gen/iam/v1alpha/member_pb.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
@@ -22,14 +21,12 @@ export function SuspendButton({
   const member = asked ?? current;
   const suspend = useMutation(MembersService.method.suspendMember);
   const activate = useMutation(MembersService.method.activateMember);
-  const queryClient = useQueryClient();
   const suspended = member.state === Member_State.SUSPENDED;
   if (!suspended && member.state !== Member_State.ACTIVE) return null;
   const { path, etag } = member;
   const name = member.displayName || member.name;
   const submit = async (): Promise<void> => {
     await (suspended ? activate.mutateAsync({ path, etag }) : suspend.mutateAsync({ path, etag }));
-    await queryClient.invalidateQueries();
   };
   const words = suspended ? texts.members.activate : texts.members.suspend;
   return (

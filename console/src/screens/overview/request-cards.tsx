@@ -1,5 +1,4 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type QuotaRequest, QuotaRequestsService } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
@@ -93,13 +92,11 @@ interface DecideDialogProps {
 function DecideDialog({ decision, onClose }: DecideDialogProps) {
   const approve = useMutation(QuotaRequestsService.method.approveQuotaRequest);
   const reject = useMutation(QuotaRequestsService.method.rejectQuotaRequest);
-  const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
     if (decision === undefined) return;
     const { path, etag } = decision.request;
     const decided = { path, etag, message: valueOf(form, "message") };
     await (decision.kind === "approve" ? approve.mutateAsync(decided) : reject.mutateAsync(decided));
-    await queryClient.invalidateQueries();
   };
   const words = decision?.kind === "reject" ? texts.requests.reject : texts.requests.approve;
   return (

@@ -1,9 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
 import { ProjectsService } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
 
 interface CreateProjectDialogProps {
   /** Such as `/orgs/acme`. */
@@ -14,28 +13,19 @@ interface CreateProjectDialogProps {
 
 export function CreateProjectDialog({ org, open, onClose }: CreateProjectDialogProps) {
   const create = useMutation(ProjectsService.method.createProject);
-  const queryClient = useQueryClient();
   const submit = async (form: FormData): Promise<void> => {
-    const project = {
-      name: valueOf(form, "name"),
-      displayName: valueOf(form, "display_name"),
-      description: valueOf(form, "description"),
-    };
-    await create.mutateAsync({ parentPath: org, project });
-    await queryClient.invalidateQueries();
+    await create.mutateAsync({ parentPath: org, project: readNamed(form) });
   };
   return (
     <FormDialog
       title={texts.projects.create}
       submit={texts.create}
-      fields={["name", "display_name", "description"]}
+      fields={namedFields}
       open={open}
       onClose={onClose}
       onSubmit={submit}
     >
-      <TextField name="name" label={texts.fields.name} hint={texts.fields.nameHint} />
-      <TextField name="display_name" label={texts.fields.displayName} hint={texts.fields.displayNameHint} />
-      <TextAreaField name="description" label={texts.fields.description} />
+      <NamedFields />
     </FormDialog>
   );
 }

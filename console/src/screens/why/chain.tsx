@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { collectionOf, orgOf, parentOf } from "../../calls/paths.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import { texts } from "../../texts/texts.ts";
@@ -43,15 +43,13 @@ export function Chain({ grant, asked, broken = false, children }: ChainProps) {
     <div className={broken ? "chain broken" : "chain"}>
       <ol>
         {steps.map(({ kind, path, by }) => (
-          <Fragment key={path}>
-            <li>
-              {by === "" ? null : <span className="chain-by">{by}</span>}
-              <span className="chain-step">
-                <span className="chain-kind">{kind}</span>
-                <PathLink path={path} name={path === "" ? texts.platform : nameOf(path)} />
-              </span>
-            </li>
-          </Fragment>
+          <li key={path}>
+            {by === "" ? null : <span className="chain-by">{by}</span>}
+            <span className="chain-step">
+              <span className="chain-kind">{kind}</span>
+              <PathLink path={path} name={path === "" ? texts.platform : nameOf(path)} />
+            </span>
+          </li>
         ))}
       </ol>
       <p className="quiet-text">

@@ -1,14 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { AccessService } from "../../../../gen/iam/v1alpha/access_pb.ts";
-import { useDisplayNames } from "../../calls/use-display-names.ts";
 import { texts } from "../../texts/texts.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { Answered, Empty } from "../../ui/notes.tsx";
+import { Answered } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
-import { Pager } from "../../ui/pager.tsx";
-import { PathLink } from "../../ui/path-link.tsx";
+import { FoundPaths } from "./found-paths.tsx";
 
 interface WhatMayProps {
   readonly subject: string;
@@ -28,46 +25,16 @@ export function WhatMay({ subject, permission, org }: WhatMayProps) {
     <Section title={texts.why.where}>
       <Answered of={resources}>
         {({ resourcePaths, nextPageToken }) => (
-          <>
-            {resourcePaths.length === 0 ? (
-              <Empty title={texts.why.nowhere} />
-            ) : (
-              <Resources paths={resourcePaths} subject={subject} permission={permission} />
-            )}
-            <Pager page={page} nextPage={nextPageToken} shown={resourcePaths.length} total={undefined} />
-          </>
+          <FoundPaths
+            title={texts.why.where}
+            kind={texts.kinds.project}
+            none={texts.why.nowhere}
+            paths={resourcePaths}
+            nextPage={nextPageToken}
+            ask={(resource) => ({ subject, permission, resource })}
+          />
         )}
       </Answered>
     </Section>
   );
-}
-
-interface ResourcesProps {
-  readonly paths: readonly string[];
-  readonly subject: string;
-  readonly permission: string;
-}
-
-function Resources({ paths, subject, permission }: ResourcesProps) {
-  const nameOf = useDisplayNames(paths);
-  const { org } = useParams({ from: "/orgs/$org/access" });
-  const columns: readonly Column<string>[] = [
-    { title: texts.kinds.project, cell: (path) => <PathLink path={path} name={nameOf(path)} /> },
-    { title: texts.columns.path, wide: true, cell: (path) => <code>{path}</code> },
-    {
-      title: texts.columns.actions,
-      numeric: true,
-      cell: (path) => (
-        <Link
-          to="/orgs/$org/access"
-          params={{ org }}
-          search={{ subject, permission, resource: path }}
-          aria-label={texts.why.whyName(nameOf(path))}
-        >
-          {texts.why.why}
-        </Link>
-      ),
-    },
-  ];
-  return <DataTable label={texts.why.where} columns={columns} rows={paths} keyOf={(path) => path} />;
 }

@@ -1,0 +1,42 @@
+import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import { FormDialog } from "./form-dialog.tsx";
+
+interface Removable {
+  readonly path: string;
+  readonly name: string;
+  /** Empty for one that people call by its name. */
+  readonly displayName: string;
+}
+
+interface RemovalDialogProps {
+  /** What is done, such as "Delete". */
+  readonly words: string;
+  readonly intro?: string;
+  /** What is to be removed, as it was when somebody asked for that; undefined while nobody does. */
+  readonly removed: Removable | undefined;
+  readonly onClose: () => void;
+  readonly onRemove: (path: string) => Promise<unknown>;
+  /** Asks what the removal would do to access, which is then shown first. */
+  readonly onPreview?: (path: string) => Promise<AccessPreview | undefined>;
+}
+
+/** Removes something after a question that names it. */
+export function RemovalDialog({ words, intro, removed, onClose, onRemove, onPreview }: RemovalDialogProps) {
+  const { path = "", name = "", displayName = "" } = removed ?? {};
+  return (
+    <FormDialog
+      title={
+        <>
+          {words} <bdi>{displayName || name}</bdi>?
+        </>
+      }
+      intro={intro}
+      submit={words}
+      kind="danger"
+      open={removed !== undefined}
+      onClose={onClose}
+      onSubmit={() => onRemove(path)}
+      {...(onPreview && { onPreview: () => onPreview(path) })}
+    />
+  );
+}
