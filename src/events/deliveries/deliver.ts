@@ -7,7 +7,7 @@ import { type AttemptDependencies, type Group, createAttempt } from "./attempt.t
 import { afterAll } from "../webhooks/rules.ts";
 import { postponeInactive } from "./due.ts";
 import { positionOf } from "./read-ahead.ts";
-import { type DuePlace, type Position, claim, endTry, release, trimDeliveries } from "./store.ts";
+import { type DuePlace, type Position, claim, endTry, isSame, release, trimDeliveries } from "./store.ts";
 import { type Progress, type Stop, type Turn, batch, isStop, leaseMs } from "./turn.ts";
 
 /** Delivers of one webhook, for some seconds at most. Rejects when the database fails; what is not recorded is sent again. */
@@ -103,9 +103,6 @@ const endOf = ({ time, revision }: Position, notedTime: string): Position => ({
   revision,
   position: afterAll,
 });
-
-const isSame = (one: Position, other: Position): boolean =>
-  one.revision === other.revision && one.position === other.position;
 
 function together([first, ...others]: readonly ChangeRow[]): readonly Group[] {
   return first === undefined ? [] : [[first, ...others]];

@@ -13,7 +13,7 @@ import { createReadable } from "../changes/readable-entries.ts";
 import { findPinned, resolvePaths } from "../changes/resolve-paths.ts";
 import { type ChangeRow, selectChanges } from "../changes/store.ts";
 import { permissionToDeliver } from "../webhooks/rules.ts";
-import { type Claimed, type Position, findWindowEnd } from "./store.ts";
+import { type Claimed, type Position, findWindowEnd, isSame } from "./store.ts";
 
 interface Dependencies extends Pick<ResourceDependencies, "database" | "registry" | "authorHolds"> {
   readonly loggedMessage: LoggedMessage;
@@ -100,10 +100,10 @@ const cursorAt = (orgId: string, { time, revision, position }: Position): Cursor
 
 /** Returns the last entry of a request that was tried before; undefined if it was not, or is not the next one any more. */
 function pendingOf(webhook: Claimed, after: Position): Position | undefined {
-  const { pending_time: time, pending_revision: revision, pending_position: position, cursor_revision } = webhook;
+  const { pending_time: time, pending_revision: revision, pending_position: position } = webhook;
   if (time === null || revision === null || position === null) return undefined;
-  const isFirst = after.revision === cursor_revision && after.position === webhook.cursor_position;
-  return isFirst ? { time, revision, position } : undefined;
+  const cursor = { revision: webhook.cursor_revision, position: webhook.cursor_position };
+  return isSame(after, cursor) ? { time, revision, position } : undefined;
 }
 
 export const positionOf = ({ time_text: time, revision, position }: ChangeRow): Position => ({

@@ -34,6 +34,12 @@ export interface Position {
   readonly position: number;
 }
 
+/** Whether two positions in a log are of the same entry. */
+export const isSame = (one: Entry, other: Entry): boolean =>
+  one.revision === other.revision && one.position === other.position;
+
+type Entry = Pick<Position, "revision" | "position">;
+
 /** A webhook that is claimed. */
 export interface Claimed extends Place {
   readonly changed_revision: string;

@@ -8,7 +8,7 @@ import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import { observe } from "../../measures/histogram.ts";
 import { type Result, post, sendLimits } from "../deliveries/send.ts";
-import type { DuePlace, Lease, Position } from "../deliveries/store.ts";
+import { type DuePlace, type Lease, type Position, isSame } from "../deliveries/store.ts";
 import { leaseMs, nextTryAfter, patienceMs } from "../deliveries/turn.ts";
 import { afterAll } from "../webhooks/rules.ts";
 import { describeAnswer } from "./answer.ts";
@@ -96,6 +96,9 @@ export function createDeliverSignals(dependencies: DeliverDependencies): Deliver
         }
       }
       after = ahead.end;
+      const sent = ahead.entries.at(-1);
+      // Its last attempt has moved the cursor there.
+      if (sent !== undefined && isSame(sent.position, after)) continue;
       if (!(await moveTo(after))) return {};
     }
     return { nextAttemptTime: clock() };

@@ -1,7 +1,7 @@
 // What a receiver that polls gets, and what its acknowledgements do (RFC 8936).
 import type { Kysely } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import type { Position } from "../deliveries/store.ts";
+import { type Position, isSame } from "../deliveries/store.ts";
 import { afterAll } from "../webhooks/rules.ts";
 import type { EntryEvents, LogOfStream } from "./read-ahead.ts";
 import { type SecurityEvent, verificationEvent } from "./security-event.ts";
@@ -39,8 +39,7 @@ export async function readNextEvents(
   const isVerified = verification !== undefined && ids.has(verification.jti);
   const inLog = entries.flatMap(({ events }) => events);
   const kept = inLog.map(({ jti }) => jti).filter((jti) => known.has(jti));
-  const isMoved = cursor.revision !== from.revision || cursor.position !== from.position;
-  if (isMoved || !areSame(kept, stream.acknowledged) || isVerified || error !== undefined) {
+  if (!isSame(cursor, from) || !areSame(kept, stream.acknowledged) || isVerified || error !== undefined) {
     const verified = isVerified && { verificationId: verification.jti };
     const acknowledged = { cursor, ids: kept, ...verified, ...(error !== undefined && { error }) };
     if (!(await moveCursor(db, stream, acknowledged))) return undefined;
