@@ -2,7 +2,7 @@
 // has a slot, so that receivers that are slow hold up no others.
 import type { Logger } from "pino";
 import { perOrg } from "../events/deliveries/due.ts";
-import type { DuePlace } from "../events/deliveries/store.ts";
+import type { DuePlace } from "../events/deliveries/lease.ts";
 import { createLooks } from "./looks.ts";
 import { type Found, type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 

@@ -4,10 +4,10 @@
 import { randomUUID } from "node:crypto";
 import type { ChangeRow } from "../changes/store.ts";
 import { type AttemptDependencies, type Group, createAttempt } from "./attempt.ts";
-import { afterAll } from "../webhooks/rules.ts";
 import { postponeInactive } from "./due.ts";
+import { type DuePlace, type Position, afterAll, isSame, release } from "./lease.ts";
 import { positionOf } from "./read-ahead.ts";
-import { type DuePlace, type Position, claim, endTry, isSame, release, trimDeliveries } from "./store.ts";
+import { claim, endTry, trimDeliveries } from "./store.ts";
 import { type Progress, type Stop, type Turn, batch, isStop, leaseMs } from "./turn.ts";
 
 /** Delivers of one webhook, for some seconds at most. Rejects when the database fails; what is not recorded is sent again. */
@@ -34,10 +34,10 @@ export function createDeliver(dependencies: AttemptDependencies): Deliver {
     try {
       const { nextAttemptTime } = await run({ webhook, lease, signal, clock });
       await trimDeliveries(writes, place, clock());
-      await release(writes, lease, nextAttemptTime);
+      await release(writes, "webhooks", lease, nextAttemptTime);
     } catch (error) {
       // It would fail again and again, and take the turns of others.
-      await release(writes, lease, signal.aborted ? undefined : new Date(clock().getTime() + retryMs));
+      await release(writes, "webhooks", lease, signal.aborted ? undefined : new Date(clock().getTime() + retryMs));
       throw error;
     }
   };

@@ -12,7 +12,8 @@ import { createReadable } from "../changes/readable-entries.ts";
 import { findPinned, resolvePaths } from "../changes/resolve-paths.ts";
 import { type ChangeRow, selectChanges } from "../changes/store.ts";
 import { holdsToDeliver } from "../webhooks/rules.ts";
-import { type Claimed, type Position, findWindowEnd, isSame } from "./store.ts";
+import { type Position, isSame } from "./lease.ts";
+import { type Claimed, findWindowEnd } from "./store.ts";
 
 interface Dependencies extends Pick<ResourceDependencies, "database" | "registry" | "authorHolds"> {
   readonly loggedMessage: LoggedMessage;

@@ -1,4 +1,5 @@
-import type { Claimed, Lease, Position } from "./store.ts";
+import type { Lease, Position } from "./lease.ts";
+import type { Claimed } from "./store.ts";
 
 /** One run of a server for a webhook that it has claimed. */
 export interface Turn {

@@ -7,16 +7,15 @@ import type { Database } from "../../database/database.ts";
 import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import { observe } from "../../measures/histogram.ts";
+import { type DuePlace, type Lease, type Position, afterAll, isSame, release } from "../deliveries/lease.ts";
 import { type Result, post, sendLimits } from "../deliveries/send.ts";
-import { type DuePlace, type Lease, type Position, isSame } from "../deliveries/store.ts";
 import { leaseMs, nextTryAfter, patienceMs } from "../deliveries/turn.ts";
-import { afterAll } from "../webhooks/rules.ts";
 import { describeAnswer } from "./answer.ts";
 import type { SignalCounts } from "./counts.ts";
 import type { DisableStream } from "./disable.ts";
 import type { LogOfStream } from "./read-ahead.ts";
 import { type SecurityEvent, type SignEvent, verificationEvent } from "./security-event.ts";
-import { type StoredStream, beginTry, claimStream, endTry, releaseStream } from "./store.ts";
+import { type StoredStream, beginTry, claimStream, endTry } from "./store.ts";
 
 export interface DeliverDependencies {
   readonly database: Pick<Database, "writes">;
@@ -112,10 +111,10 @@ export function createDeliverSignals(dependencies: DeliverDependencies): Deliver
     if (stream === undefined) return;
     try {
       const { nextAttemptTime } = await run({ stream, lease, signal, clock, failingSince: stream.failing_since });
-      await releaseStream(writes, lease, nextAttemptTime);
+      await release(writes, "event_streams", lease, nextAttemptTime);
     } catch (error) {
       // It would fail again and again, and take the turns of others.
-      await releaseStream(writes, lease, signal.aborted ? undefined : new Date(clock().getTime() + retryMs));
+      await release(writes, "event_streams", lease, signal.aborted ? undefined : new Date(clock().getTime() + retryMs));
       throw error;
     }
   };

@@ -1,8 +1,7 @@
 // What a receiver that polls gets, and what its acknowledgements do (RFC 8936).
 import type { Kysely } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import { type Position, isSame } from "../deliveries/store.ts";
-import { afterAll } from "../webhooks/rules.ts";
+import { type Position, afterAll, isSame } from "../deliveries/lease.ts";
 import type { EntryEvents, LogOfStream } from "./read-ahead.ts";
 import { type SecurityEvent, verificationEvent } from "./security-event.ts";
 import { type StoredStream, moveCursor } from "./store.ts";

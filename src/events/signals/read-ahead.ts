@@ -2,8 +2,9 @@
 import { type SqlBool, sql } from "kysely";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { type ChangeRow, selectChanges } from "../changes/store.ts";
+import type { Position } from "../deliveries/lease.ts";
 import { cursorAt, positionOf } from "../deliveries/read-ahead.ts";
-import { type Position, findWindowEnd } from "../deliveries/store.ts";
+import { findWindowEnd } from "../deliveries/store.ts";
 import { holdsToDeliver } from "../webhooks/rules.ts";
 import { tellingTypes } from "./happenings.ts";
 import { type SecurityEvent, eventsOf } from "./security-event.ts";

@@ -18,6 +18,7 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { requireIdsInPaths } from "../changes/resolve-paths.ts";
 import { changeFields } from "../changes/fields.ts";
+import { afterAll } from "../deliveries/lease.ts";
 import { readFilter } from "../../filters/read-filter.ts";
 import { type IssuedWebhookRow, toFormatColumn } from "./message.ts";
 import { issueKeys } from "./secret.ts";
@@ -30,9 +31,6 @@ export interface WebhookDependencies {
 }
 
 export type WebhookRules = ResourceRules<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
-
-/** After every position in a revision: that of a cursor when all of the revision is delivered. */
-export const afterAll = 2_147_483_647;
 
 /** The columns with which a webhook begins to try again at once. */
 export const tryAtOnce = { attempts: 0, failing_since: null, next_attempt_time: "epoch" } as const;
