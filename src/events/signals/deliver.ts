@@ -1,15 +1,22 @@
 // Pushes what a stream has to deliver (RFC 8935), in the order of the log: each event until the receiver has accepted it. After three days
 // without one, the stream is disabled, and its cursor stays, so nothing is lost. A server that ends leaves a lease that ends and a cursor
 // that has not moved, so another one sends the same event again.
-import { randomUUID } from "node:crypto";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Database } from "../../database/database.ts";
 import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import { observe } from "../../measures/histogram.ts";
-import { type DuePlace, type Lease, type Position, afterAll, isSame, release } from "../deliveries/lease.ts";
+import { type Position, afterAll, isSame } from "../deliveries/lease.ts";
 import { type Result, post, sendLimits } from "../deliveries/send.ts";
-import { leaseMs, nextTryAfter, patienceMs } from "../deliveries/turn.ts";
+import {
+  type HeldTurn,
+  type Stop,
+  type TakeTurn,
+  createTakeTurn,
+  leaseMs,
+  nextTryAfter,
+  patienceMs,
+} from "../deliveries/turn.ts";
 import { describeAnswer } from "./answer.ts";
 import type { SignalCounts } from "./counts.ts";
 import type { DisableStream } from "./disable.ts";
@@ -29,16 +36,8 @@ export interface DeliverDependencies {
   readonly issuer: () => string;
 }
 
-/** Pushes events of one stream, for some seconds at most. Rejects when the database fails; what is not recorded is sent again. */
-export type DeliverSignals = (place: DuePlace, signal: AbortSignal) => Promise<void>;
-
-interface Turn {
+interface Turn extends HeldTurn {
   readonly stream: StoredStream;
-  readonly lease: Lease;
-  /** Aborted when the server ends. */
-  readonly signal: AbortSignal;
-  /** The clock of the database. */
-  readonly clock: () => Date;
   /** Since when the receiver has failed; null if it has not. */
   failingSince: Date | null;
 }
@@ -49,16 +48,10 @@ interface Done {
   readonly verificationId?: string;
 }
 
-/** How the stream goes on: with the next event, or when it is due again; undefined if that is recorded, or somebody else has it. */
-type Step = "next" | { readonly nextAttemptTime?: Date };
+/** How the stream goes on: with the next event, or not in this turn. */
+type Step = "next" | Stop;
 
-/** How long a server pushes events of one stream before others get their turn. */
-const turnMs = 10_000;
-
-/** When a stream is tried again that could not be read. */
-const retryMs = 30_000;
-
-export function createDeliverSignals(dependencies: DeliverDependencies): DeliverSignals {
+export function createDeliverSignals(dependencies: DeliverDependencies): TakeTurn {
   const { database, issuer } = dependencies;
   const { writes } = database;
   const attempt = createAttempt(dependencies);
@@ -70,9 +63,8 @@ export function createDeliverSignals(dependencies: DeliverDependencies): Deliver
     return attempt(turn, event, { verificationId: id });
   };
 
-  const run = async (turn: Turn): Promise<Exclude<Step, "next">> => {
-    const { stream, lease, clock } = turn;
-    const endMs = clock().getTime() + turnMs;
+  const run = async (turn: Turn): Promise<Stop> => {
+    const { stream, lease, clock, endMs } = turn;
     const verified = await sendVerification(turn);
     if (verified !== "next") return verified;
     let after: Position = {
@@ -103,21 +95,11 @@ export function createDeliverSignals(dependencies: DeliverDependencies): Deliver
     return { nextAttemptTime: clock() };
   };
 
-  return async (place, signal) => {
-    const readAtMs = performance.now();
-    const clock = (): Date => new Date(place.nowMs + performance.now() - readAtMs);
-    const lease = { place, id: randomUUID() };
-    const stream = await claimStream(writes, lease, { now: clock(), end: new Date(clock().getTime() + leaseMs) });
-    if (stream === undefined) return;
-    try {
-      const { nextAttemptTime } = await run({ stream, lease, signal, clock, failingSince: stream.failing_since });
-      await release(writes, "event_streams", lease, nextAttemptTime);
-    } catch (error) {
-      // It would fail again and again, and take the turns of others.
-      await release(writes, "event_streams", lease, signal.aborted ? undefined : new Date(clock().getTime() + retryMs));
-      throw error;
-    }
-  };
+  return createTakeTurn(writes, {
+    table: "event_streams",
+    claim: claimStream,
+    run: (stream, turn) => run({ ...turn, stream, failingSince: stream.failing_since }),
+  });
 }
 
 const nothingWrong = { failingSince: null, statusCode: 0, error: "" };
