@@ -21,7 +21,7 @@ import { describeAnswer } from "./answer.ts";
 import type { SignalCounts } from "./counts.ts";
 import type { DisableStream } from "./disable.ts";
 import type { LogOfStream } from "./read-ahead.ts";
-import { type SecurityEvent, type SignEvent, verificationEvent } from "./security-event.ts";
+import { type SecurityEvent, type SignEvent, verificationOf } from "./security-event.ts";
 import { type StoredStream, beginTry, claimStream, endTry } from "./store.ts";
 
 export interface DeliverDependencies {
@@ -57,10 +57,8 @@ export function createDeliverSignals(dependencies: DeliverDependencies): TakeTur
   const attempt = createAttempt(dependencies);
 
   const sendVerification = async (turn: Turn): Promise<Step> => {
-    const { verification_id: id, verification_state: state, verification_time: time } = turn.stream;
-    if (id === null) return "next";
-    const event = verificationEvent(turn.stream, { id, state: state ?? "", time: time ?? turn.clock() }, issuer());
-    return attempt(turn, event, { verificationId: id });
+    const event = verificationOf(turn.stream, issuer());
+    return event === undefined ? "next" : attempt(turn, event, { verificationId: event.jti });
   };
 
   const run = async (turn: Turn): Promise<Stop> => {

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { type Position, afterAll, isSame } from "../deliveries/lease.ts";
 import type { EntryEvents, LogOfStream } from "./read-ahead.ts";
-import { type SecurityEvent, verificationEvent } from "./security-event.ts";
+import { type SecurityEvent, verificationOf } from "./security-event.ts";
 import { type StoredStream, moveCursor } from "./store.ts";
 
 /** What waits for a receiver. */
@@ -85,10 +85,4 @@ async function passOver(
     cursor = end;
   }
   return { cursor, entries: [], end: cursor };
-}
-
-function verificationOf(stream: StoredStream, issuer: string): SecurityEvent | undefined {
-  const { verification_id: id, verification_state: state, verification_time: time } = stream;
-  if (id === null || time === null) return undefined;
-  return verificationEvent(stream, { id, state: state ?? "", time }, issuer);
 }

@@ -15,10 +15,10 @@ import {
   isHeld,
   nextAttempt,
 } from "../deliveries/lease.ts";
-import type { StreamTerms } from "./security-event.ts";
+import type { StreamTerms, StreamVerification } from "./security-event.ts";
 
 /** A stream, with how far it has delivered. */
-export interface StoredStream extends Place, StreamTerms {
+export interface StoredStream extends Place, StreamTerms, StreamVerification {
   readonly changed_revision: string;
   readonly state: EventStreams["state"];
   readonly push_url: string;
@@ -29,9 +29,6 @@ export interface StoredStream extends Place, StreamTerms {
   readonly cursor_revision: string;
   readonly cursor_position: number;
   readonly acknowledged: readonly string[];
-  readonly verification_id: string | null;
-  readonly verification_state: string | null;
-  readonly verification_time: Date | null;
   readonly attempts: number;
   readonly failing_since: Date | null;
   readonly status_code: number;
