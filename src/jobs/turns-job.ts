@@ -2,14 +2,15 @@
 // has a slot, so that receivers that are slow hold up no others.
 import type { Logger } from "pino";
 import { perOrg } from "../events/deliveries/due.ts";
-import type { DuePlace } from "../events/deliveries/store.ts";
+import type { DuePlace } from "../events/deliveries/lease.ts";
+import type { TakeTurn } from "../events/deliveries/turn.ts";
 import { createLooks } from "./looks.ts";
 import { type Found, type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface TurnsJobOptions {
   /** Finds up to so many that are due. @param fullOrgIds those of which as many are under way as may be. */
   readonly find: (limit: number, fullOrgIds: readonly string[]) => Promise<Found<DuePlace>>;
-  readonly deliver: (place: DuePlace, signal: AbortSignal) => Promise<void>;
+  readonly deliver: TakeTurn;
   /** Returns how often this server has written what may be due. */
   readonly writes: () => number;
   /** The longest time between two looks, and that to the first one after something was found. */

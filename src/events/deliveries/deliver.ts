@@ -1,46 +1,30 @@
 // Delivers what a webhook has to deliver, in the order of the log: each request until the receiver has accepted it, or has failed for three
 // days. A server that ends, or loses the database, leaves a lease that ends and a cursor that has not moved, so another one sends the same
 // request again.
-import { randomUUID } from "node:crypto";
 import type { ChangeRow } from "../changes/store.ts";
 import { type AttemptDependencies, type Group, createAttempt } from "./attempt.ts";
-import { afterAll } from "../webhooks/rules.ts";
 import { postponeInactive } from "./due.ts";
+import { type Position, afterAll, isSame } from "./lease.ts";
 import { positionOf } from "./read-ahead.ts";
-import { type DuePlace, type Position, claim, endTry, release, trimDeliveries } from "./store.ts";
-import { type Progress, type Stop, type Turn, batch, isStop, leaseMs } from "./turn.ts";
-
-/** Delivers of one webhook, for some seconds at most. Rejects when the database fails; what is not recorded is sent again. */
-export type Deliver = (place: DuePlace, signal: AbortSignal) => Promise<void>;
-
-/** How long a server delivers of one webhook before others get their turn. */
-const turnMs = 10_000;
+import { claim, endTry, trimDeliveries } from "./store.ts";
+import { type Progress, type Stop, type TakeTurn, type Turn, batch, createTakeTurn, isStop } from "./turn.ts";
 
 /** How many entries are read ahead that are sent alone. */
 const readAhead = 100;
 
-/** When a webhook is tried again that could not be read. */
-const retryMs = 30_000;
-
-export function createDeliver(dependencies: AttemptDependencies): Deliver {
+export function createDeliver(dependencies: AttemptDependencies): TakeTurn {
   const { writes } = dependencies.database;
   const run = createRun(dependencies);
-  return async (place, signal) => {
-    const readAtMs = performance.now();
-    const clock = (): Date => new Date(place.nowMs + performance.now() - readAtMs);
-    const lease = { place, id: randomUUID() };
-    const webhook = await claim(writes, lease, { now: clock(), end: new Date(clock().getTime() + leaseMs) });
-    if (webhook === undefined) return postponeInactive(writes, lease, clock());
-    try {
-      const { nextAttemptTime } = await run({ webhook, lease, signal, clock });
-      await trimDeliveries(writes, place, clock());
-      await release(writes, lease, nextAttemptTime);
-    } catch (error) {
-      // It would fail again and again, and take the turns of others.
-      await release(writes, lease, signal.aborted ? undefined : new Date(clock().getTime() + retryMs));
-      throw error;
-    }
-  };
+  return createTakeTurn(writes, {
+    table: "webhooks",
+    claim,
+    otherwise: postponeInactive,
+    async run(webhook, turn) {
+      const stop = await run({ ...turn, webhook });
+      await trimDeliveries(writes, turn.lease.place, turn.clock());
+      return stop;
+    },
+  });
 }
 
 /** Creates the function that delivers until all is delivered, a request fails or the turn is over. */
@@ -64,10 +48,9 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
     endTry(database.writes, lease, { cursor, failingSince, changedRevision: webhook.changed_revision });
 
   return async (turn) => {
-    const { webhook, clock } = turn;
+    const { webhook, clock, endMs } = turn;
     const isBatch = webhook.format === "NDJSON_BATCH";
     const limit = isBatch ? batch.count : readAhead;
-    const endMs = clock().getTime() + turnMs;
     const { cursor_time: time, cursor_revision: revision, cursor_position: position } = webhook;
     let progress: Progress = {
       after: { time, revision, position },
@@ -103,9 +86,6 @@ const endOf = ({ time, revision }: Position, notedTime: string): Position => ({
   revision,
   position: afterAll,
 });
-
-const isSame = (one: Position, other: Position): boolean =>
-  one.revision === other.revision && one.position === other.position;
 
 function together([first, ...others]: readonly ChangeRow[]): readonly Group[] {
   return first === undefined ? [] : [[first, ...others]];

@@ -6,7 +6,8 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { changeWebhook } from "../webhooks/set-state.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
 import type { DeliveryCounts } from "./counts.ts";
-import type { Claimed, Lease } from "./store.ts";
+import type { Lease } from "./lease.ts";
+import type { Claimed } from "./store.ts";
 
 /** Disables a webhook that was claimed, unless it was changed since or the lease was lost. */
 export type DisableWebhook = (

@@ -6,8 +6,8 @@ import { clockMs } from "../../database/clock.ts";
 import type { Committed } from "../../database/commits.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Schema } from "../../database/schema.ts";
-import { type DuePlace, type Lease, isActiveOrg, isAt } from "./store.ts";
-import { afterAll } from "../webhooks/rules.ts";
+import { type DuePlace, type Lease, afterAll, isAt } from "./lease.ts";
+import { isActiveOrg } from "./store.ts";
 
 /** At most so many webhooks of an org are found at once. */
 export const perOrg = 4;
@@ -122,7 +122,7 @@ export async function postponeInactive(db: Kysely<Schema>, { place }: Lease, now
   const until = new Date(now.getTime() + inactiveMs);
   await sql`
     update webhooks set next_attempt_time = ${until}
-    where ${isAt(place)} and next_attempt_time <= ${now} and lease_end <= ${now}
+    where ${isAt("webhooks", place)} and next_attempt_time <= ${now} and lease_end <= ${now}
       and not exists (select from orgs where orgs.id = ${place.org_id} and ${isActiveOrg})`.execute(db);
 }
 

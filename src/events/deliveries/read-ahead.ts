@@ -3,7 +3,6 @@ import type { Change } from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { Holds } from "../../access/evaluation/author-holds.ts";
 import { readFilter } from "../../filters/read-filter.ts";
 import { toSql } from "../../filters/to-sql.ts";
-import { patterns } from "../../paths/patterns.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { changeFields } from "../changes/fields.ts";
@@ -12,8 +11,9 @@ import { toChange } from "../changes/message.ts";
 import { createReadable } from "../changes/readable-entries.ts";
 import { findPinned, resolvePaths } from "../changes/resolve-paths.ts";
 import { type ChangeRow, selectChanges } from "../changes/store.ts";
-import { permissionToDeliver } from "../webhooks/rules.ts";
-import { type Claimed, type Position, findWindowEnd } from "./store.ts";
+import { holdsToDeliver } from "../webhooks/rules.ts";
+import { type Position, isSame } from "./lease.ts";
+import { type Claimed, findWindowEnd } from "./store.ts";
 
 interface Dependencies extends Pick<ResourceDependencies, "database" | "registry" | "authorHolds"> {
   readonly loggedMessage: LoggedMessage;
@@ -39,19 +39,11 @@ export interface LogOfWebhook {
 }
 
 export function createLogOfWebhook({ database, registry, authorHolds, loggedMessage }: Dependencies): LogOfWebhook {
-  const holdsOf = async ({ member_org_id, member_id, org_id }: Claimed): Promise<Holds | undefined> => {
-    const org = await database.reads.selectFrom("orgs").select("id").where("id", "=", member_org_id).executeTakeFirst();
+  const holdsOf = async (webhook: Claimed): Promise<Holds | undefined> => {
+    const { member_org_id: id } = webhook;
+    const org = await database.reads.selectFrom("orgs").select("id").where("id", "=", id).executeTakeFirst();
     if (org === undefined) return undefined;
-    const author = {
-      actorId: member_id,
-      actorOrgId: member_org_id,
-      grantsUntil: null,
-      narrowing: undefined,
-      origin: { credentialId: null },
-    };
-    const holds = await authorHolds.now({ db: database.reads, author });
-    const path = { pattern: patterns.Org, references: [{ by: "id", value: org_id } as const] };
-    return (await holds(permissionToDeliver, path)) ? holds : undefined;
+    return holdsToDeliver(database.reads, authorHolds, webhook);
   };
 
   return {
@@ -91,7 +83,7 @@ export function createLogOfWebhook({ database, registry, authorHolds, loggedMess
   };
 }
 
-const cursorAt = (orgId: string, { time, revision, position }: Position): Cursor => [
+export const cursorAt = (orgId: string, { time, revision, position }: Position): Cursor => [
   time,
   orgId,
   revision,
@@ -100,10 +92,10 @@ const cursorAt = (orgId: string, { time, revision, position }: Position): Cursor
 
 /** Returns the last entry of a request that was tried before; undefined if it was not, or is not the next one any more. */
 function pendingOf(webhook: Claimed, after: Position): Position | undefined {
-  const { pending_time: time, pending_revision: revision, pending_position: position, cursor_revision } = webhook;
+  const { pending_time: time, pending_revision: revision, pending_position: position } = webhook;
   if (time === null || revision === null || position === null) return undefined;
-  const isFirst = after.revision === cursor_revision && after.position === webhook.cursor_position;
-  return isFirst ? { time, revision, position } : undefined;
+  const cursor = { revision: webhook.cursor_revision, position: webhook.cursor_position };
+  return isSame(after, cursor) ? { time, revision, position } : undefined;
 }
 
 export const positionOf = ({ time_text: time, revision, position }: ChangeRow): Position => ({

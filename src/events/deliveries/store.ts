@@ -1,5 +1,4 @@
-// How far each webhook has delivered, and which server delivers. A server claims a webhook by a lease, and each statement after that names
-// the lease: one that was lost changes nothing. All times are of the clock of the database.
+// How far each webhook has delivered, and which server delivers, by a lease (lease.ts). All times are of the clock of the database.
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { timeText } from "../../database/clock.ts";
 import { isInThePast } from "../../database/partitions.ts";
@@ -8,31 +7,7 @@ import type { WebhookDeliveries, Webhooks } from "../../database/webhook-tables.
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { compared } from "../changes/store.ts";
 import { keptDays, keptDeliveries } from "../webhooks/list-deliveries.ts";
-
-/** A webhook, by its keys. */
-export interface Place {
-  readonly customer_id: string;
-  readonly org_id: string;
-  readonly id: string;
-}
-
-/** When a webhook can be claimed, and the time when that was read, in milliseconds. */
-export interface DuePlace extends Place {
-  readonly dueMs: number;
-  readonly nowMs: number;
-}
-
-export interface Lease {
-  readonly place: Place;
-  readonly id: string;
-}
-
-/** A position in the log of an org: that of an entry, with its time in microseconds. */
-export interface Position {
-  readonly time: string;
-  readonly revision: string;
-  readonly position: number;
-}
+import { type Lease, type Place, type Position, isAt, isHeld, nextAttempt } from "./lease.ts";
 
 /** A webhook that is claimed. */
 export interface Claimed extends Place {
@@ -59,12 +34,6 @@ export interface Claimed extends Place {
 
 export const isActiveOrg = sql<SqlBool>`orgs.state = 'ACTIVE' and orgs.delete_time is null`;
 
-export const isAt = ({ customer_id, org_id, id }: Place): RawBuilder<SqlBool> =>
-  sql<SqlBool>`webhooks.customer_id = ${customer_id} and webhooks.org_id = ${org_id} and webhooks.id = ${id}`;
-
-const isHeld = ({ place, id }: Lease): RawBuilder<SqlBool> =>
-  sql<SqlBool>`${isAt(place)} and webhooks.lease_id = ${id}`;
-
 const isInActiveOrg = ({ org_id: id }: Place): RawBuilder<SqlBool> =>
   sql<SqlBool>`webhooks.state = 'ACTIVE' and exists (select from orgs where orgs.id = ${id} and ${isActiveOrg})`;
 
@@ -81,7 +50,7 @@ export async function claim(
   const { now, end } = times;
   const { rows } = await sql<Claimed>`
     update webhooks set lease_id = ${id}, lease_end = ${end}
-    where ${isAt(place)} and ${isInActiveOrg(place)} and lease_end <= ${now} and next_attempt_time <= ${now}
+    where ${isAt("webhooks", place)} and ${isInActiveOrg(place)} and lease_end <= ${now} and next_attempt_time <= ${now}
     returning customer_id, org_id, id, changed_revision, url, filter, format, member_org_id, member_id, sealed_secret,
       sealed_previous_secret, hold_retention, previous_secret_expire_time, ${timeText(sql`cursor_time`)} as cursor_time, cursor_revision,
       cursor_position, ${timeText(sql`noted_time`)} as noted_time, ${timeText(sql`pending_time`)} as pending_time, pending_revision, pending_position,
@@ -103,7 +72,7 @@ export async function beginTry(
   const { rows } = await sql<{ attempts: number }>`
     update webhooks set attempts = attempts + 1, lease_end = ${leaseEnd}, pending_time = ${last.time}::timestamptz,
       pending_revision = ${last.revision}, pending_position = ${last.position}
-    where ${isHeld(lease)} and ${isInActiveOrg(lease.place)} and changed_revision = ${revision}
+    where ${isHeld("webhooks", lease)} and ${isInActiveOrg(lease.place)} and changed_revision = ${revision}
     returning attempts`.execute(db);
   return rows[0]?.attempts;
 }
@@ -134,7 +103,7 @@ export async function endTry(db: Kysely<Schema>, lease: Lease, ended: Ended): Pr
           attempts = 0,`;
   const update = sql`
     update webhooks set ${moved} ${nextAttempt(nextAttemptTime)} failing_since = ${failingSince}
-    where ${isHeld(lease)} and ${isUnchanged(changedRevision)} returning customer_id, org_id, id`;
+    where ${isHeld("webhooks", lease)} and ${isUnchanged(changedRevision)} returning customer_id, org_id, id`;
   const { rows } = await (delivery === undefined ? update : insertDelivery(update, delivery)).execute(db);
   return rows.length > 0;
 }
@@ -167,15 +136,6 @@ const typeOf = {
   error: "text",
   duration_ms: "integer",
 } as const satisfies Record<keyof RecordedDelivery, string>;
-
-const nextAttempt = (time: Date | undefined): RawBuilder<unknown> =>
-  time === undefined ? sql`` : sql`next_attempt_time = ${time},`;
-
-/** Gives a webhook back, unless the lease was lost. @param nextAttemptTime undefined to leave it. */
-export async function release(db: Kysely<Schema>, lease: Lease, nextAttemptTime?: Date): Promise<void> {
-  const next = nextAttempt(nextAttemptTime);
-  await sql`update webhooks set ${next} lease_id = null, lease_end = 'epoch' where ${isHeld(lease)}`.execute(db);
-}
 
 /** Removes what is no longer kept of the deliveries of a webhook. */
 export async function trimDeliveries(db: Kysely<Schema>, { customer_id, org_id, id }: Place, now: Date): Promise<void> {

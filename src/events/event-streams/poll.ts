@@ -76,15 +76,19 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
     );
   };
 
-  /** Acknowledges, and returns what waits. */
-  const readNext = async (context: HandlerContext, told: Told) => {
+  /** Acknowledges, counts that, and returns what waits, with the org of the stream. */
+  const readNext = async (context: HandlerContext, told: Told): Promise<Waiting & { readonly orgId: string }> => {
     for (let left = maxTries; left > 0; left--) {
       const stream = await read(context);
       requirePolled(stream);
-      if (stream.state !== "ACTIVE") return { events: [], hasMore: false };
+      const { org_id: orgId } = stream;
+      if (stream.state !== "ACTIVE") return { events: [], hasMore: false, orgId };
       await requireMayDeliver(stream);
       const next = await readNextEvents(database.writes, log, stream, told.ids, told.error, issuer());
-      if (next !== undefined) return next;
+      if (next === undefined) continue;
+      signalCounts.outcomes.acknowledged += told.acknowledged;
+      signalCounts.outcomes.refused += told.refused;
+      return { ...next, orgId };
     }
     throw tooMany();
   };
@@ -93,10 +97,8 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
     const limit = Math.min(request.maxEvents ?? maxEvents, maxEvents);
     const told = readTold(request);
     const first = await readNext(context, told);
-    signalCounts.outcomes.acknowledged += request.ack.length;
-    signalCounts.outcomes.refused += Object.keys(request.setErrs).length;
     const isAnswered = first.events.length > 0 || request.returnImmediately || limit === 0;
-    const { events, hasMore } = isAnswered ? first : await waitForEvents(context);
+    const { events, hasMore } = isAnswered ? first : await waitForEvents(context, first.orgId);
     // Since the call was let in, the caller may have lost its credential or the permission.
     if (events.length > 0) await confirmOf(context)(database.reads, undefined);
     const sent = events.slice(0, limit);
@@ -106,10 +108,9 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
     return create(PollEventStreamResponseSchema, { sets, moreAvailable: events.length > sent.length || hasMore });
   };
 
-  async function waitForEvents(context: HandlerContext): Promise<Waiting> {
+  async function waitForEvents(context: HandlerContext, orgId: string): Promise<Waiting> {
     const callMs = Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs);
-    const nothing: Told = { ids: new Set(), error: undefined };
-    const { org_id: orgId } = await read(context);
+    const nothing: Told = { ids: new Set(), error: undefined, acknowledged: 0, refused: 0 };
     const wait = () =>
       poll(
         () => readNext(context, nothing),
@@ -129,15 +130,23 @@ export function createPollEventStream(served: ServedEventStreams, dependencies: 
 interface Told {
   readonly ids: ReadonlySet<string>;
   readonly error: string | undefined;
+  /** How many it acknowledges, and how many it refuses. */
+  readonly acknowledged: number;
+  readonly refused: number;
 }
 
 function readTold({ ack, setErrs }: PollEventStreamRequest): Told {
-  const [refused, ...others] = Object.entries(setErrs);
+  const refused = Object.entries(setErrs);
   const ids = new Set([...ack, ...Object.keys(setErrs)]);
-  if (refused === undefined) return { ids, error: undefined };
-  const [jti, error] = others.at(-1) ?? refused;
+  return { ids, error: describeRefused(refused.at(-1)), acknowledged: ack.length, refused: refused.length };
+}
+
+/** @param refused the id of an event, and what the receiver says of it; undefined if it has refused none. */
+function describeRefused(refused: readonly [string, unknown] | undefined): string | undefined {
+  if (refused === undefined) return undefined;
+  const [jti, error] = refused;
   const described = `the receiver refused ${jti.slice(0, 128)}: ${describeSetError(error) ?? ""}`;
-  return { ids, error: described.replaceAll("\0", "\u{fffd}").slice(0, 1_024) };
+  return described.replaceAll("\0", "\u{fffd}").slice(0, 1_024);
 }
 
 function requirePolled({ push_url: pushUrl }: StoredStream): void {

@@ -7,8 +7,9 @@ import type { Sealer } from "../../identity/sealer.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
+import { afterAll } from "../deliveries/lease.ts";
 import { supportedEventTypes } from "../signals/event-types.ts";
-import { afterAll, requireMayDeliver } from "../webhooks/rules.ts";
+import { requireMayDeliver } from "../webhooks/rules.ts";
 import type { EventStreamRow } from "./store.ts";
 
 export interface EventStreamDependencies {

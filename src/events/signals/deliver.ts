@@ -1,22 +1,28 @@
 // Pushes what a stream has to deliver (RFC 8935), in the order of the log: each event until the receiver has accepted it. After three days
 // without one, the stream is disabled, and its cursor stays, so nothing is lost. A server that ends leaves a lease that ends and a cursor
 // that has not moved, so another one sends the same event again.
-import { randomUUID } from "node:crypto";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Database } from "../../database/database.ts";
 import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import { observe } from "../../measures/histogram.ts";
+import { type Position, afterAll, isSame } from "../deliveries/lease.ts";
 import { type Result, post, sendLimits } from "../deliveries/send.ts";
-import type { DuePlace, Lease, Position } from "../deliveries/store.ts";
-import { leaseMs, nextTryAfter, patienceMs } from "../deliveries/turn.ts";
-import { afterAll } from "../webhooks/rules.ts";
+import {
+  type HeldTurn,
+  type Stop,
+  type TakeTurn,
+  createTakeTurn,
+  leaseMs,
+  nextTryAfter,
+  patienceMs,
+} from "../deliveries/turn.ts";
 import { describeAnswer } from "./answer.ts";
 import type { SignalCounts } from "./counts.ts";
 import type { DisableStream } from "./disable.ts";
 import type { LogOfStream } from "./read-ahead.ts";
-import { type SecurityEvent, type SignEvent, verificationEvent } from "./security-event.ts";
-import { type StoredStream, beginTry, claimStream, endTry, releaseStream } from "./store.ts";
+import { type SecurityEvent, type SignEvent, verificationOf } from "./security-event.ts";
+import { type StoredStream, beginTry, claimStream, endTry } from "./store.ts";
 
 export interface DeliverDependencies {
   readonly database: Pick<Database, "writes">;
@@ -30,16 +36,8 @@ export interface DeliverDependencies {
   readonly issuer: () => string;
 }
 
-/** Pushes events of one stream, for some seconds at most. Rejects when the database fails; what is not recorded is sent again. */
-export type DeliverSignals = (place: DuePlace, signal: AbortSignal) => Promise<void>;
-
-interface Turn {
+interface Turn extends HeldTurn {
   readonly stream: StoredStream;
-  readonly lease: Lease;
-  /** Aborted when the server ends. */
-  readonly signal: AbortSignal;
-  /** The clock of the database. */
-  readonly clock: () => Date;
   /** Since when the receiver has failed; null if it has not. */
   failingSince: Date | null;
 }
@@ -50,30 +48,21 @@ interface Done {
   readonly verificationId?: string;
 }
 
-/** How the stream goes on: with the next event, or when it is due again; undefined if that is recorded, or somebody else has it. */
-type Step = "next" | { readonly nextAttemptTime?: Date };
+/** How the stream goes on: with the next event, or not in this turn. */
+type Step = "next" | Stop;
 
-/** How long a server pushes events of one stream before others get their turn. */
-const turnMs = 10_000;
-
-/** When a stream is tried again that could not be read. */
-const retryMs = 30_000;
-
-export function createDeliverSignals(dependencies: DeliverDependencies): DeliverSignals {
+export function createDeliverSignals(dependencies: DeliverDependencies): TakeTurn {
   const { database, issuer } = dependencies;
   const { writes } = database;
   const attempt = createAttempt(dependencies);
 
   const sendVerification = async (turn: Turn): Promise<Step> => {
-    const { verification_id: id, verification_state: state, verification_time: time } = turn.stream;
-    if (id === null) return "next";
-    const event = verificationEvent(turn.stream, { id, state: state ?? "", time: time ?? turn.clock() }, issuer());
-    return attempt(turn, event, { verificationId: id });
+    const event = verificationOf(turn.stream, issuer());
+    return event === undefined ? "next" : attempt(turn, event, { verificationId: event.jti });
   };
 
-  const run = async (turn: Turn): Promise<Exclude<Step, "next">> => {
-    const { stream, lease, clock } = turn;
-    const endMs = clock().getTime() + turnMs;
+  const run = async (turn: Turn): Promise<Stop> => {
+    const { stream, lease, clock, endMs } = turn;
     const verified = await sendVerification(turn);
     if (verified !== "next") return verified;
     let after: Position = {
@@ -96,26 +85,19 @@ export function createDeliverSignals(dependencies: DeliverDependencies): Deliver
         }
       }
       after = ahead.end;
+      const sent = ahead.entries.at(-1);
+      // Its last attempt has moved the cursor there.
+      if (sent !== undefined && isSame(sent.position, after)) continue;
       if (!(await moveTo(after))) return {};
     }
     return { nextAttemptTime: clock() };
   };
 
-  return async (place, signal) => {
-    const readAtMs = performance.now();
-    const clock = (): Date => new Date(place.nowMs + performance.now() - readAtMs);
-    const lease = { place, id: randomUUID() };
-    const stream = await claimStream(writes, lease, { now: clock(), end: new Date(clock().getTime() + leaseMs) });
-    if (stream === undefined) return;
-    try {
-      const { nextAttemptTime } = await run({ stream, lease, signal, clock, failingSince: stream.failing_since });
-      await releaseStream(writes, lease, nextAttemptTime);
-    } catch (error) {
-      // It would fail again and again, and take the turns of others.
-      await releaseStream(writes, lease, signal.aborted ? undefined : new Date(clock().getTime() + retryMs));
-      throw error;
-    }
-  };
+  return createTakeTurn(writes, {
+    table: "event_streams",
+    claim: claimStream,
+    run: (stream, turn) => run({ ...turn, stream, failingSince: stream.failing_since }),
+  });
 }
 
 const nothingWrong = { failingSince: null, statusCode: 0, error: "" };

@@ -132,19 +132,19 @@ const rules: Readonly<Record<Change["type"], Rule>> = {
   ChangeLog: isRead,
 };
 
+const ruleOf: ReadonlyMap<string, Rule> = new Map(Object.entries(rules));
+
 /** The types of entries that say something. */
-export const tellingTypes: readonly string[] = Object.entries(rules).flatMap(([type, rule]) =>
+export const tellingTypes: readonly string[] = [...ruleOf].flatMap(([type, rule]) =>
   typeof rule === "string" ? [] : [type],
 );
 
 /** Returns what an entry says, in its order. */
 export function happeningsOf(entry: Entry & Pick<ChangeRow, "resource_type">): readonly Happening[] {
-  const rule = ruleOf(entry.resource_type);
+  const rule = ruleOf.get(entry.resource_type);
   if (typeof rule !== "function" || entry.type === "READ" || entry.type === "ERASED") return [];
   return rule(entry, rowOf(entry.before), rowOf(entry.after));
 }
-
-const ruleOf = (type: string): Rule | undefined => new Map<string, Rule>(Object.entries(rules)).get(type);
 
 const rowOf = (row: object | null): Row | null => row && Object.fromEntries(Object.entries(row));
 

@@ -1,10 +1,9 @@
 // What a receiver that polls gets, and what its acknowledgements do (RFC 8936).
 import type { Kysely } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import type { Position } from "../deliveries/store.ts";
-import { afterAll } from "../webhooks/rules.ts";
+import { type Position, afterAll, isSame } from "../deliveries/lease.ts";
 import type { EntryEvents, LogOfStream } from "./read-ahead.ts";
-import { type SecurityEvent, verificationEvent } from "./security-event.ts";
+import { type SecurityEvent, verificationOf } from "./security-event.ts";
 import { type StoredStream, moveCursor } from "./store.ts";
 
 /** What waits for a receiver. */
@@ -39,8 +38,7 @@ export async function readNextEvents(
   const isVerified = verification !== undefined && ids.has(verification.jti);
   const inLog = entries.flatMap(({ events }) => events);
   const kept = inLog.map(({ jti }) => jti).filter((jti) => known.has(jti));
-  const isMoved = cursor.revision !== from.revision || cursor.position !== from.position;
-  if (isMoved || !areSame(kept, stream.acknowledged) || isVerified || error !== undefined) {
+  if (!isSame(cursor, from) || !areSame(kept, stream.acknowledged) || isVerified || error !== undefined) {
     const verified = isVerified && { verificationId: verification.jti };
     const acknowledged = { cursor, ids: kept, ...verified, ...(error !== undefined && { error }) };
     if (!(await moveCursor(db, stream, acknowledged))) return undefined;
@@ -87,10 +85,4 @@ async function passOver(
     cursor = end;
   }
   return { cursor, entries: [], end: cursor };
-}
-
-function verificationOf(stream: StoredStream, issuer: string): SecurityEvent | undefined {
-  const { verification_id: id, verification_state: state, verification_time: time } = stream;
-  if (id === null || time === null) return undefined;
-  return verificationEvent(stream, { id, state: state ?? "", time }, issuer);
 }

@@ -1,12 +1,11 @@
 // What a stream has to deliver next, and whether it still may.
 import { type SqlBool, sql } from "kysely";
-import { patterns } from "../../paths/patterns.ts";
-import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { type ChangeRow, selectChanges } from "../changes/store.ts";
-import { positionOf } from "../deliveries/read-ahead.ts";
-import { type Position, findWindowEnd } from "../deliveries/store.ts";
-import { permissionToDeliver } from "../webhooks/rules.ts";
+import type { Position } from "../deliveries/lease.ts";
+import { cursorAt, positionOf } from "../deliveries/read-ahead.ts";
+import { findWindowEnd } from "../deliveries/store.ts";
+import { holdsToDeliver } from "../webhooks/rules.ts";
 import { tellingTypes } from "./happenings.ts";
 import { type SecurityEvent, eventsOf } from "./security-event.ts";
 import type { StoredStream } from "./store.ts";
@@ -70,7 +69,8 @@ export function createLogOfStream({ database, authorHolds, issuer }: Dependencie
       return { entries, end: isWhole || last === undefined ? end : positionOf(last) };
     },
 
-    async mayDeliver({ org_id: orgId, member_org_id: memberOrgId, member_id: memberId }) {
+    async mayDeliver(stream) {
+      const { org_id: orgId, member_org_id: memberOrgId, member_id: memberId } = stream;
       const { rows } = await sql<{ is_active: boolean; is_member: boolean }>`
         select exists (select from orgs where id = ${orgId} and state = 'ACTIVE' and delete_time is null) as is_active,
           exists (
@@ -80,22 +80,7 @@ export function createLogOfStream({ database, authorHolds, issuer }: Dependencie
       // Nobody holds anything in an org that is suspended or deleted, so what the member has lost counts again when the org is active.
       if (found === undefined || !found.is_member) return false;
       if (!found.is_active) return true;
-      const author = {
-        actorId: memberId,
-        actorOrgId: memberOrgId,
-        grantsUntil: null,
-        narrowing: undefined,
-        origin: { credentialId: null },
-      };
-      const path = { pattern: patterns.Org, references: [{ by: "id", value: orgId } as const] };
-      return authorHolds(database.reads, author, permissionToDeliver, path);
+      return (await holdsToDeliver(database.reads, authorHolds, stream)) !== undefined;
     },
   };
 }
-
-const cursorAt = (orgId: string, { time, revision, position }: Position): Cursor => [
-  time,
-  orgId,
-  revision,
-  String(position),
-];

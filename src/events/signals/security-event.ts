@@ -2,6 +2,7 @@
 // with RS256. All but the signature follows from the entry of the log, so that an event is the same each time it is sent.
 import { SignJWT } from "jose";
 import type { EventStreams } from "../../database/signal-tables.ts";
+import { required } from "../../errors/required.ts";
 import { type SigningKeys, eventAlgorithm } from "../../identity/tokens/signing-keys.ts";
 import type { ChangeRow } from "../changes/store.ts";
 import { streamEventTypes } from "./event-types.ts";
@@ -16,6 +17,13 @@ export interface StreamTerms {
   readonly audience: string;
   readonly event_types: readonly string[];
   readonly subject_format: EventStreams["subject_format"];
+}
+
+/** The verification event that a stream has to send. All are null before the first one, and the id also after each. */
+export interface StreamVerification {
+  readonly verification_id: string | null;
+  readonly verification_state: string | null;
+  readonly verification_time: Date | null;
 }
 
 /** An event that is not signed yet. */
@@ -53,15 +61,16 @@ export function eventsOf(stream: StreamTerms, entry: ChangeRow, issuer: string):
   );
 }
 
-/** The event with which a receiver verifies that it gets events (OpenID Shared Signals Framework 1.0, 8.1.4). */
-export function verificationEvent(
-  stream: StreamTerms,
-  { id, state, time }: { readonly id: string; readonly state: string; readonly time: Date },
-  issuer: string,
-): SecurityEvent {
-  const event = { [streamEventTypes.verification]: state === "" ? {} : { state } };
+/**
+ * Returns the event with which a receiver verifies that it gets events (OpenID Shared Signals Framework 1.0, 8.1.4); undefined if there is
+ * none to send.
+ */
+export function verificationOf(stream: StreamTerms & StreamVerification, issuer: string): SecurityEvent | undefined {
+  const { verification_id: jti, verification_state: state, verification_time: time } = stream;
+  if (jti === null) return undefined;
+  const event = { [streamEventTypes.verification]: (state ?? "") === "" ? {} : { state } };
   const subject = { format: "opaque", id: stream.id };
-  return toEvent(stream, issuer, { jti: id, time, subject, event });
+  return toEvent(stream, issuer, { jti, time: required(time), subject, event });
 }
 
 interface Parts {

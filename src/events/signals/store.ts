@@ -1,16 +1,24 @@
-// How far each event stream has delivered, and which server pushes, as for webhooks (../deliveries/store.ts): a server claims a stream by a
-// lease, and each statement after that names the lease. All times are of the clock of the database.
+// How far each event stream has delivered, and which server pushes, by a lease (../deliveries/lease.ts). All times are of the clock of the
+// database.
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { clockMs, timeText } from "../../database/clock.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { EventStreams } from "../../database/signal-tables.ts";
 import { perOrg } from "../deliveries/due.ts";
-import type { DuePlace, Lease, Place, Position } from "../deliveries/store.ts";
-import { afterAll } from "../webhooks/rules.ts";
-import type { StreamTerms } from "./security-event.ts";
+import {
+  type DuePlace,
+  type Lease,
+  type Place,
+  type Position,
+  afterAll,
+  isAt,
+  isHeld,
+  nextAttempt,
+} from "../deliveries/lease.ts";
+import type { StreamTerms, StreamVerification } from "./security-event.ts";
 
 /** A stream, with how far it has delivered. */
-export interface StoredStream extends Place, StreamTerms {
+export interface StoredStream extends Place, StreamTerms, StreamVerification {
   readonly changed_revision: string;
   readonly state: EventStreams["state"];
   readonly push_url: string;
@@ -21,9 +29,6 @@ export interface StoredStream extends Place, StreamTerms {
   readonly cursor_revision: string;
   readonly cursor_position: number;
   readonly acknowledged: readonly string[];
-  readonly verification_id: string | null;
-  readonly verification_state: string | null;
-  readonly verification_time: Date | null;
   readonly attempts: number;
   readonly failing_since: Date | null;
   readonly status_code: number;
@@ -75,11 +80,6 @@ export async function findDueStreams(
 /** Also in an org that is suspended or deleted: that it is, streams tell. */
 const isPushed = sql<SqlBool>`event_streams.state = 'ACTIVE' and event_streams.push_url <> ''`;
 
-const isAt = ({ customer_id: customerId, org_id: orgId, id }: Place): RawBuilder<SqlBool> =>
-  sql<SqlBool>`event_streams.customer_id = ${customerId} and event_streams.org_id = ${orgId} and event_streams.id = ${id}`;
-
-const isHeld = (lease: Lease): RawBuilder<SqlBool> => sql<SqlBool>`${isAt(lease.place)} and lease_id = ${lease.id}`;
-
 /** Claims a stream that is due and that nobody has claimed. Returns undefined if it is not. */
 export async function claimStream(
   db: Kysely<Schema>,
@@ -88,7 +88,7 @@ export async function claimStream(
 ): Promise<StoredStream | undefined> {
   const { rows } = await sql<StoredStream>`
     update event_streams set lease_id = ${lease.id}, lease_end = ${end}
-    where ${isAt(lease.place)} and ${isPushed} and lease_end <= ${now} and next_attempt_time <= ${now}
+    where ${isAt("event_streams", lease.place)} and ${isPushed} and lease_end <= ${now} and next_attempt_time <= ${now}
     returning ${stored}`.execute(db);
   return rows[0];
 }
@@ -102,7 +102,8 @@ export async function beginTry(
 ): Promise<boolean> {
   const { rows } = await sql`
     update event_streams set attempts = attempts + 1, lease_end = ${leaseEnd}
-    where ${isHeld(lease)} and ${isPushed} and changed_revision = ${revision} returning id`.execute(db);
+    where ${isHeld("event_streams", lease)} and ${isPushed} and changed_revision = ${revision}
+    returning id`.execute(db);
   return rows.length > 0;
 }
 
@@ -129,19 +130,12 @@ export async function endTry(
   const { cursor, verificationId, failingSince, statusCode, error, nextAttemptTime } = ended;
   const moved = cursor === undefined ? sql`` : sql`${setCursor(cursor, [])},`;
   const verified = verificationId === undefined ? sql`` : sql`${forget(verificationId)},`;
-  const next = nextAttemptTime === undefined ? sql`` : sql`next_attempt_time = ${nextAttemptTime},`;
   const attempts = failingSince === null ? sql`attempts = 0,` : sql``;
   const { rows } = await sql`
-    update event_streams set ${moved} ${verified} ${next} ${attempts} failing_since = ${failingSince},
+    update event_streams set ${moved} ${verified} ${nextAttempt(nextAttemptTime)} ${attempts} failing_since = ${failingSince},
       status_code = ${statusCode}, error = ${error}
-    where ${isHeld(lease)} and changed_revision = ${revision} returning id`.execute(db);
+    where ${isHeld("event_streams", lease)} and changed_revision = ${revision} returning id`.execute(db);
   return rows.length > 0;
-}
-
-/** Gives a stream back, unless the lease was lost. @param nextAttemptTime undefined to leave it. */
-export async function releaseStream(db: Kysely<Schema>, lease: Lease, nextAttemptTime?: Date): Promise<void> {
-  const next = nextAttemptTime === undefined ? sql`` : sql`next_attempt_time = ${nextAttemptTime},`;
-  await sql`update event_streams set ${next} lease_id = null, lease_end = 'epoch' where ${isHeld(lease)}`.execute(db);
 }
 
 /** What a receiver that polls has told. */
@@ -164,8 +158,8 @@ export async function moveCursor(
   const wrong = error === undefined ? sql`` : sql`, error = ${error}`;
   const { rows } = await sql`
     update event_streams set ${setCursor(cursor, ids)} ${verified} ${wrong}
-    where ${isAt(stream)} and changed_revision = ${stream.changed_revision} and cursor_revision = ${stream.cursor_revision}
-      and cursor_position = ${stream.cursor_position} and acknowledged = ${stream.acknowledged}::text[]
+    where ${isAt("event_streams", stream)} and changed_revision = ${stream.changed_revision}
+      and cursor_revision = ${stream.cursor_revision} and cursor_position = ${stream.cursor_position} and acknowledged = ${stream.acknowledged}::text[]
     returning id`.execute(db);
   return rows.length > 0;
 }
@@ -179,7 +173,7 @@ export async function askForVerification(
   const { rows } = await sql`
     update event_streams set verification_id = ${id}, verification_state = ${state}, verification_time = ${time},
       next_attempt_time = 'epoch'
-    where ${isAt(place)} returning id`.execute(db);
+    where ${isAt("event_streams", place)} returning id`.execute(db);
   return rows.length > 0;
 }
 

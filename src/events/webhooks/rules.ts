@@ -1,9 +1,12 @@
+import type { Kysely } from "kysely";
 import type { WebhookSchema } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { requireUnlimited } from "../../access/escalation/require-within.ts";
-import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
+import type { AuthorHolds, Holds } from "../../access/evaluation/author-holds.ts";
+import type { TargetPath } from "../../access/evaluation/target-path.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { LogDays } from "../../database/held-log.ts";
 import { isInOrgOf } from "../../database/org-key.ts";
+import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError, invalidField, invalidFields } from "../../errors/service-error.ts";
 import { findUrlProblem } from "../../identity/outgoing/url-problem.ts";
@@ -15,6 +18,7 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { requireIdsInPaths } from "../changes/resolve-paths.ts";
 import { changeFields } from "../changes/fields.ts";
+import { afterAll } from "../deliveries/lease.ts";
 import { readFilter } from "../../filters/read-filter.ts";
 import { type IssuedWebhookRow, toFormatColumn } from "./message.ts";
 import { issueKeys } from "./secret.ts";
@@ -27,9 +31,6 @@ export interface WebhookDependencies {
 }
 
 export type WebhookRules = ResourceRules<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
-
-/** After every position in a revision: that of a cursor when all of the revision is delivered. */
-export const afterAll = 2_147_483_647;
 
 /** The columns with which a webhook begins to try again at once. */
 export const tryAtOnce = { attempts: 0, failing_since: null, next_attempt_time: "epoch" } as const;
@@ -123,7 +124,7 @@ export async function requireMayDeliver(
   const { author, org } = transaction;
   await requireUnlimited(transaction, `have ${called} deliver for its member`);
   const holds = await authorHolds.now(transaction);
-  if (!(await holds(permissionToDeliver, { pattern: patterns.Org, references: [{ by: "id", value: org.id }] }))) {
+  if (!(await holds(permissionToDeliver, orgPath(org.id)))) {
     const resource = singletonPath("ChangeLog", formatPath(patterns.Org, pathName(org)));
     throw new ServiceError(
       "PERMISSION_DENIED",
@@ -134,7 +135,26 @@ export async function requireMayDeliver(
   return { member_org_id: required(author.actorOrgId), member_id: required(author.actorId) };
 }
 
-export const permissionToDeliver = "iam.changes.list";
+/** Returns what a member may do for which something delivers; undefined if it may not list the changes of the org any more. */
+export async function holdsToDeliver(
+  db: Kysely<Schema>,
+  authorHolds: AuthorHolds,
+  { org_id: orgId, member_org_id: actorOrgId, member_id: actorId }: Delivering,
+): Promise<Holds | undefined> {
+  const author = { actorId, actorOrgId, grantsUntil: null, narrowing: undefined, origin: { credentialId: null } };
+  const holds = await authorHolds.now({ db, author });
+  return (await holds(permissionToDeliver, orgPath(orgId))) ? holds : undefined;
+}
+
+interface Delivering {
+  readonly org_id: string;
+  readonly member_org_id: string;
+  readonly member_id: string;
+}
+
+const orgPath = (id: string): TargetPath => ({ pattern: patterns.Org, references: [{ by: "id", value: id }] });
+
+const permissionToDeliver = "iam.changes.list";
 
 /** @throws ServiceError FIELD_INVALID for `webhook.filter`. */
 function requireFilter(filter: string): void {

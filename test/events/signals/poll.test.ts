@@ -2,13 +2,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EventStream } from "../../../gen/iam/v1alpha/event_stream_pb.ts";
 import type { Caller } from "../../access/callers.ts";
+import { scrape } from "../../metrics/scrape.ts";
 import { uniqueName } from "../../support/api.ts";
 import { type SignalPlace, openSignalPlace } from "./place.ts";
 
 let place: SignalPlace;
 let member: Caller;
 beforeAll(async () => {
-  place = await openSignalPlace();
+  place = await openSignalPlace({ metricsPort: 0 });
   member = await place.company.join("alice");
 });
 afterAll(() => place.close());
@@ -140,6 +141,22 @@ test("a paused stream has no events, and has them all when it is resumed", async
     "ssf/event-type/stream-updated",
     "ssf/event-type/stream-updated",
   ]);
+});
+
+test("what is told of events is counted, but not where the stream is paused and acknowledges nothing", async () => {
+  const stream = await place.createStream(onlyRevoked);
+  const counts = async () => {
+    const { valueOf } = await scrape(place.server.metricsUrl);
+    return ["acknowledged", "refused"].map((outcome) => valueOf("tenantry_signals_total", { outcome }));
+  };
+  const [acknowledged = 0, refused = 0] = await counts();
+  const told = { ack: ["first", "second"], setErrs: { third: { err: "invalid_audience" } }, ...now };
+  await idsOf(stream, told);
+  const after = [acknowledged + 2, refused + 1];
+  expect(await counts()).toEqual(after);
+  await place.owner.eventStreams.pauseEventStream({ path: stream.path });
+  await idsOf(stream, told);
+  expect(await counts()).toEqual(after);
 });
 
 test("a verification event is returned until it is acknowledged", async () => {
