@@ -36,11 +36,9 @@ const credential = (
   reason,
 });
 
-const nothing: Signals = [];
-
 const signalsOfEnds: Readonly<Record<TokenEndReason, Signals>> = {
   // A token says itself until when it holds.
-  EXPIRED: nothing,
+  EXPIRED: [],
   ORG_DELETED: [revoked("the org was deleted"), account(accountDisabled)],
   MEMBER_DELETED: [revoked("the member was deleted"), account(accountDisabled)],
   MEMBER_SUSPENDED: [revoked("the member was suspended"), account(accountDisabled)],
@@ -56,7 +54,7 @@ const signalsOfEnds: Readonly<Record<TokenEndReason, Signals>> = {
   CLIENT_DELETED: [revoked("the client was deleted")],
   SESSION_ENDED: [revoked("the session was ended")],
   // What ends an impersonation ends the sessions of who impersonates, or is a role that was lost, which no single entry says.
-  IMPERSONATION_ENDED: nothing,
+  IMPERSONATION_ENDED: [],
   TOKEN_REVOKED: [revoked("the token was revoked")],
 };
 

@@ -90,5 +90,6 @@ test("standard input is read once, for all paths", async () => {
     "PATCH /iam/v1alpha/orgs/a/members/dora",
     "PATCH /iam/v1alpha/orgs/a/members/olive",
   ]);
-  expect(bodies).toEqual(Array(2).fill({ description: "on call", labels: { x: "y" } }));
+  const body = { description: "on call", labels: { x: "y" } };
+  expect(bodies).toEqual([body, body]);
 });
