@@ -1,4 +1,4 @@
-// Tests what is delivered when a turn ends within a revision, and when a webhook is changed while a request of it is under way.
+// Tests what is delivered when a turn ends within a revision, and when a webhook is changed or taken over while a request of it is under way.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Webhook, WebhookDelivery_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { openCompany } from "../../access/callers.ts";
@@ -76,4 +76,25 @@ test("another URL is tried at once, whatever becomes of a request to the one bef
   await owner.webhooks.updateWebhook({ path: webhook.path, webhook: { url: other.url } });
   go(answerWith(500));
   await expect.poll(() => pathsOf(other.received)).toEqual([group]);
+});
+
+test("a server whose lease was taken over while its request was under way does not move the cursor", async () => {
+  const { sql } = place;
+  const [receiver, other] = await Promise.all([startReceiver(), startReceiver()]);
+  const webhook = await place.createWebhook(receiver);
+  await place.createWebhook(other);
+  const { answer, go } = held();
+  receiver.answer = answer;
+  const [group] = await place.createGroups(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  const takeOver = "update webhooks set lease_id = gen_random_uuid(), lease_end = 'infinity' where id = $1";
+  await sql.query(takeOver, [webhook.id]);
+  receiver.answer = accept;
+  go(accept);
+  // The server goes on, with what it may.
+  const [next] = await place.createGroups(1);
+  await expect.poll(() => pathsOf(other.received)).toEqual([group, next]);
+  await sql.query("update webhooks set lease_id = null, lease_end = 'epoch' where id = $1", [webhook.id]);
+  await place.passWait(webhook);
+  await expect.poll(() => pathsOf(receiver.received)).toEqual([group, group, next]);
 });
