@@ -16,6 +16,8 @@ interface Copy {
   revision: string;
   /** By their paths with ids, which stay the same when something is renamed. */
   resources: Record<string, Resource>;
+  /** By the same paths: what takes the resource with it when it is removed. */
+  owners: Record<string, readonly string[]>;
 }
 
 interface Message {
@@ -23,6 +25,7 @@ interface Message {
   readonly change?: { readonly type: string; readonly after?: Resource };
   readonly checkpoint?: { readonly synced: boolean };
   readonly key_path: string;
+  readonly owner_paths: readonly string[];
   readonly resume_revision: string;
   readonly error?: { readonly status: string; readonly message: string };
 }
@@ -55,20 +58,24 @@ async function writeCopy(copy: Copy): Promise<void> {
   await rename(`${file}.next`, file);
 }
 
-function apply(resources: Copy["resources"], { state, change, key_path: path }: Message): void {
+function apply({ resources, owners }: Copy, { state, change, key_path: path, owner_paths: ownerPaths }: Message): void {
   const resource = state?.resource ?? change?.after;
   if (path === "") return;
-  if (resource !== undefined) resources[path] = resource;
-  else if (["DELETED", "EXPIRED", "ERASED"].includes(change?.type ?? "")) remove(resources, path);
+  if (resource !== undefined) {
+    resources[path] = resource;
+    owners[path] = ownerPaths;
+  } else if (["DELETED", "EXPIRED", "ERASED"].includes(change?.type ?? "")) {
+    remove({ resources, owners }, path);
+  }
 }
 
-/** Removes a resource, everything in it, and what names one of these, such as the role bindings of a Member. */
-function remove(resources: Copy["resources"], path: string): void {
-  const isRemoved = (other: unknown): boolean =>
-    other === path || (typeof other === "string" && other.startsWith(`${path}/`));
-  for (const [each, resource] of Object.entries(resources)) {
-    const names = Object.entries(resource).some(([field, value]) => field.endsWith("_path") && isRemoved(value));
-    if (isRemoved(each) || names) delete resources[each];
+/** Removes a resource, everything in it, and what goes with one of these, such as the role bindings of a Member. */
+function remove({ resources, owners }: Pick<Copy, "resources" | "owners">, path: string): void {
+  const isRemoved = (other: string): boolean => other === path || other.startsWith(`${path}/`);
+  for (const each of Object.keys(resources)) {
+    if (![each, ...(owners[each] ?? [])].some(isRemoved)) continue;
+    delete resources[each];
+    delete owners[each];
   }
 }
 
@@ -88,10 +95,10 @@ async function* watch(afterRevision: string): AsyncGenerator<readonly Message[]>
 }
 
 async function follow(): Promise<void> {
-  const copy = (await readCopy()) ?? { revision: "", resources: {} };
+  const copy = (await readCopy()) ?? { revision: "", resources: {}, owners: {} };
   for await (const messages of watch(copy.revision)) {
     for (const message of messages) {
-      apply(copy.resources, message);
+      apply(copy, message);
       copy.revision = message.resume_revision;
     }
     if (messages.length === 0) continue;

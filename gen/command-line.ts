@@ -931,6 +931,7 @@ export const contract: Contract = {
       {"name":"state","type":"json","help":"A resource as it is, with `initial_state`"},
       {"name":"resume_revision","type":"string","help":"From where to resume after this message: the next `after_revision`"},
       {"name":"key_path","type":"string","help":"The path of the resource with ids, for example `/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b/groups/@01980f5e-9d20-7c44-8a10-6b1d2f3e4a5c`"},
+      {"name":"owner_paths","type":"string","shape":"list","help":"The keys of what takes the resource with it when it is removed, beside what contains it: the Member or Group, and the Role of a role binding, the Member of a membership"},
     ],
     Webhook: [
       {"name":"path","type":"string","mode":"output","help":"The full path, for example `/orgs/acme/webhooks/audit`"},

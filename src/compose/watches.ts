@@ -2,8 +2,9 @@ import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import { createLoggedMessage } from "../events/changes/logged-messages.ts";
 import type { ChangesDependencies } from "../events/changes/dependencies.ts";
-import { createKeyPath } from "../events/changes/logged-place.ts";
+import { createKeyPath, createOwnerPaths } from "../events/changes/logged-place.ts";
 import { createStatePages } from "../events/watch/state-pages.ts";
+import type { MakesMessages } from "../events/watch/responses.ts";
 import { createWatches } from "../events/watch/watches.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
@@ -27,9 +28,13 @@ export function composeWatches({
   registry,
   access,
   logger,
-}: Parts): Pick<ChangesDependencies, "watches" | "statePages" | "loggedMessage" | "keyPathOf"> {
+}: Parts): Pick<ChangesDependencies, "watches" | "statePages" | keyof MakesMessages> {
   const { authoriserOf, authoriserIn } = access.authorise;
-  const makes = { loggedMessage: createLoggedMessage(registry), keyPathOf: createKeyPath(registry) };
+  const makes: MakesMessages = {
+    loggedMessage: createLoggedMessage(registry),
+    keyPathOf: createKeyPath(registry),
+    ownerPathsOf: createOwnerPaths(registry),
+  };
   const onError = (err: unknown): void => logger.warn({ err }, "failed to follow the change log; it is tried again");
   const parts = { database, registry, ...makes, snapshots: access.snapshots, authoriserOf, authoriserIn };
   const statePages = createStatePages({ database, registry, installation });

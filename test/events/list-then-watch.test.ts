@@ -1,5 +1,5 @@
 // Tests that a list says at which revision of the org it was read, so that a watch goes on from there without a gap and without a double.
-import { toJson } from "@bufbuild/protobuf";
+import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { beforeAll, expect, test } from "vitest";
 import { type Member, MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
@@ -27,7 +27,12 @@ const isMember = (keyPath: string): boolean => /^\/orgs\/[^/]+\/members\/[^/]+$/
 const keyOf = ({ id }: Member): string => `/orgs/@${company.org.id}/members/@${id}`;
 
 const toCopy = (members: readonly Member[]): CopyOfOrg =>
-  new Map(members.map((member) => [keyOf(member), toJson(MemberSchema, member, { useProtoFieldName: true }) as never]));
+  new Map(
+    members.map((member) => {
+      const resource = toJson(MemberSchema, member, { useProtoFieldName: true }) as JsonObject;
+      return [keyOf(member), { resource, ownerPaths: [] }];
+    }),
+  );
 
 /** Returns the members that a stream has shown up to a revision. */
 function membersAt({ received }: Watch, revision: string): CopyOfOrg {

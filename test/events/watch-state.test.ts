@@ -108,10 +108,10 @@ describe("a stream that begins with the state", () => {
     const member = await owner.members.createMember({ parentPath, member: { name: "shown", labels: { a: "b" } } });
     const { changes } = await owner.changes.listChanges({ parentPath, filter: `resource_id = "${member.id}"` });
     const [orgId, copy] = [company.org.id, await stateNow()];
-    const shown = copy.get(`/orgs/@${orgId}/members/@${member.id}`);
+    const shown = copy.get(`/orgs/@${orgId}/members/@${member.id}`)?.resource;
     expect(shown).toEqual(changes[0]?.after);
     expect(shown).toEqual(toJson(MemberSchema, member, { useProtoFieldName: true }));
-    expect(copy.get(`/orgs/@${orgId}`)).toMatchObject({ id: orgId, name: company.org.name });
+    expect(copy.get(`/orgs/@${orgId}`)?.resource).toMatchObject({ id: orgId, name: company.org.name });
   });
 
   test("has the memberships of deleted members, which no entry brings back when these are undeleted", async () => {
@@ -200,7 +200,7 @@ describe("a stream that begins with the state", () => {
     const keys = [...now.keys()].filter((key) => key.endsWith("/quota"));
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(changed.get(key)).toEqual(now.get(key));
-    expect(new Set(keys.map((key) => now.get(key)?.["path"]))).toEqual(new Set(paths));
+    expect(new Set(keys.map((key) => now.get(key)?.resource["path"]))).toEqual(new Set(paths));
   });
 
   test("of the org system has the catalog, and no customers, whose changes are in logs of their own", async () => {

@@ -1,8 +1,15 @@
 // Where a resource is that the log names: by ids, which stay the same whatever it and what contains it are called.
 import { formatReferences } from "../../paths/format-path.ts";
 import type { AnyPath, Reference } from "../../paths/parse-path.ts";
-import { type PathPattern, isSamePattern, isSingletonType, singletonPath } from "../../paths/patterns.ts";
-import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
+import {
+  type PathPattern,
+  type ResourceType,
+  isSamePattern,
+  isSingletonType,
+  singletonPath,
+} from "../../paths/patterns.ts";
+import { required } from "../../errors/required.ts";
+import type { ResourceDefinition, ResourcePlace } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import type { ChangeRow } from "./store.ts";
 
@@ -27,6 +34,33 @@ export function createKeyPath({ findDefinition }: Pick<ResourceRegistry, "findDe
     return path === undefined ? "" : formatReferences(path.pattern, path.references);
   };
 }
+
+/** Returns the key paths of what takes a resource with it when it is removed, beside what contains it. */
+export type OwnerPaths = (resource: LoggedResource, keyPath: string) => readonly string[];
+
+/** @throws Error for a reference to what is found by more than its id and its org: an entry does not have that. */
+export function createOwnerPaths({ definitions, findDefinition }: Owners): OwnerPaths {
+  const placeOfOwner = (type: ResourceType): ResourcePlace => required(findDefinition(type)?.places[0]);
+  for (const { type, storage } of definitions) {
+    for (const { column, to, onDelete } of storage.references) {
+      if (onDelete === "restrict" || placeOfOwner(to).parents.every((parent) => parent.column === "org_id")) continue;
+      throw new Error(`${type} is removed with the ${to} in ${column}, whose path entries of the log cannot name`);
+    }
+  }
+  return (resource, keyPath) => {
+    const columns = columnsOf(resource);
+    const references = findDefinition(resource.resource_type)?.storage.references ?? [];
+    return references.flatMap(({ column, to, onDelete }) => {
+      const id = columns[column];
+      if (onDelete === "restrict" || typeof id !== "string") return [];
+      const { pattern, parents } = placeOfOwner(to);
+      const path = formatReferences(pattern, [...parents.map(() => resource.org_id), id].map(toReference));
+      return keyPath.startsWith(`${path}/`) ? [] : [path];
+    });
+  };
+}
+
+type Owners = Pick<ResourceRegistry, "definitions" | "findDefinition">;
 
 /** Returns the path of a resource; undefined if the entry does not have what is in it. */
 export function placeOf({ places }: ResourceDefinition, resource: LoggedResource): AnyPath | undefined {

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type WatchChangesResponse, WatchChangesResponseSchema } from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { LoggedMessage } from "../changes/logged-messages.ts";
-import type { KeyPath } from "../changes/logged-place.ts";
+import type { KeyPath, OwnerPaths } from "../changes/logged-place.ts";
 import { toChange } from "../changes/message.ts";
 import type { Readable, View } from "../changes/readable-entries.ts";
 import type { Turns } from "../../scheduling/turns.ts";
@@ -16,6 +16,7 @@ export type RevisionResponses = (view: View, readable: Readable) => Promise<read
 export interface MakesMessages {
   readonly loggedMessage: LoggedMessage;
   readonly keyPathOf: KeyPath;
+  readonly ownerPathsOf: OwnerPaths;
 }
 
 /**
@@ -26,7 +27,7 @@ export interface MakesMessages {
 export function createResponses(
   { revision, entries }: LoggedRevision,
   before: string,
-  { loggedMessage, keyPathOf }: MakesMessages,
+  { loggedMessage, keyPathOf, ownerPathsOf }: MakesMessages,
   turns: Turns,
   resumeAt: (revision: string) => string = (each) => each,
 ): RevisionResponses {
@@ -38,13 +39,14 @@ export function createResponses(
       if (turn !== undefined) await turn;
       const shown = await readable.shown(row, view);
       const key = [index, ...Object.values(shown)].join(" ");
-      const response =
-        made.get(key) ??
+      const respond = (keyPath: string): WatchChangesResponse =>
         create(WatchChangesResponseSchema, {
           event: { case: "change", value: toChange(row, shown, loggedMessage) },
           resumeRevision: resumeAt(index === entries.length - 1 ? revision : before),
-          keyPath: keyPathOf(row),
+          keyPath,
+          ownerPaths: shown.resource && row.after !== null ? [...ownerPathsOf(row, keyPath)] : [],
         });
+      const response = made.get(key) ?? respond(keyPathOf(row));
       made.set(key, response);
       responses.push(response);
     }
@@ -56,15 +58,17 @@ export function createResponses(
 export function stateOf(
   resource: StateResource,
   states: boolean,
-  { loggedMessage, keyPathOf }: MakesMessages,
+  { loggedMessage, keyPathOf, ownerPathsOf }: MakesMessages,
   resumeRevision: string,
 ): WatchChangesResponse {
   const { resource_type: resourceType, resource_path: resourcePath, after } = resource;
   const shown = states ? { resource: loggedMessage(resourceType, after, resourcePath) } : {};
+  const keyPath = keyPathOf(resource);
   return create(WatchChangesResponseSchema, {
     event: { case: "state", value: { resourceType, resourcePath, ...shown } },
     resumeRevision,
-    keyPath: keyPathOf(resource),
+    keyPath,
+    ownerPaths: [...ownerPathsOf(resource, keyPath)],
   });
 }
 
