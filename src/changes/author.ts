@@ -111,3 +111,6 @@ export function serviceAuthor(method: string): Author {
   const nobody = { actorId: null, actorOrgId: null, credentialExpireTime: null, grantsUntil: null };
   return { ...nobody, method, origin: fromService, confirm: () => Promise.resolve(undefined) };
 }
+
+/** The author of the removal of what has ended by itself, or is purged. */
+export const purgeAuthor = serviceAuthor("tenantry/purge");

@@ -1,5 +1,6 @@
 import { type CompiledQuery, type Kysely, type Selectable, type Transaction, sql } from "kysely";
 import type { Committed } from "../database/commits.ts";
+import { readClock } from "../database/clock.ts";
 import { isAnyListening } from "../database/hints.ts";
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs, Schema } from "../database/schema.ts";
@@ -60,6 +61,14 @@ export async function lockOrg(
   limits?: StatementLimits,
 ): Promise<LockedOrgRow> {
   return requireLocked(reference, (await db.executeQuery(lockStatement(db, reference, limits))).rows);
+}
+
+/** Waits for the lock of writes in an org and takes it. Returns false if the org does not exist or can be purged itself. */
+export async function lockOrgThatStays(db: Transaction<Schema>, orgId: string): Promise<boolean> {
+  const lock = db.selectFrom("orgs").select("purge_time").where("id", "=", orgId);
+  const org = await lock.modifyEnd(sql`for no key update`).executeTakeFirst();
+  if (org === undefined) return false;
+  return org.purge_time === null || org.purge_time > new Date(await readClock(db));
 }
 
 /** Locks an org together with the next statement. Throws later as `lockOrg`. */

@@ -39,6 +39,7 @@ export const filesOn15: readonly string[] = [
   "test/sign-in/sign-in-choices.test.ts",
   "test/iam/quota-requests/requests.test.ts",
   "test/iam/role-bindings/service-bindings.test.ts",
+  "test/iam/role-bindings/shared-names.test.ts",
   "test/identity/tokens/signing-keys.test.ts",
   "test/jobs/*.test.ts",
   "test/jobs/purge/purge-job.test.ts",

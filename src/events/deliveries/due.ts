@@ -105,11 +105,12 @@ export async function noteHeads(db: Kysely<Schema>): Promise<void> {
 /** @param written selects `org_id`, `time` and `is_org_changed`. */
 function note(written: RawBuilder<unknown>): RawBuilder<unknown> {
   // Locked in an order, since another server may note some of them, too. One that is waited for is read again when it is updated.
+  // A change of the org counts also when something later was noted first, by another server: that has not ended the wait.
   return sql`
     with behind as materialized (
       select webhooks.org_id, webhooks.id, written.time, written.is_org_changed
       from (${written}) as written join webhooks on webhooks.org_id = written.org_id and webhooks.state = 'ACTIVE'
-      where written.time > greatest(webhooks.noted_time, webhooks.cursor_time)
+      where written.time > greatest(webhooks.noted_time, webhooks.cursor_time) or written.is_org_changed
       order by webhooks.id for no key update of webhooks
     )
     update webhooks set noted_time = greatest(webhooks.noted_time, behind.time),

@@ -137,14 +137,17 @@ const typeOf = {
   duration_ms: "integer",
 } as const satisfies Record<keyof RecordedDelivery, string>;
 
-/** Removes what is no longer kept of the deliveries of a webhook. */
+/**
+ * Removes what is no longer kept of the deliveries of a webhook. Those that were tried last are kept, not those of the last revisions: a replay
+ * tries old ones again. A webhook has few more rows than are kept, and the statement reads them all.
+ */
 export async function trimDeliveries(db: Kysely<Schema>, { customer_id, org_id, id }: Place, now: Date): Promise<void> {
   const ofWebhook = sql<SqlBool>`customer_id = ${customer_id} and org_id = ${org_id} and webhook_id = ${id}`;
   const since = new Date(now.getTime() - keptDays * 86_400_000);
   await sql`
-    delete from webhook_deliveries where ${ofWebhook} and (attempt_time <= ${since} or (revision, position) <= (
-      select revision, position from webhook_deliveries where ${ofWebhook}
-      order by revision desc, position desc offset ${sql.lit(keptDeliveries)} limit 1))`.execute(db);
+    delete from webhook_deliveries where ${ofWebhook} and (attempt_time <= ${since} or (attempt_time, revision, position) <= (
+      select attempt_time, revision, position from webhook_deliveries where ${ofWebhook}
+      order by attempt_time desc, revision desc, position desc offset ${sql.lit(keptDeliveries)} limit 1))`.execute(db);
 }
 
 /** So many entries are looked at for what the filter matches, before the cursor is moved. */

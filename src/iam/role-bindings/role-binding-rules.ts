@@ -1,11 +1,9 @@
 // The rules of role bindings. There are five kinds of scope: scope-rules.ts has the differences, and this file has the rest.
-import { type SqlBool, sql } from "kysely";
 import type { RoleBinding, RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { checkCondition } from "../../access/conditions/compile-condition.ts";
 import type { GrantScope, GrantedRole } from "../../access/escalation/guard-types.ts";
 import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../../access/scope-kinds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { Later } from "../../database/write-transaction.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
@@ -15,12 +13,9 @@ import { memberDefinition } from "../members/definition.ts";
 import { roleDefinition } from "../roles/definition.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { endsBefore } from "../../standard-methods/write/expire-time.ts";
-import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
-import { isOneOf } from "../../standard-methods/rows/row-key.ts";
-import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { PlacedRules } from "../../standard-methods/standard-service.ts";
 import type { RoleDependencies } from "../roles/role-dependencies.ts";
-import { roleBindingDefinition } from "./definition.ts";
+import { findExpired, removeExpired } from "./expired-bindings.ts";
 import { type BoundRole, findGrantedRoles } from "./granted-role.ts";
 import { roleBindingPath } from "./message.ts";
 import { readPeriod } from "./period.ts";
@@ -33,8 +28,8 @@ import {
   customerRules,
   orgRules,
 } from "./scope-rules.ts";
-import { type RoleBindingRow, selectKeptRoleBindings } from "./store.ts";
-import { type NewBound, requireFewConditions } from "./require-few-conditions.ts";
+import type { RoleBindingRow } from "./store.ts";
+import { requireFewConditions } from "./require-few-conditions.ts";
 import { type BoundSubject, findBoundSubjects } from "./subject.ts";
 
 type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>;
@@ -150,45 +145,6 @@ function boundOf(
   };
   const joined = { ...joinedOrgColumns(transaction), ...place.joined, ...subject.joined, ...role.joined };
   return { name, subjectPath, columns, joined, ...(place.parent && { parent: place.parent }) };
-}
-
-/**
- * Finds the expired bindings of these names, together with the next statement.
- *
- * @param bounds on scopes of one kind.
- */
-function findExpired(
-  { db, org }: OrgTransaction,
-  bounds: readonly (NewBound & { readonly name: string })[],
-): Later<readonly RoleBindingRow[]> {
-  const type = bounds[0]?.columns.scope_type;
-  if (type === undefined) return () => [];
-  // The names of bindings on a customer, a service or the platform are unique across orgs.
-  const inOrg = type === "ORG" || type === "PROJECT" ? sql`and role_bindings.org_id = ${org.id}` : sql``;
-  const names = bounds.map(({ name }) => name);
-  const scopeIds = bounds.map(({ columns }) => scopeIdOf(columns));
-  const isNamed =
-    type === "PLATFORM"
-      ? sql`role_bindings.name = any(${names}::text[])`
-      : sql`(role_bindings.scope_id, role_bindings.name) in (select * from unnest(${scopeIds}::uuid[], ${names}::text[]))`;
-  const isExpired = sql<SqlBool>`scope_type = ${sql.lit(type)} and expire_time <= ${org.lockTime} and ${isNamed} ${inOrg}`;
-  return db.sendWithNext(selectKeptRoleBindings(db).where(isExpired).compile());
-}
-
-/**
- * Removes expired bindings, which are replaced as if they had been deleted. If one is of another org, the change log of that org has no
- * entry for it, because the write does not hold that org's lock.
- */
-async function removeExpired(transaction: OrgTransaction, expired: readonly RoleBindingRow[]): Promise<void> {
-  if (expired.length === 0) return;
-  const { db, org } = transaction;
-  for (const [id, ofOrg] of Map.groupBy(expired, ({ org_id }) => org_id)) {
-    const key = { customer_id: required(ofOrg[0]).org_customer_id, id };
-    await removeWhere(db, roleBindingDefinition, key, isOneOf(roleBindingDefinition, ofOrg));
-  }
-  for (const row of expired.filter(({ org_id }) => org_id === org.id)) {
-    recordChange(transaction, roleBindingDefinition, row, null, row.expire_time);
-  }
 }
 
 /**

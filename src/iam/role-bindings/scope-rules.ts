@@ -1,10 +1,9 @@
 // What differs between the kinds of scope when a binding is written.
-import type { Transaction } from "kysely";
 import type { RoleBinding } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { matchesReference, serviceLevel } from "../../database/match-reference.ts";
-import type { Schema } from "../../database/schema.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -16,6 +15,7 @@ import { findInPlace, findRow } from "../../standard-methods/read/row-reader.ts"
 import type { ResourceDependencies, WriteScope } from "../../standard-methods/rules.ts";
 import type { ProjectRow } from "../projects/store.ts";
 import { roleBindingDefinition } from "./definition.ts";
+import { removeExpiredOfOtherOrg } from "./expired-bindings.ts";
 import type { RoleBindingRow } from "./store.ts";
 import { type Scope, scopes } from "./scopes.ts";
 import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
@@ -96,9 +96,11 @@ export const customerRules: ScopeRules = {
     };
   }),
 
-  writeScope: ofSubject(scopes.customer, (db, [customer], subjectPath) =>
-    findOrgOfCustomer(db, required(customer), subjectPath),
-  ),
+  writeScope: ofSubject(scopes.customer, async (db, [reference], { name, subjectPath }) => {
+    const { customerId, orgId } = await findOrgOfCustomer(db, required(reference), subjectPath);
+    await removeExpiredOfOtherOrg(db, customerId, { name, orgId });
+    return { by: "id", value: orgId };
+  }),
 };
 
 /** @param systemOrgId the installation's own org. Only its members and groups can hold roles on a service: its providers. */
@@ -116,7 +118,9 @@ export function createServiceRules(systemOrgId: string): ScopeRules {
       };
     }),
 
-    writeScope: ofSubject(scopes.service, (db, _path, subjectPath) => requireSystemOrg(db, systemOrgId, subjectPath)),
+    writeScope: ofSubject(scopes.service, (db, _path, { subjectPath }) =>
+      requireSystemOrg(db, systemOrgId, subjectPath),
+    ),
   };
 }
 
@@ -125,7 +129,9 @@ export function createPlatformRules(systemOrgId: string): ScopeRules {
   return {
     scope: scopes.platform,
     findPlaces: inOne(() => Promise.resolve(nowhereElse)),
-    writeScope: ofSubject(scopes.platform, (db, _path, subjectPath) => requireSystemOrg(db, systemOrgId, subjectPath)),
+    writeScope: ofSubject(scopes.platform, (db, _path, { subjectPath }) =>
+      requireSystemOrg(db, systemOrgId, subjectPath),
+    ),
   };
 }
 
@@ -142,7 +148,7 @@ function inOne(
 /** Returns the org of an existing binding, or else that of the subject of a new one. */
 function ofSubject(
   { place }: Scope,
-  findOrgOfSubject: (db: Transaction<Schema>, path: readonly Reference[], subjectPath: string) => Promise<Reference>,
+  findOrgOfSubject: (db: WriteTransaction, path: readonly Reference[], message: RoleBinding) => Promise<Reference>,
 ): WriteScope<RoleBinding> {
   return {
     kind: "each",
@@ -151,7 +157,7 @@ function ofSubject(
       const row = isParent ? undefined : await findInPlace(db, roleBindingDefinition, place, path);
       if (row !== undefined) return { by: "id", value: row.org_id };
       if (message === undefined) throw notFound("role binding", formatReferences(place.pattern, path));
-      return findOrgOfSubject(db, path, message.subjectPath);
+      return findOrgOfSubject(db, path, message);
     },
   };
 }

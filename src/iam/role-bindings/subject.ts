@@ -79,7 +79,7 @@ function ofMember({ id, name, delete_time }: MemberRow): BoundSubject {
 }
 
 /**
- * Returns the org of the subject of a binding on a customer. Does not reveal whether an org outside of the customer exists.
+ * Returns the ids of a customer and of the org of the subject of a binding on it. Does not reveal whether an org outside of the customer exists.
  *
  * @throws ServiceError RESOURCE_NOT_FOUND when there is no such customer, FIELD_INVALID when the org is not one of the
  *   customer's.
@@ -88,11 +88,11 @@ export async function findOrgOfCustomer(
   db: Transaction<Schema>,
   customerReference: Reference,
   subjectPath: string,
-): Promise<Reference> {
+): Promise<{ readonly customerId: string; readonly orgId: string }> {
   const customer = await findRow(db, customerDefinition, [customerReference]);
   if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, [customerReference]));
   const org = await findRow(db, orgDefinition, parseSubjectPath(subjectPath).references.slice(0, 1));
-  if (org?.customer_id === customer.id) return { by: "id", value: org.id };
+  if (org?.customer_id === customer.id) return { customerId: customer.id, orgId: org.id };
   throw invalidField(field, `must be in one of the orgs of ${customerPath(customer)}`, "same_customer");
 }
 

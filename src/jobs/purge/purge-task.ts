@@ -1,4 +1,3 @@
-import { serviceAuthor } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { Installation } from "../../identity/installation.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
@@ -50,9 +49,6 @@ export interface PurgeTaskDependencies {
   /** Called with the time until the next of these ends, in milliseconds. */
   readonly onNextEnd: (delayMs: number) => void;
 }
-
-/** The author of the job's changes in the change log. */
-export const purgeAuthor = serviceAuthor("tenantry/purge");
 
 /** Returns how many rows to search for at once: enough for several transactions, because a search costs more than reading them. */
 export const searchSize = (rowsPerStep: number): number => rowsPerStep * 10;

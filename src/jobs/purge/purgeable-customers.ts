@@ -1,8 +1,9 @@
+import { purgeAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerDefinition } from "../../iam/customers/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { findPurgeableCustomers } from "./find-purgeable.ts";
-import { type PurgeTask, type PurgeTaskDependencies, type Removed, purgeAuthor, searchSize } from "./purge-task.ts";
+import { type PurgeTask, type PurgeTaskDependencies, type Removed, searchSize } from "./purge-task.ts";
 import { lockPurgeableCustomer, removeCustomer } from "./store.ts";
 
 /**

@@ -1,6 +1,7 @@
 // Removes an org in batches, including its change log, and then its row, whose removal is recorded in the log of its
 // customer. While the batches are removed, only the org's own lock is held. The lock of that log, which other writes need, is held only
 // for the last step.
+import { purgeAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { OrgKey } from "../../database/org-key.ts";
 import { lockCustomersFirst } from "../../changes/write-locks.ts";
@@ -9,14 +10,7 @@ import { locksOfCustomer } from "../../iam/customers/locks.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
-import {
-  type PurgeTask,
-  type PurgeTaskDependencies,
-  type Removed,
-  nothing,
-  purgeAuthor,
-  searchSize,
-} from "./purge-task.ts";
+import { type PurgeTask, type PurgeTaskDependencies, type Removed, nothing, searchSize } from "./purge-task.ts";
 import { orgTablesOf } from "./org-tables.ts";
 import { deleteRowsOfOrg, hasChanges, lockPurgeableOrg, removeOrg } from "./store.ts";
 

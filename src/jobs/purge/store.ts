@@ -22,14 +22,6 @@ import { deletePlaces, lockPlaces } from "../../database/places.ts";
 type Db = Transaction<Schema>;
 type Ids = readonly string[];
 
-/** Waits for the lock of writes in an org and takes it. Returns false if the org does not exist or can be purged itself. */
-export async function lockOrgThatStays(db: Db, orgId: string): Promise<boolean> {
-  const lock = db.selectFrom("orgs").select("purge_time").where("id", "=", orgId);
-  const org = await lock.modifyEnd(sql`for no key update`).executeTakeFirst();
-  if (org === undefined) return false;
-  return org.purge_time === null || org.purge_time > new Date(await readClock(db));
-}
-
 /** Locks an org that can be purged. Returns undefined if it no longer can, or if another transaction has the lock. */
 export async function lockPurgeableOrg(db: Db, registry: ResourceRegistry, orgId: string): Promise<OrgRow | undefined> {
   const now = await readClock(db);

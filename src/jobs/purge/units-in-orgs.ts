@@ -1,7 +1,8 @@
+import { purgeAuthor } from "../../changes/author.ts";
+import { lockOrgThatStays } from "../../changes/lock-org.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { type OrgLocks, lockCustomersFirst } from "../../changes/write-locks.ts";
-import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing, purgeAuthor } from "./purge-task.ts";
-import { lockOrgThatStays } from "./store.ts";
+import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing } from "./purge-task.ts";
 
 /**
  * Groups rows that were found in orgs into units of at most `size` rows of one org. The orgs must not be purgeable themselves.

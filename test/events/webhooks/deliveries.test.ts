@@ -152,6 +152,38 @@ test("what a receiver has refused for three days is given up, what follows is no
   await expect.poll(() => statesOf(webhook)).toEqual([DELIVERED, DELIVERED]);
 });
 
+test("of a webhook with a thousand later deliveries, those of a replay are kept, and the ones that were tried first are not", async () => {
+  const { sql } = place;
+  const receiver = await startReceiver();
+  const webhook = await place.createWebhook(receiver);
+  await place.createGroups(2);
+  await expect.poll(() => statesOf(webhook)).toEqual([DELIVERED, DELIVERED]);
+  const [, first] = await deliveriesOf(webhook);
+  await sql.query(
+    `insert into webhook_deliveries (customer_id, org_id, webhook_id, revision, position, message_id, change_count, state, attempts,
+      attempt_time, status_code, answer, error, duration_ms)
+    select customer_id, org_id, webhook_id, gen_random_uuid(), 0, 'later-' || n, 1, 'DELIVERED', 1,
+      attempt_time - make_interval(mins => 2000 - n), 200, '', '', 1
+    from (select * from webhook_deliveries where webhook_id = $1 order by revision limit 1) as one, generate_series(1, 1000) as n`,
+    [webhook.id],
+  );
+  await sql.query(
+    "update webhook_deliveries set revision = overlay(revision::text placing 'f' from 1)::uuid where message_id like 'later-%'",
+  );
+  const kept = async () => {
+    const ids = "array_agg(message_id order by attempt_time) filter (where message_id like 'later-%')";
+    const states = "array_agg(state order by revision) filter (where message_id not like 'later-%')";
+    const text = `select count(*)::int, (${ids})[1] as oldest, ${states} as replayed from webhook_deliveries where webhook_id = $1`;
+    return (await sql.query(text, [webhook.id]))[0];
+  };
+  receiver.answer = answerWith(500);
+  await place.owner.webhooks.replayWebhook({ path: webhook.path, fromRevision: required(first).revision });
+  await expect.poll(kept).toEqual({ count: 1_000, oldest: "later-3", replayed: ["FAILED", "DELIVERED"] });
+  receiver.answer = accept;
+  await place.passWait(webhook);
+  await expect.poll(kept).toEqual({ count: 1_000, oldest: "later-3", replayed: ["DELIVERED", "DELIVERED"] });
+});
+
 test("lists of deliveries that are asked for at once are each those of their webhook", async () => {
   const receiver = await startReceiver();
   const webhooks = [await place.createWebhook(receiver), await place.createWebhook(receiver)];

@@ -58,16 +58,28 @@ test("the rest of a revision of which something was delivered is due", async () 
   expect(await due()).toEqual(four());
 });
 
-test("what waits because its org was not active is due at once when the org changes", async () => {
-  await sql`update webhooks set next_attempt_time = now() + interval '1 hour' where org_id = ${orgId}`.execute(db);
-  await addEntry(db, orgId);
-  const time = new Date().toISOString();
-  await noteWritten(db, new Map([[orgId, { time, isOrgChanged: false }]]));
-  expect(await due()).toEqual(nobody);
-  await addEntry(db, orgId);
-  await noteWritten(db, new Map([[orgId, { time: new Date(Date.now() + 10).toISOString(), isOrgChanged: true }]]));
-  expect(await due()).toEqual(four());
-});
+const orgChanged = (time: Date) =>
+  noteWritten(db, new Map([[orgId, { time: time.toISOString(), isOrgChanged: true }]]));
+
+test.each([
+  ["the server that has written that", () => orgChanged(new Date())],
+  ["that server, when another one has noted a later write", () => orgChanged(anHourAgo())],
+  [
+    "others, when that server was killed and another one has noted a later write",
+    () => noteWrittenSince(db, anHourAgo()),
+  ],
+])(
+  "what waits because its org was not active is due at once when a change of the org is noted by %s",
+  async (_by, note) => {
+    await sql`update webhooks set next_attempt_time = now() + interval '1 hour' where org_id = ${orgId}`.execute(db);
+    await addEntry(db, orgId, "Org");
+    await addEntry(db, orgId);
+    await noteWritten(db, new Map([[orgId, { time: new Date().toISOString(), isOrgChanged: false }]]));
+    expect(await due()).toEqual(nobody);
+    await note();
+    expect(await due()).toEqual(four());
+  },
+);
 
 test("servers that note the same webhooks at once wait for each other, and none fails", async () => {
   const ids = [orgId, (await addOrg(openShared(), uniqueName("org"))).id];

@@ -18,13 +18,13 @@ export async function addWebhooks(db: Kysely<Schema>, count: number, orgs: RawBu
 }
 
 /** Adds an entry to the log of an org, without a note to its webhooks, as a server does that is killed. */
-export async function addEntry(db: Kysely<Schema>, orgId: string): Promise<void> {
+export async function addEntry(db: Kysely<Schema>, orgId: string, type = "Group"): Promise<void> {
   await sql`
     with head as (
       update orgs set revision = gen_random_uuid(), revision_time = clock_timestamp() where id = ${orgId} returning *
     )
     insert into changes (customer_id, org_id, revision, position, time, format, method, resource_type, resource_id, resource_path, after)
-    select customer_id, id, revision, 0, revision_time, 4, 'test', 'Group', gen_random_uuid(), '/', '{}' from head`.execute(
+    select customer_id, id, revision, 0, revision_time, 4, 'test', ${type}, gen_random_uuid(), '/', '{}' from head`.execute(
     db,
   );
 }
