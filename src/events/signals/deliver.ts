@@ -6,7 +6,8 @@ import type { Database } from "../../database/database.ts";
 import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import { observe } from "../../measures/histogram.ts";
-import { type Position, afterAll, isSame } from "../deliveries/lease.ts";
+import { endOfLog } from "../deliveries/due.ts";
+import { type Position, isSame } from "../deliveries/lease.ts";
 import { type Result, post, sendLimits } from "../deliveries/send.ts";
 import {
   type HeldTurn,
@@ -22,7 +23,7 @@ import type { SignalCounts } from "./counts.ts";
 import type { DisableStream } from "./disable.ts";
 import type { LogOfStream } from "./read-ahead.ts";
 import { type SecurityEvent, type SignEvent, verificationOf } from "./security-event.ts";
-import { type StoredStream, beginTry, claimStream, endTry } from "./store.ts";
+import { type StoredStream, beginTry, claimStream, endTry, waitForOrg } from "./store.ts";
 
 export interface DeliverDependencies {
   readonly database: Pick<Database, "writes">;
@@ -74,7 +75,7 @@ export function createDeliverSignals(dependencies: DeliverDependencies): TakeTur
     while (clock().getTime() < endMs) {
       const ahead = await dependencies.log.next(stream, after);
       if (ahead === undefined) {
-        await moveTo({ ...after, position: afterAll });
+        await moveTo(endOfLog(after, stream.noted_time));
         return {};
       }
       for (const { position, events } of ahead.entries) {
@@ -85,6 +86,10 @@ export function createDeliverSignals(dependencies: DeliverDependencies): TakeTur
         }
       }
       after = ahead.end;
+      if (ahead.isHeld) {
+        await waitForOrg(writes, lease, clock());
+        return {};
+      }
       const sent = ahead.entries.at(-1);
       // Its last attempt has moved the cursor there.
       if (sent !== undefined && isSame(sent.position, after)) continue;
