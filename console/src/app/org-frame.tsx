@@ -32,6 +32,9 @@ export function OrgFrame() {
         <Link to="/orgs/$org/changes" params={params} activeOptions={{ includeSearch: false }}>
           {nav.changes}
         </Link>
+        <Link to="/orgs/$org/webhooks" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.webhooks}
+        </Link>
         {live ? <span className="live">{texts.changes.live}</span> : null}
       </nav>
       <div className="screen">

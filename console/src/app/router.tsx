@@ -113,6 +113,20 @@ const whyRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/why/why-screen.tsx"), "WhyScreen"),
 });
 
+const webhooksRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/webhooks",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/webhooks/webhooks-screen.tsx"), "WebhooksScreen"),
+});
+
+const webhookRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/webhooks/$webhook",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/webhook/webhook-screen.tsx"), "WebhookScreen"),
+});
+
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
@@ -130,6 +144,8 @@ export const createConsoleRouter = (context: RouterContext) =>
         projectGrantsRoute,
         changesRoute,
         whyRoute,
+        webhooksRoute,
+        webhookRoute,
       ]),
     ]),
     basepath: "/console",

@@ -31,6 +31,7 @@ export const texts = {
     projects: "Projects",
     grants: "Roles granted",
     changes: "Changes",
+    webhooks: "Webhooks",
   },
   kinds: {
     org: "Organisation",
