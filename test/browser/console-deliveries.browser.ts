@@ -1,4 +1,5 @@
 // What people do in the console with what the service sends to receivers: real ones, on this machine.
+import { decodeJwt } from "jose";
 import type { Page } from "playwright-core";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -36,9 +37,10 @@ async function focusOn(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not lead to ${name}`);
 }
 
-/** Presses a button, and agrees in the dialog that it opens. */
-async function ask(page: Page, button: string, agree: string): Promise<void> {
+/** Presses a button, fills the dialog that it opens, and agrees there. */
+async function ask(page: Page, button: string, agree: string, fill?: (page: Page) => Promise<void>): Promise<void> {
   await page.getByRole("button", { name: button, exact: true }).click();
+  await fill?.(page);
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: agree, exact: true }).click();
   await dialog.waitFor({ state: "hidden" });
@@ -168,4 +170,74 @@ test("who may only look at a webhook is told so at its buttons, and leaves no re
   for (const method of ["ListWebhookDeliveries", "ListChanges"]) expect(sent).not.toContain(method);
   await pause.press("Enter");
   await page.getByRole("dialog", { name: "You may not do this" }).getByText("iam.webhooks.pause").waitFor();
+});
+
+test("an event stream that is pushed is created, verified, paused and resumed, and says what its receiver answers", async () => {
+  const receiver = await startReceiver(answerWith(202));
+  const { page, open, problems } = await place.signIn(wile);
+  await open(`${acme}/eventStreams`);
+  await page.getByText("Create one for a receiver.").waitFor();
+  await page.getByRole("button", { name: "New event stream" }).click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("gateway");
+  await page.getByRole("textbox", { name: "Send to" }).fill(receiver.url);
+  await page.getByLabel("Authorization header").fill("Bearer letmein");
+  await page.getByRole("checkbox", { name: "Sessions and tokens end" }).check();
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("must be set").waitFor();
+  await page.getByRole("textbox", { name: "Audience" }).fill("https://gateway.example.com");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.waitForURL(`${place.url}/console${acme}/eventStreams/gateway`);
+  await page.getByText("No problem").waitFor();
+  await ask(page, "Send a verification event", "Send", () => page.getByLabel("State").fill("hello"));
+  const jti = await page.getByRole("status").locator("code").textContent();
+  await expect.poll(() => receiver.received.length).toBe(1);
+  const { headers, body } = required(receiver.received[0]);
+  expect([headers.authorization, decodeJwt(body)]).toEqual([
+    "Bearer letmein",
+    expect.objectContaining({
+      jti,
+      aud: "https://gateway.example.com",
+      events: { "https://schemas.openid.net/secevent/ssf/event-type/verification": { state: "hello" } },
+    }),
+  ]);
+  await ask(page, "Pause", "Pause");
+  await page.getByText("Paused").waitFor();
+  await ask(page, "Resume", "Resume");
+  await page.getByText("Active").waitFor();
+  receiver.answer = answerWith(400, '{"err": "invalid_audience", "description": "not <me>"}');
+  await ask(page, "Send a verification event", "Send");
+  await page.getByText(/Fails since .* Again at/).waitFor();
+  await page.getByText(/invalid_audience.*not <me>/).waitFor();
+  await page.getByText("The same with curl").click();
+  const commands = (await page.locator(".curl code").allTextContents()).join("\n");
+  expect(commands).toContain(`${place.url}/iam/v1alpha${acme}/eventStreams/gateway:resume`);
+  await ask(page, "Delete", "Delete");
+  await page.getByText("There are no event streams yet.").waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("an event stream without a URL says where its receiver polls; the header of one is in no curl command", async () => {
+  const { page, open, problems } = await place.signIn(wile);
+  await open(`${acme}/eventStreams`);
+  await page.getByRole("button", { name: "New event stream" }).click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("poller");
+  await page.getByRole("textbox", { name: "Audience" }).fill("https://app.example.com");
+  await page.getByRole("button", { name: "Create" }).click();
+  const address = required(await page.getByText(/\/eventStreams\/poller:poll$/).textContent());
+  await ask(page, "Send a verification event", "Send");
+  const jti = required(await page.getByRole("status").locator("code").textContent());
+  const path = `${acme}/eventStreams/poller`;
+  expect(address).toBe(`${place.url}/iam/v1alpha${path}:poll`);
+  const { sets } = await place.api.eventStreams.pollEventStream({ path, returnImmediately: true });
+  expect(Object.keys(sets)).toEqual([jti]);
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("Authorization header").fill("Bearer letmein");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("must be empty without a push_url").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("The same with curl").click();
+  const commands = (await page.locator(".curl code").allTextContents()).join("\n");
+  expect(commands).toContain('"push_authorization":"..."');
+  expect(commands).not.toContain("letmein");
+  expect(problems).toEqual([]);
 });

@@ -38,6 +38,8 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/access?subject=${acme}/members/erin&permission=iam.projects.update&resource=${web}`, "Smallest role"],
   [`${acme}/webhooks`, "wait"],
   [`${acme}/webhooks/audit`, "Again at"],
+  [`${acme}/eventStreams`, "No problem"],
+  [`${acme}/eventStreams/gateway`, "No problem"],
   ["/nowhere", "There is no screen here"],
 ];
 
@@ -47,6 +49,8 @@ beforeAll(async () => {
   // Nothing listens there.
   const webhook = { name: "audit", url: "http://127.0.0.1:9/" };
   await place.api.webhooks.createWebhook({ parentPath: acme, webhook });
+  const eventStream = { name: "gateway", audience: "https://gateway.example.com" };
+  await place.api.eventStreams.createEventStream({ parentPath: acme, eventStream });
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });
 afterAll(() => place.close());

@@ -127,6 +127,22 @@ const webhookRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/webhook/webhook-screen.tsx"), "WebhookScreen"),
 });
 
+const eventStreamsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/eventStreams",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(
+    () => import("../screens/event-streams/event-streams-screen.tsx"),
+    "EventStreamsScreen",
+  ),
+});
+
+const eventStreamRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/eventStreams/$eventStream",
+  component: lazyRouteComponent(() => import("../screens/event-stream/event-stream-screen.tsx"), "EventStreamScreen"),
+});
+
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
@@ -146,6 +162,8 @@ export const createConsoleRouter = (context: RouterContext) =>
         whyRoute,
         webhooksRoute,
         webhookRoute,
+        eventStreamsRoute,
+        eventStreamRoute,
       ]),
     ]),
     basepath: "/console",

@@ -32,6 +32,7 @@ export const texts = {
     grants: "Roles granted",
     changes: "Changes",
     webhooks: "Webhooks",
+    eventStreams: "Event streams",
   },
   kinds: {
     org: "Organisation",
@@ -160,6 +161,7 @@ export const texts = {
     identityProviders: "Identity providers",
     quotaRequests: "Requests for quota",
     webhooks: "Webhooks",
+    eventStreams: "Event streams",
   } as Readonly<Record<string, string>>,
   requests: {
     title: "Waiting for a decision",
