@@ -1,6 +1,7 @@
 // The console in a real browser, on a real server with the organisation of examples/acme.yaml.
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import type { Config } from "../../src/config.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
 import { importInto } from "../cli/support/import-into.ts";
@@ -34,8 +35,8 @@ interface WindowOptions {
   readonly width?: number;
 }
 
-export async function openConsolePlace(): Promise<ConsolePlace> {
-  const server = await startTestServer();
+export async function openConsolePlace(settings: Partial<Config> = {}): Promise<ConsolePlace> {
+  const server = await startTestServer(settings);
   const connection = { connectionString: server.databaseUrl };
   const database = openDatabase({
     connection,

@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { webhookNetworks } from "../events/webhooks/receiver.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 
 /** The organisation of a real community, which is not part of a checkout. */
@@ -35,12 +36,22 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/access`, "Choose a permission"],
   [`${acme}/access?subject=${acme}/members/dave&permission=repos.access.write&resource=${web}`, "Because"],
   [`${acme}/access?subject=${acme}/members/erin&permission=iam.projects.update&resource=${web}`, "Smallest role"],
+  [`${acme}/webhooks`, "wait"],
+  [`${acme}/webhooks/audit`, "Again at"],
+  [`${acme}/eventStreams`, "No problem"],
+  [`${acme}/eventStreams/gateway`, "No problem"],
   ["/nowhere", "There is no screen here"],
 ];
 
 let place: ConsolePlace;
 beforeAll(async () => {
-  place = await openConsolePlace();
+  place = await openConsolePlace({ webhookNetworks });
+  // Nothing listens there.
+  const webhook = { name: "audit", url: "http://127.0.0.1:9/" };
+  await place.api.webhooks.createWebhook({ parentPath: acme, webhook });
+  const eventStream = { name: "gateway", audience: "https://gateway.example.com" };
+  await place.api.eventStreams.createEventStream({ parentPath: acme, eventStream });
+  await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });
 afterAll(() => place.close());
 

@@ -32,6 +32,12 @@ export function OrgFrame() {
         <Link to="/orgs/$org/changes" params={params} activeOptions={{ includeSearch: false }}>
           {nav.changes}
         </Link>
+        <Link to="/orgs/$org/webhooks" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.webhooks}
+        </Link>
+        <Link to="/orgs/$org/eventStreams" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.eventStreams}
+        </Link>
         {live ? <span className="live">{texts.changes.live}</span> : null}
       </nav>
       <div className="screen">

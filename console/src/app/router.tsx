@@ -113,6 +113,36 @@ const whyRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/why/why-screen.tsx"), "WhyScreen"),
 });
 
+const webhooksRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/webhooks",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/webhooks/webhooks-screen.tsx"), "WebhooksScreen"),
+});
+
+const webhookRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/webhooks/$webhook",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/webhook/webhook-screen.tsx"), "WebhookScreen"),
+});
+
+const eventStreamsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/eventStreams",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(
+    () => import("../screens/event-streams/event-streams-screen.tsx"),
+    "EventStreamsScreen",
+  ),
+});
+
+const eventStreamRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/eventStreams/$eventStream",
+  component: lazyRouteComponent(() => import("../screens/event-stream/event-stream-screen.tsx"), "EventStreamScreen"),
+});
+
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
@@ -130,6 +160,10 @@ export const createConsoleRouter = (context: RouterContext) =>
         projectGrantsRoute,
         changesRoute,
         whyRoute,
+        webhooksRoute,
+        webhookRoute,
+        eventStreamsRoute,
+        eventStreamRoute,
       ]),
     ]),
     basepath: "/console",

@@ -1,8 +1,8 @@
 /** The forms of the paths that have a screen: of resources, and of collections. */
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|changes)$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects)\/[^/]+$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|changes|webhooks|eventStreams)$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|webhooks|eventStreams)\/[^/]+$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
 ];
 

@@ -1,4 +1,4 @@
-import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { type DescMethod, type Message, equals } from "@bufbuild/protobuf";
 
 interface LoggedCall {
   readonly method: DescMethod;
@@ -7,6 +7,7 @@ interface LoggedCall {
 
 /** The calls that the current screen has made, for showing how to make them with curl. */
 export interface CallLog {
+  /** Keeps a call, unless the same one is there: screens ask some things again and again. */
   add: (call: LoggedCall) => void;
   /** Begins anew, for another screen. */
   clear: () => void;
@@ -25,7 +26,9 @@ export function createCallLog(): CallLog {
     for (const listener of listeners) listener();
   };
   return {
-    add: (call) => set([...calls, call].slice(-limit)),
+    add(call) {
+      if (!calls.some((made) => isSame(made, call))) set([...calls, call].slice(-limit));
+    },
     clear: () => calls.length > 0 && set([]),
     snapshot: () => calls,
     subscribe(listener) {
@@ -34,3 +37,6 @@ export function createCallLog(): CallLog {
     },
   };
 }
+
+const isSame = (one: LoggedCall, other: LoggedCall): boolean =>
+  one.method === other.method && equals(one.method.input, one.request, other.request);

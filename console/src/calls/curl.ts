@@ -12,7 +12,7 @@ import { http } from "../../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../../gen/google/api/http_pb.ts";
 
 /** Fields whose names contain one of these never appear in a command. */
-const secret = /secret|password|private_key/;
+const secret = /secret|password|private_key|push_authorization/;
 
 /**
  * Returns a curl command. The credential is a variable of the shell, and secrets in the request are left out.

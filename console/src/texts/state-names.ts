@@ -1,4 +1,5 @@
 import type { DescEnum } from "@bufbuild/protobuf";
+import { wordIn } from "./enum-words.ts";
 
 /** What people call the states and types of the API. */
 export const stateNames: Readonly<Record<string, string>> = {
@@ -14,10 +15,12 @@ export const stateNames: Readonly<Record<string, string>> = {
   EXPIRED: "Expired",
   READ: "Read",
   ERASED: "Erased",
+  PAUSED: "Paused",
+  DISABLED: "Disabled",
+  DELIVERED: "Delivered",
+  FAILED: "Failed",
+  DEAD: "Given up",
 };
 
-/** Returns what people call a value of an enum of the API; its name there if the console does not know it. */
-export function wordFor(schema: DescEnum, value: number): string {
-  const name = schema.value[value]?.name ?? String(value);
-  return stateNames[name] ?? name;
-}
+/** Returns what people call a state or type of the API. */
+export const wordFor = (schema: DescEnum, value: number): string => wordIn(stateNames, schema, value);

@@ -31,6 +31,8 @@ export const texts = {
     projects: "Projects",
     grants: "Roles granted",
     changes: "Changes",
+    webhooks: "Webhooks",
+    eventStreams: "Event streams",
   },
   kinds: {
     org: "Organisation",
@@ -159,6 +161,7 @@ export const texts = {
     identityProviders: "Identity providers",
     quotaRequests: "Requests for quota",
     webhooks: "Webhooks",
+    eventStreams: "Event streams",
   } as Readonly<Record<string, string>>,
   requests: {
     title: "Waiting for a decision",

@@ -1,0 +1,108 @@
+import {
+  type ListWebhookDeliveriesResponse,
+  type Webhook,
+  Webhook_DisabledReasonSchema,
+  Webhook_FormatSchema,
+  Webhook_SignatureSchema,
+  Webhook_StateSchema,
+} from "../../../../gen/iam/v1alpha/webhook_pb.ts";
+import { parentOf } from "../../calls/paths.ts";
+import { deliveryTexts, webhookTexts } from "../../texts/delivery-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { nameIn, wordIn } from "../../texts/enum-words.ts";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { DeliveredUpTo } from "../deliveries/delivered-up-to.tsx";
+import { DeliversFor } from "../deliveries/delivers-for.tsx";
+import { Fact, Facts } from "../deliveries/facts.tsx";
+import { Waiting } from "../webhooks/waiting.tsx";
+
+interface WebhookFactsProps {
+  readonly webhook: Webhook;
+  /** Undefined while the service has not said, and for people who may not see it. */
+  readonly sent: ListWebhookDeliveriesResponse | undefined;
+  /** Whether the person may read the log. */
+  readonly mayRead: boolean;
+}
+
+/** What a webhook is and how far it has come. */
+export function WebhookFacts({ webhook, sent, mayRead }: WebhookFactsProps) {
+  return (
+    <Facts>
+      <Fact title={texts.columns.state}>
+        <StateBadge of={Webhook_StateSchema} value={webhook.state} />{" "}
+        {deliveryTexts.disabled[nameIn(Webhook_DisabledReasonSchema, webhook.disabledReason)]}
+      </Fact>
+      {sent === undefined ? null : <Progress webhook={webhook} sent={sent} mayRead={mayRead} />}
+      <Fact title={webhookTexts.url}>
+        <code>{webhook.url}</code>
+      </Fact>
+      <Fact title={webhookTexts.changes}>
+        {webhook.filter === "" ? webhookTexts.allChanges : <code>{webhook.filter}</code>}
+      </Fact>
+      <Fact title={webhookTexts.format}>{wordIn(webhookTexts.formats, Webhook_FormatSchema, webhook.format)}</Fact>
+      <Fact title={webhookTexts.patience}>
+        {webhook.holdRetention ? webhookTexts.patienceOf.hold : webhookTexts.patienceOf.giveUp}
+      </Fact>
+      <Signature webhook={webhook} />
+      <Fact title={deliveryTexts.deliversFor}>
+        <DeliversFor memberPath={webhook.memberPath} />
+      </Fact>
+      <Fact title={texts.columns.path}>
+        <code>{webhook.path}</code>
+      </Fact>
+      <Fact title={texts.columns.created}>
+        <Time at={webhook.createTime} />
+      </Fact>
+    </Facts>
+  );
+}
+
+interface ProgressProps {
+  readonly webhook: Webhook;
+  readonly sent: ListWebhookDeliveriesResponse;
+  readonly mayRead: boolean;
+}
+
+function Progress({ webhook, sent, mayRead }: ProgressProps) {
+  return (
+    <>
+      <Fact title={deliveryTexts.columns.behind}>
+        <Waiting webhook={webhook} sent={sent} mayRead={mayRead} />
+      </Fact>
+      <Fact title={deliveryTexts.deliveredUpTo}>
+        <DeliveredUpTo org={parentOf(webhook.path)} revision={sent.deliveredRevision} mayRead={mayRead} />
+      </Fact>
+      {sent.holdEndTime === undefined ? null : (
+        <Fact title={webhookTexts.heldUntil}>
+          <Time at={sent.holdEndTime} />
+        </Fact>
+      )}
+    </>
+  );
+}
+
+function Signature({ webhook }: { readonly webhook: Webhook }) {
+  const { signature, publicKey, previousPublicKey, previousSecretExpireTime } = webhook;
+  return (
+    <>
+      <Fact title={webhookTexts.signature}>{wordIn(webhookTexts.signatures, Webhook_SignatureSchema, signature)}</Fact>
+      {publicKey === "" ? null : (
+        <Fact title={webhookTexts.publicKey}>
+          <code translate="no">{publicKey}</code> <CopyButton text={publicKey} label={webhookTexts.copyKey} />
+        </Fact>
+      )}
+      {previousPublicKey === "" ? null : (
+        <Fact title={webhookTexts.previousKey}>
+          <code translate="no">{previousPublicKey}</code>
+        </Fact>
+      )}
+      {previousSecretExpireTime === undefined ? null : (
+        <Fact title={webhookTexts.previousEnds}>
+          <Time at={previousSecretExpireTime} />
+        </Fact>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { keepPreviousData } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import {
+  type ListWebhookDeliveriesResponse,
+  type Webhook,
+  WebhooksService,
+} from "../../../../gen/iam/v1alpha/webhook_pb.ts";
+import { parentOf } from "../../calls/paths.ts";
+import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
+import { deliveryTexts, webhookTexts } from "../../texts/delivery-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { Answered, Empty } from "../../ui/notes.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { Pager } from "../../ui/pager.tsx";
+import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { lookingAgain } from "../deliveries/look-again.ts";
+import { NewWebhookSecret } from "../webhooks/new-webhook-secret.tsx";
+import { TestResult, useTest } from "../webhooks/webhook-test.tsx";
+import { ChangeWebhookDialog } from "./change-webhook-dialog.tsx";
+import { DeliveryTable } from "./delivery-table.tsx";
+import { type Replay, ReplayDialog } from "./replay-dialog.tsx";
+import { RotateDialog } from "./rotate-dialog.tsx";
+import { type WebhookAction, WebhookActions, permissionsOfActions } from "./webhook-actions.tsx";
+import { WebhookFacts } from "./webhook-facts.tsx";
+
+const permissionsOfScreen = [...permissionsOfActions, "iam.webhookDeliveries.list", "iam.changes.list"];
+
+/** One webhook: what it sends, how far it has come, and what its receiver answered. */
+export function WebhookScreen() {
+  const { org, webhook: name } = useParams({ from: "/orgs/$org/webhooks/$webhook" });
+  const path = `/orgs/${org}/webhooks/${name}`;
+  const webhook = useQuery(WebhooksService.method.getWebhook, { path });
+  const permissions = usePermissions(`/orgs/${org}`, permissionsOfScreen);
+  return <Answered of={webhook}>{(data) => <Shown key={data.id} webhook={data} permissions={permissions} />}</Answered>;
+}
+
+interface ShownProps {
+  readonly webhook: Webhook;
+  readonly permissions: Permissions;
+}
+
+function Shown({ webhook, permissions }: ShownProps) {
+  const { page = "" } = useSearch({ from: "/orgs/$org/webhooks/$webhook" });
+  const request = { parentPath: webhook.path, pageSize: 50, pageToken: page };
+  const mayList = permissions.may("iam.webhookDeliveries.list");
+  const options = { ...lookingAgain(mayList), placeholderData: keepPreviousData };
+  const sent = useQuery(WebhooksService.method.listWebhookDeliveries, request, options);
+  const test = useTest();
+  // What somebody is about to do, to the webhook as it was when they asked for that.
+  const [asked, setAsked] = useState<{ readonly action: WebhookAction; readonly webhook: Webhook }>();
+  const [replay, setReplay] = useState<Replay>();
+  const [secret, setSecret] = useState<string>();
+  const askedFor = (action: WebhookAction) => (asked?.action === action ? asked.webhook : undefined);
+  const close = (): void => setAsked(undefined);
+  return (
+    <Page
+      kind={webhookTexts.one}
+      title={webhook.displayName || webhook.name}
+      intro={webhook.description === "" ? undefined : <bdi>{webhook.description}</bdi>}
+      actions={
+        <WebhookActions
+          webhook={webhook}
+          permissions={permissions}
+          test={test}
+          onAsk={(action) => setAsked({ action, webhook })}
+          onReplay={() => setReplay({ webhook, revision: "" })}
+        />
+      }
+    >
+      {secret === undefined ? null : <NewWebhookSecret secret={secret} onDone={() => setSecret(undefined)} />}
+      <TestResult test={test} />
+      <WebhookFacts webhook={webhook} sent={sent.data} mayRead={permissions.may("iam.changes.list") === true} />
+      <Section title={webhookTexts.deliveries}>
+        {mayList === false ? (
+          <p className="quiet-text">{deliveryTexts.mayNotSee}</p>
+        ) : (
+          <Answered of={sent}>
+            {(data) => (
+              <Sent
+                webhook={webhook}
+                sent={data}
+                page={page}
+                permissions={permissions}
+                onReplay={(revision) => setReplay({ webhook, revision })}
+              />
+            )}
+          </Answered>
+        )}
+      </Section>
+      <ChangeWebhookDialog webhook={askedFor("change")} onClose={close} />
+      <RotateDialog webhook={askedFor("rotate")} onClose={close} onRotated={(rotated) => setSecret(rotated.secret)} />
+      <ReplayDialog replay={replay} onClose={() => setReplay(undefined)} />
+      <DeleteDialog webhook={askedFor("delete")} onClose={close} />
+    </Page>
+  );
+}
+
+interface SentProps extends ShownProps {
+  readonly sent: ListWebhookDeliveriesResponse;
+  readonly page: string;
+  readonly onReplay: (revision: string) => void;
+}
+
+function Sent({ webhook, sent: { deliveries, nextPageToken }, page, permissions, onReplay }: SentProps) {
+  if (deliveries.length === 0 && page === "") {
+    return (
+      <Empty title={webhookTexts.noDeliveries}>
+        <p>{webhookTexts.noDeliveriesHint}</p>
+      </Empty>
+    );
+  }
+  const org = parentOf(webhook.path);
+  return (
+    <>
+      <DeliveryTable org={org} rows={deliveries} permissions={permissions} onReplay={onReplay} />
+      <Pager page={page} nextPage={nextPageToken} shown={deliveries.length} total={undefined} />
+    </>
+  );
+}
+
+interface DeleteDialogProps {
+  readonly webhook: Webhook | undefined;
+  readonly onClose: () => void;
+}
+
+function DeleteDialog({ webhook, onClose }: DeleteDialogProps) {
+  const { org } = useParams({ from: "/orgs/$org/webhooks/$webhook" });
+  const navigate = useNavigate();
+  const remove = useMutation(WebhooksService.method.deleteWebhook);
+  return (
+    <RemovalDialog
+      words={texts.delete}
+      intro={webhookTexts.deleteIntro}
+      removed={webhook}
+      onClose={onClose}
+      onRemove={async (path) => {
+        await remove.mutateAsync({ path, etag: webhook?.etag ?? "" });
+        await navigate({ to: "/orgs/$org/webhooks", params: { org } });
+      }}
+    />
+  );
+}
