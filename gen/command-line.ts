@@ -126,6 +126,7 @@ export const contract: Contract = {
     {"name":"BatchGetOrgs","verb":"batchGet","http":"GET","base":"/iam/v1alpha/","path":"orgs","suffix":":batchGet","body":"","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The Orgs, for example `orgs/acme`; at most 1000"}],"output":"BatchGetOrgsResponse","help":"Returns several Orgs in the order of `paths`"},
     {"name":"BatchCreateOrgs","verb":"batchCreate","http":"POST","base":"/iam/v1alpha/","path":"orgs","suffix":":batchCreate","body":"*","fields":[{"name":"requests","type":"json","shape":"list","mode":"required","help":"One request for each Org, at most 1000"},"validate_only","request_id"],"output":"BatchCreateOrgsResponse","help":"Creates several Orgs in one transaction"},
     {"name":"BatchDeleteOrgs","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"orgs","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The Orgs, for example `orgs/acme`; at most 1000"},"allow_missing","validate_only","request_id"],"output":"BatchDeleteOrgsResponse","help":"Deletes several Orgs in one transaction"},
+    {"name":"ExportOrg","verb":"export","http":"GET","base":"/iam/v1alpha/","path":"orgs/*","suffix":":export","body":"","fields":[],"output":"ExportOrgResponse","help":"Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, and the RoleBindings of the Org and its Projects"},
     {"name":"GetProject","verb":"get","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/projects/*","suffix":"","body":"","fields":[],"output":"Project","help":"Returns a Project"},
     {"name":"ListProjects","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/projects","suffix":"","body":"","fields":["page_size","page_token","show_deleted","filter","order_by"],"items":"projects","item":"Project","help":"Lists Projects in order of creation"},
     {"name":"CreateProject","verb":"create","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/projects","suffix":"","body":"project","resource":"Project","fields":["validate_only","request_id"],"output":"Project","help":"Creates a Project in an Org"},
@@ -577,6 +578,10 @@ export const contract: Contract = {
       {"name":"denied_because","type":"string","help":"Why the subject has no access regardless of its grants, for example because the Org is suspended or the subject is not active; empty otherwise"},
       {"name":"conditional_grants","type":"json","shape":"list","help":"If the subject is not granted the permission, at most ten RoleBindings that would grant it if their conditions were true, in the order of `grants`"},
       {"name":"inactive_grants","type":"json","shape":"list","help":"If the subject is not granted the permission, at most ten RoleBindings that would grant it at another time: those that begin later, the next one first, and those that have ended in the last 30 days, the latest first"},
+    ],
+    ExportOrgResponse: [
+      {"name":"file","type":"json","mode":"output","help":"The file, for example `{\"org\": \"acme\", \"members\": [\"alice\"]}`"},
+      {"name":"revision","type":"string","mode":"output","help":"The revision of the Org that the file shows, for example `00000000-0000-0732-9f3c-5b21c7e40d18`"},
     ],
     GetMeResponse: [
       {"name":"member","type":"json","mode":"output","help":"The Member that makes the call; the impersonated one if it is impersonated"},

@@ -96,6 +96,7 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Pause: { verb: "pause", field: "path", wildcards: "nowhere", http: "post" },
   Resume: { verb: "resume", field: "path", wildcards: "nowhere", http: "post" },
   Replay: { verb: "replay", field: "path", wildcards: "nowhere", http: "post" },
+  Export: { verb: "export", field: "path", wildcards: "above-id", http: "get" },
   Inspect: { verb: "inspect", field: "path", wildcards: "above-id", http: "get" },
   Verify: { verb: "verify", field: "path", wildcards: "above-id", http: "post" },
   Poll: { verb: "poll", field: "path", wildcards: "above-id", http: "post" },

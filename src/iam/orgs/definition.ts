@@ -44,6 +44,9 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
   access: {
     namedIn: "unnamed",
     heldBy: {
+      editor: ["export"],
+      viewer: ["export"],
+      "access-admin": ["export"],
       "members-admin": ["get", "list"],
       "groups-admin": ["get", "list"],
       "projects-admin": ["get", "list"],

@@ -35,6 +35,7 @@ test("a command has the name of a verb only to stand for it", () => {
     "explain",
     "wait",
     "watch",
+    "export",
   ]);
   expect(serviceCommands.filter((name) => verbs.includes(name))).toEqual(["verify"]);
   expect(Object.keys(described).toSorted()).toEqual(serviceCommands.toSorted());
