@@ -3,17 +3,17 @@ import { createOrgFilesService } from "../org-files/service.ts";
 import { type InProcess, createInProcess } from "../rpc/call-in-process.ts";
 import type { Guards } from "../rpc/guards.ts";
 import { createErrorInterceptor } from "../rpc/interceptors.ts";
-import type { Facades } from "../rpc/services.ts";
+import type { Facades, ServiceDependencies } from "../rpc/services.ts";
 import { createSearchService } from "../search/search-service.ts";
-import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 
 /**
  * Composes the services that call the methods of the others in process.
  *
+ * @param handlers what the handlers of the others use.
  * @param routes returns what registers all services. It is called with the first of these calls.
  */
 export function composeFacades(
-  registry: ResourceRegistry,
+  handlers: ServiceDependencies,
   guards: Guards,
   routes: () => (router: ConnectRouter) => void,
 ): Facades {
@@ -24,5 +24,8 @@ export function composeFacades(
     inProcess ??= createInProcess(routes(), { ...guards, errors });
     return inProcess.ofCaller(...call);
   };
-  return { search: createSearchService({ registry, ofCaller }), orgFiles: createOrgFilesService({ ofCaller }) };
+  return {
+    search: createSearchService({ ...handlers, ofCaller }),
+    orgFiles: createOrgFilesService({ ...handlers, ofCaller }),
+  };
 }

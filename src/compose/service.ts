@@ -61,7 +61,7 @@ export function composeService(config: Config, parts: Parts): Service {
   const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
-  const facades = composeFacades(parts.registry, guards, () => routes);
+  const facades = composeFacades(handlers, guards, () => routes);
   const routes = createServices(handlers, facades);
   const inProcess = createInProcess(routes, guards);
   const signIn = composeSignIn(config, all);

@@ -33,6 +33,8 @@ export interface FileResource {
 }
 
 export interface FileForm {
+  /** The plural in prose. */
+  readonly many: string;
   readonly schema: DescMessage;
   readonly list: DescMethodUnary;
   /** The field of the response of the list with the resources. */
@@ -42,23 +44,38 @@ export interface FileForm {
 }
 
 export const fileForms: Readonly<Record<FileType, FileForm>> = {
-  member: { schema: MemberSchema, list: MembersService.method.listMembers, items: "members", parents: [""] },
-  role: { schema: RoleSchema, list: RolesService.method.listRoles, items: "roles", parents: [""] },
-  group: { schema: GroupSchema, list: GroupsService.method.listGroups, items: "groups", parents: [""] },
-  project: { schema: ProjectSchema, list: ProjectsService.method.listProjects, items: "projects", parents: [""] },
+  member: {
+    many: "members",
+    schema: MemberSchema,
+    list: MembersService.method.listMembers,
+    items: "members",
+    parents: [""],
+  },
+  role: { many: "roles", schema: RoleSchema, list: RolesService.method.listRoles, items: "roles", parents: [""] },
+  group: { many: "groups", schema: GroupSchema, list: GroupsService.method.listGroups, items: "groups", parents: [""] },
+  project: {
+    many: "projects",
+    schema: ProjectSchema,
+    list: ProjectsService.method.listProjects,
+    items: "projects",
+    parents: [""],
+  },
   subgroup: {
+    many: "subgroups",
     schema: SubgroupSchema,
     list: GroupMembersService.method.listSubgroups,
     items: "subgroups",
     parents: ["/groups/-"],
   },
   membership: {
+    many: "memberships",
     schema: GroupMemberSchema,
     list: GroupMembersService.method.listGroupMembers,
     items: "members",
     parents: ["/groups/-"],
   },
   "role binding": {
+    many: "role bindings",
     schema: RoleBindingSchema,
     list: RoleBindingsService.method.listRoleBindings,
     items: "roleBindings",
@@ -79,7 +96,7 @@ export const nameFieldOf = (type: FileType): string => nameFields[type] ?? "name
 const notInFiles: ReadonlySet<string> = new Set(["etag", "customer_path", "invitation_expire_time"]);
 
 /** Returns the fields of a resource that a file has. */
-function fileFieldsOf(schema: DescMessage): readonly DescField[] {
+export function fileFieldsOf(schema: DescMessage): readonly DescField[] {
   return schema.fields.filter((field) => !isOutputOnly(field) && !notInFiles.has(field.name));
 }
 

@@ -22,6 +22,10 @@ import {
 
 export type OfCaller = InProcess["ofCaller"];
 
+export interface StateResource extends FileResource {
+  readonly id: string;
+}
+
 /** An org at one revision. */
 export interface OrgState {
   readonly id: string;
@@ -30,7 +34,7 @@ export interface OrgState {
   /** The org itself, with the fields that a file has. */
   readonly org: Org;
   /** In the order of their types, and then of their paths. */
-  readonly resources: readonly FileResource[];
+  readonly resources: readonly StateResource[];
 }
 
 /** How many resources a file may have. */
@@ -66,8 +70,8 @@ async function readRevision(ofCaller: OfCaller, context: HandlerContext, parentP
   return page.revision;
 }
 
-async function readResources(ofCaller: OfCaller, context: HandlerContext, orgPath: string): Promise<FileResource[]> {
-  const found: FileResource[] = [];
+async function readResources(ofCaller: OfCaller, context: HandlerContext, orgPath: string): Promise<StateResource[]> {
+  const found: StateResource[] = [];
   const suspended: string[] = [];
   const add = (type: FileType, items: readonly Message[]): void => {
     for (const item of items) {
@@ -118,10 +122,10 @@ async function readPages(
 }
 
 /** Returns a resource as a file has it; undefined for a role binding of what is deleted, which is shown again when that is restored. */
-function toResource(type: FileType, item: Message): FileResource | undefined {
-  const { path } = item as Message & { readonly path: string };
+function toResource(type: FileType, item: Message): StateResource | undefined {
+  const { path, id } = item as Message & { readonly path: string; readonly id: string };
   if (isOfDeleted(path) || (isMessage(item, RoleBindingSchema) && isOfDeleted(item.subjectPath))) return undefined;
-  return { type, path: pathBelowOrg(path), message: toFileMessage(fileForms[type].schema, item) };
+  return { type, id, path: pathBelowOrg(path), message: toFileMessage(fileForms[type].schema, item) };
 }
 
 /** The path of what is deleted has an id in place of the name. */

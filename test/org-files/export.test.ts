@@ -91,7 +91,7 @@ const expected = () => {
 
 describe("a file", () => {
   test.each(protocols)("has what is in the org and not deleted, in one order, over %s", async (protocol) => {
-    const { file, revision } = await exportAs(server.operatorKey, protocol);
+    const { orgFile: file, revision } = await exportAs(server.operatorKey, protocol);
     expect(file).toEqual(expected());
     expect(JSON.stringify(file)).toBe(JSON.stringify(expected()));
     const { revision: head } = await company.api.projects.listProjects({ parentPath: org, pageSize: 1 });
@@ -102,7 +102,7 @@ describe("a file", () => {
     const read = async (path: string): Promise<unknown> => {
       const headers = { authorization: `Bearer ${server.operatorKey}` };
       const response = await fetch(`${server.url}/iam/v1alpha/${path}:export`, { headers });
-      return ((await response.json()) as { readonly file: unknown }).file;
+      return ((await response.json()) as { readonly org_file: unknown }).org_file;
     };
     const [byName, byId] = [await read(`orgs/${company.org.name}`), await read(`orgs/@${company.org.id}`)];
     expect(byName).toEqual(expected());
@@ -127,7 +127,7 @@ describe("a file is for who may read all that is in it", () => {
 
   test.each(["viewer", "editor", "access-admin", "admin", "owner"])("%s gets it", async (role) => {
     const caller = await other.joinAs(role, `has-${role}`);
-    expect((await exportAs(caller.key, "Connect", other.org.path)).file?.["org"]).toBe(other.org.name);
+    expect((await exportAs(caller.key, "Connect", other.org.path)).orgFile?.["org"]).toBe(other.org.name);
   });
 
   test("others are refused, whether or not there is such an org", async () => {
@@ -163,6 +163,6 @@ describe("a file is for who may read all that is in it", () => {
     const failure = await failureOf(exportAs(secret, "Connect", theirs.path));
     expect(failure.reason).toBe("PERMISSION_DENIED");
     const whole = await exportAs(server.operatorKey, "Connect", theirs.path);
-    expect(JSON.stringify(whole.file)).toContain('"role_bindings":[{"name":"v"');
+    expect(JSON.stringify(whole.orgFile)).toContain('"role_bindings":[{"name":"v"');
   });
 });

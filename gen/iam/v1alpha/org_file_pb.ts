@@ -2,20 +2,21 @@
 // @generated from file iam/v1alpha/org_file.proto (package iam.v1alpha, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
-import type { JsonObject, Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file iam/v1alpha/org_file.proto.
  */
 export const file_iam_v1alpha_org_file: GenFile = /*@__PURE__*/
-  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIlYKEUV4cG9ydE9yZ1Jlc3BvbnNlEioKBGZpbGUYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSFQoIcmV2aXNpb24YAiABKAlCA+BBAzKnAQoPT3JnRmlsZXNTZXJ2aWNlEpMBCglFeHBvcnRPcmcSHS5pYW0udjFhbHBoYS5FeHBvcnRPcmdSZXF1ZXN0Gh4uaWFtLnYxYWxwaGEuRXhwb3J0T3JnUmVzcG9uc2UiR5ACAaK7GBcKD2lhbS5vcmdzLmV4cG9ydBIEcGF0aILT5JMCIxIhL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06ZXhwb3J0QlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_authorization]);
+  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMi5AEKDlBsYW5PcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSLgoIb3JnX2ZpbGUYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQISLgoFcHJ1bmUYAyABKA4yEi5pYW0udjFhbHBoYS5QcnVuZUIL4EEBukgFggECEAESLgoTbWF4X3JlbW92YWxfcGVyY2VudBgEIAEoBUIM4EEBukgGGgQYZCgASACIAQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQixQEKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAyLZAQoNUGxhbm5lZENoYW5nZRI2CgZhY3Rpb24YASABKA4yIS5pYW0udjFhbHBoYS5QbGFubmVkQ2hhbmdlLkFjdGlvbkID4EEDEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBA/pBAwoBKhIbCg5jaGFuZ2VkX2ZpZWxkcxgDIAMoCUID4EEDIlEKBkFjdGlvbhIWChJBQ1RJT05fVU5TUEVDSUZJRUQQABIKCgZDUkVBVEUQARIKCgZVUERBVEUQAhILCgdSRVBMQUNFEAMSCgoGREVMRVRFEAQiwAIKD0FwcGx5T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEi4KCG9yZ19maWxlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EECEi4KBXBydW5lGAMgASgOMhIuaWFtLnYxYWxwaGEuUHJ1bmVCC+BBAbpIBYIBAhABEi4KE21heF9yZW1vdmFsX3BlcmNlbnQYBCABKAVCDOBBAbpIBhoEGGQoAEgAiAEBEhkKBHBsYW4YBSABKAlCC+BBArpIBXIDKMgBEhoKDXZhbGlkYXRlX29ubHkYBiABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAcgASgJQg7gQQG6SAjYAQFyA7ABAUIWChRfbWF4X3JlbW92YWxfcGVyY2VudCJEChBBcHBseU9yZ1Jlc3BvbnNlEhkKDGNoYW5nZV9jb3VudBgBIAEoBUID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMqMQoFUHJ1bmUSFQoRUFJVTkVfVU5TUEVDSUZJRUQQABIICgROT05FEAESBwoDQUxMEAIyxAMKD09yZ0ZpbGVzU2VydmljZRKTAQoJRXhwb3J0T3JnEh0uaWFtLnYxYWxwaGEuRXhwb3J0T3JnUmVxdWVzdBoeLmlhbS52MWFscGhhLkV4cG9ydE9yZ1Jlc3BvbnNlIkeQAgGiuxgXCg9pYW0ub3Jncy5leHBvcnQSBHBhdGiC0+STAiMSIS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmV4cG9ydBKJAQoHUGxhbk9yZxIbLmlhbS52MWFscGhhLlBsYW5PcmdSZXF1ZXN0GhwuaWFtLnYxYWxwaGEuUGxhbk9yZ1Jlc3BvbnNlIkOiuxgVCg1pYW0ub3Jncy5wbGFuEgRwYXRogtPkkwIkOgEqIh8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpwbGFuEo4BCghBcHBseU9yZxIcLmlhbS52MWFscGhhLkFwcGx5T3JnUmVxdWVzdBodLmlhbS52MWFscGhhLkFwcGx5T3JnUmVzcG9uc2UiRaK7GBYKDmlhbS5vcmdzLmFwcGx5EgRwYXRogtPkkwIlOgEqIiAvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTphcHBseUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_authorization]);
 
 /**
  * Names the Org to export.
@@ -48,9 +49,9 @@ export type ExportOrgResponse = Message<"iam.v1alpha.ExportOrgResponse"> & {
    * The file, for example `{"org": "acme", "members": ["alice"]}`. Of an Org that has not changed it is always the same: keys in the
    * order of the fields, resources in that of their names.
    *
-   * @generated from field: google.protobuf.Struct file = 1;
+   * @generated from field: google.protobuf.Struct org_file = 1;
    */
-  file?: JsonObject | undefined;
+  orgFile?: JsonObject | undefined;
 
   /**
    * The revision of the Org that the file shows, for example `00000000-0000-0732-9f3c-5b21c7e40d18`.
@@ -66,6 +67,334 @@ export type ExportOrgResponse = Message<"iam.v1alpha.ExportOrgResponse"> & {
  */
 export const ExportOrgResponseSchema: GenMessage<ExportOrgResponse> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_org_file, 1);
+
+/**
+ * Specifies what to compare.
+ *
+ * @generated from message iam.v1alpha.PlanOrgRequest
+ */
+export type PlanOrgRequest = Message<"iam.v1alpha.PlanOrgRequest"> & {
+  /**
+   * The Org, for example `orgs/acme` or `orgs/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The file, for example `{"org": "acme", "members": ["alice"]}`. It is what the Org shall be: a field that a resource in it does not have is
+   * emptied. Besides what exports have, it can have the short forms of imports: `admins`, `grants`, and `parent` and `maintainers` of
+   * groups.
+   *
+   * @generated from field: google.protobuf.Struct org_file = 2;
+   */
+  orgFile?: JsonObject | undefined;
+
+  /**
+   * What becomes of resources that the file does not have. Defaults to `NONE`.
+   *
+   * @generated from field: iam.v1alpha.Prune prune = 3;
+   */
+  prune: Prune;
+
+  /**
+   * How many of the resources of each kind may be removed or replaced, in percent, for example `25`; one of each kind always may. Defaults to 10.
+   *
+   * @generated from field: optional int32 max_removal_percent = 4;
+   */
+  maxRemovalPercent?: number | undefined;
+};
+
+/**
+ * Describes the message iam.v1alpha.PlanOrgRequest.
+ * Use `create(PlanOrgRequestSchema)` to create a new message.
+ */
+export const PlanOrgRequestSchema: GenMessage<PlanOrgRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 2);
+
+/**
+ * Contains what would change.
+ *
+ * @generated from message iam.v1alpha.PlanOrgResponse
+ */
+export type PlanOrgResponse = Message<"iam.v1alpha.PlanOrgResponse"> & {
+  /**
+   * The changes, in the order in which they would be made.
+   *
+   * @generated from field: repeated iam.v1alpha.PlannedChange changes = 1;
+   */
+  changes: PlannedChange[];
+
+  /**
+   * Why the plan cannot be applied, in sentences; empty if nothing is known that prevents it. For example `["3 of 5 groups would be removed,
+   * and at most 1 may be: see max_removal_percent"]`.
+   *
+   * @generated from field: repeated string obstacles = 2;
+   */
+  obstacles: string[];
+
+  /**
+   * The number of resources that the file does not have and that stay, for example `4`.
+   *
+   * @generated from field: int32 unlisted_count = 3;
+   */
+  unlistedCount: number;
+
+  /**
+   * The first 100 of them, for example `["/orgs/acme/groups/sre"]`.
+   *
+   * @generated from field: repeated string unlisted_paths = 4;
+   */
+  unlistedPaths: string[];
+
+  /**
+   * The revision of the Org that was compared, for example `00000000-0000-0732-9f3c-5b21c7e40d18`.
+   *
+   * @generated from field: string revision = 5;
+   */
+  revision: string;
+
+  /**
+   * What `ApplyOrg` requires: it names the revision and these changes, and gives no rights. Opaque, for example
+   * `00000000-0000-0732-9f3c-5b21c7e40d18.2f1c6d0e9a7b4853`.
+   *
+   * @generated from field: string plan = 6;
+   */
+  plan: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.PlanOrgResponse.
+ * Use `create(PlanOrgResponseSchema)` to create a new message.
+ */
+export const PlanOrgResponseSchema: GenMessage<PlanOrgResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 3);
+
+/**
+ * A change of one resource.
+ *
+ * @generated from message iam.v1alpha.PlannedChange
+ */
+export type PlannedChange = Message<"iam.v1alpha.PlannedChange"> & {
+  /**
+   * What is done, for example `CREATE`.
+   *
+   * @generated from field: iam.v1alpha.PlannedChange.Action action = 1;
+   */
+  action: PlannedChange_Action;
+
+  /**
+   * The resource, for example `/orgs/acme/groups/sre/members/alice`.
+   *
+   * @generated from field: string resource_path = 2;
+   */
+  resourcePath: string;
+
+  /**
+   * The fields that change, for example `["display_name"]`. Empty for a CREATE or DELETE.
+   *
+   * @generated from field: repeated string changed_fields = 3;
+   */
+  changedFields: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.PlannedChange.
+ * Use `create(PlannedChangeSchema)` to create a new message.
+ */
+export const PlannedChangeSchema: GenMessage<PlannedChange> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 4);
+
+/**
+ * What is done with a resource.
+ *
+ * @generated from enum iam.v1alpha.PlannedChange.Action
+ */
+export const PlannedChange_Action = {
+  /**
+   * Unspecified; not used.
+   *
+   * @generated from enum value: ACTION_UNSPECIFIED = 0;
+   */
+  ACTION_UNSPECIFIED: 0,
+
+  /**
+   * It is created.
+   *
+   * @generated from enum value: CREATE = 1;
+   */
+  CREATE: 1,
+
+  /**
+   * Some of its fields are changed.
+   *
+   * @generated from enum value: UPDATE = 2;
+   */
+  UPDATE: 2,
+
+  /**
+   * It is deleted, and created again with the same name: one of the fields cannot be changed.
+   *
+   * @generated from enum value: REPLACE = 3;
+   */
+  REPLACE: 3,
+
+  /**
+   * It is deleted.
+   *
+   * @generated from enum value: DELETE = 4;
+   */
+  DELETE: 4,
+} as const;
+
+/**
+ * What is done with a resource.
+ *
+ * @generated from enum iam.v1alpha.PlannedChange.Action
+ */
+export type PlannedChange_Action = (typeof PlannedChange_Action)[keyof typeof PlannedChange_Action] | UnknownEnum;
+
+/**
+ * Describes the enum iam.v1alpha.PlannedChange.Action.
+ */
+export const PlannedChange_ActionSchema: GenEnum<PlannedChange_Action> = /*@__PURE__*/
+  enumDesc(file_iam_v1alpha_org_file, 4, 0);
+
+/**
+ * Specifies what to apply: what was planned.
+ *
+ * @generated from message iam.v1alpha.ApplyOrgRequest
+ */
+export type ApplyOrgRequest = Message<"iam.v1alpha.ApplyOrgRequest"> & {
+  /**
+   * The Org, for example `orgs/acme` or `orgs/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The file, for example `{"org": "acme", "members": ["alice"]}`. It is what the Org shall be: a field that a resource in it does not have is
+   * emptied. Besides what exports have, it can have the short forms of imports: `admins`, `grants`, and `parent` and `maintainers` of
+   * groups.
+   *
+   * @generated from field: google.protobuf.Struct org_file = 2;
+   */
+  orgFile?: JsonObject | undefined;
+
+  /**
+   * What becomes of resources that the file does not have. Defaults to `NONE`.
+   *
+   * @generated from field: iam.v1alpha.Prune prune = 3;
+   */
+  prune: Prune;
+
+  /**
+   * How many of the resources of each kind may be removed or replaced, in percent, for example `25`; one of each kind always may. Defaults to 10.
+   *
+   * @generated from field: optional int32 max_removal_percent = 4;
+   */
+  maxRemovalPercent?: number | undefined;
+
+  /**
+   * The `plan` of the plan of the same file, with the same options.
+   *
+   * @generated from field: string plan = 5;
+   */
+  plan: string;
+
+  /**
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
+   *
+   * @generated from field: bool validate_only = 6;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
+   *
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.ApplyOrgRequest.
+ * Use `create(ApplyOrgRequestSchema)` to create a new message.
+ */
+export const ApplyOrgRequestSchema: GenMessage<ApplyOrgRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 5);
+
+/**
+ * Contains what was changed.
+ *
+ * @generated from message iam.v1alpha.ApplyOrgResponse
+ */
+export type ApplyOrgResponse = Message<"iam.v1alpha.ApplyOrgResponse"> & {
+  /**
+   * The number of changes that were made, for example `12`.
+   *
+   * @generated from field: int32 change_count = 1;
+   */
+  changeCount: number;
+
+  /**
+   * The revision of the Org after them, for example `00000000-0000-0732-9f3c-5b21c7e40d18`.
+   *
+   * @generated from field: string revision = 2;
+   */
+  revision: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.ApplyOrgResponse.
+ * Use `create(ApplyOrgResponseSchema)` to create a new message.
+ */
+export const ApplyOrgResponseSchema: GenMessage<ApplyOrgResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 6);
+
+/**
+ * What becomes of resources that a file does not have.
+ *
+ * @generated from enum iam.v1alpha.Prune
+ */
+export const Prune = {
+  /**
+   * Unspecified; the same as `NONE`.
+   *
+   * @generated from enum value: PRUNE_UNSPECIFIED = 0;
+   */
+  PRUNE_UNSPECIFIED: 0,
+
+  /**
+   * They stay.
+   *
+   * @generated from enum value: NONE = 1;
+   */
+  NONE: 1,
+
+  /**
+   * They are removed, but for the caller, the owners of the Org, and what makes them owners.
+   *
+   * @generated from enum value: ALL = 2;
+   */
+  ALL: 2,
+} as const;
+
+/**
+ * What becomes of resources that a file does not have.
+ *
+ * @generated from enum iam.v1alpha.Prune
+ */
+export type Prune = (typeof Prune)[keyof typeof Prune] | UnknownEnum;
+
+/**
+ * Describes the enum iam.v1alpha.Prune.
+ */
+export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
+  enumDesc(file_iam_v1alpha_org_file, 0);
 
 /**
  * Orgs as files: what an Org consists of in one document, which can be kept and reviewed like a program.
@@ -94,6 +423,31 @@ export const OrgFilesService: GenService<{
     methodKind: "unary";
     input: typeof ExportOrgRequestSchema;
     output: typeof ExportOrgResponseSchema;
+  },
+  /**
+   * Compares an Org with a file, and returns what `ApplyOrg` would change. Changes nothing. The caller must also hold what `ExportOrg`
+   * requires. Fails with INVALID_ARGUMENT for a file that is wrong, naming each place, and with RESOURCE_EXHAUSTED for more than 5000
+   * changes.
+   *
+   * @generated from rpc iam.v1alpha.OrgFilesService.PlanOrg
+   */
+  planOrg: {
+    methodKind: "unary";
+    input: typeof PlanOrgRequestSchema;
+    output: typeof PlanOrgResponseSchema;
+  },
+  /**
+   * Changes an Org to match a file, all in one transaction or nothing, at the revision of the plan. Each change is made by the method for it,
+   * with its rules, limits and entries in the log, and the caller must hold the permission for each; what it holds before the first
+   * change decides. Fails with ABORTED if the Org has changed since the plan, with FAILED_PRECONDITION if the plan has
+   * obstacles, and as each of the methods does, naming the resource.
+   *
+   * @generated from rpc iam.v1alpha.OrgFilesService.ApplyOrg
+   */
+  applyOrg: {
+    methodKind: "unary";
+    input: typeof ApplyOrgRequestSchema;
+    output: typeof ApplyOrgResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_org_file, 0);

@@ -5,6 +5,7 @@ import { accessCommands } from "./access-commands.ts";
 import type { Command } from "./command.ts";
 import { editCommand } from "./edit-command.ts";
 import { fileCommands } from "./file-commands.ts";
+import { planCommands } from "./plan-command.ts";
 import { workCommands } from "./work-commands.ts";
 
 /** The commands that are no verbs of the API. One with the name of a verb stands for it. */
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   ...accessCommands,
   ...workCommands,
   ...fileCommands,
+  ...planCommands,
   completionCommand,
 ];
 

@@ -26,7 +26,7 @@ const exportOrg: Command = {
     try {
       const path = addressOf(found.method, found.segments);
       const answer = recordOf(await service.call({ method: "GET", path, isRepeatable: true })) ?? {};
-      call.host.print(format === "json" ? writeJson(answer["file"]) : writeYaml(answer["file"]));
+      call.host.print(format === "json" ? writeJson(answer["org_file"]) : writeYaml(answer["org_file"]));
     } catch (error) {
       throw explainFailure(error, { contract: call.contract, verb: "export", found });
     }
