@@ -126,6 +126,9 @@ export const contract: Contract = {
     {"name":"BatchGetOrgs","verb":"batchGet","http":"GET","base":"/iam/v1alpha/","path":"orgs","suffix":":batchGet","body":"","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The Orgs, for example `orgs/acme`; at most 1000"}],"output":"BatchGetOrgsResponse","help":"Returns several Orgs in the order of `paths`"},
     {"name":"BatchCreateOrgs","verb":"batchCreate","http":"POST","base":"/iam/v1alpha/","path":"orgs","suffix":":batchCreate","body":"*","fields":[{"name":"requests","type":"json","shape":"list","mode":"required","help":"One request for each Org, at most 1000"},"validate_only","request_id"],"output":"BatchCreateOrgsResponse","help":"Creates several Orgs in one transaction"},
     {"name":"BatchDeleteOrgs","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"orgs","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The Orgs, for example `orgs/acme`; at most 1000"},"allow_missing","validate_only","request_id"],"output":"BatchDeleteOrgsResponse","help":"Deletes several Orgs in one transaction"},
+    {"name":"ExportOrg","verb":"export","http":"GET","base":"/iam/v1alpha/","path":"orgs/*","suffix":":export","body":"","fields":[],"output":"ExportOrgResponse","help":"Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, and the RoleBindings of the Org and its Projects"},
+    {"name":"PlanOrg","verb":"plan","http":"POST","base":"/iam/v1alpha/","path":"orgs/*","suffix":":plan","body":"*","fields":[{"name":"org_file","type":"json","mode":"required","help":"The file, for example `{\"org\": \"acme\", \"members\": [\"alice\"]}`"},{"name":"prune","type":["NONE","ALL"],"help":"What becomes of resources that the file does not have"},{"name":"max_removal_percent","type":"integer","help":"How many of the resources of each kind may be removed or replaced, in percent, for example `25`; one of each kind always may"}],"output":"PlanOrgResponse","help":"Compares an Org with a file, and returns what `ApplyOrg` would change"},
+    {"name":"ApplyOrg","verb":"apply","http":"POST","base":"/iam/v1alpha/","path":"orgs/*","suffix":":apply","body":"*","fields":[{"name":"org_file","type":"json","mode":"required","help":"The file, for example `{\"org\": \"acme\", \"members\": [\"alice\"]}`"},{"name":"prune","type":["NONE","ALL"],"help":"What becomes of resources that the file does not have"},{"name":"max_removal_percent","type":"integer","help":"How many of the resources of each kind may be removed or replaced, in percent, for example `25`; one of each kind always may"},{"name":"plan","type":"string","mode":"required","help":"The `plan` of the plan of the same file, with the same options"},"validate_only","request_id"],"output":"ApplyOrgResponse","help":"Changes an Org to match a file, all in one transaction or nothing, at the revision of the plan"},
     {"name":"GetProject","verb":"get","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/projects/*","suffix":"","body":"","fields":[],"output":"Project","help":"Returns a Project"},
     {"name":"ListProjects","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/projects","suffix":"","body":"","fields":["page_size","page_token","show_deleted","filter","order_by"],"items":"projects","item":"Project","help":"Lists Projects in order of creation"},
     {"name":"CreateProject","verb":"create","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/projects","suffix":"","body":"project","resource":"Project","fields":["validate_only","request_id"],"output":"Project","help":"Creates a Project in an Org"},
@@ -314,6 +317,10 @@ export const contract: Contract = {
       {"name":"scopes","type":"string","shape":"list","mode":"immutable","help":"The permissions to which the key is narrowed, for example `[\"iam.members.get\", \"resources.*\"]`: requests with it may do what the roles of its Member and one of these scopes allow"},
       {"name":"allowed_addresses","type":"string","shape":"list","mode":"immutable","help":"The addresses from which the key is accepted, for example `[\"192.0.2.7\", \"198.51.100.0/24\", \"2001:db8::/32\"]`"},
       {"name":"rotated_from_path","type":"string","mode":"output","help":"The API key that this one replaces, as `:rotate` created it, for example `/orgs/acme/members/deployer/apiKeys/@<id>`; empty if it replaces none"},
+    ],
+    ApplyOrgResponse: [
+      {"name":"change_count","type":"integer","mode":"output","help":"The number of changes that were made, for example `12`"},
+      {"name":"revision","type":"string","mode":"output","help":"The revision of the Org after them, for example `00000000-0000-0732-9f3c-5b21c7e40d18`"},
     ],
     BatchCheckAccessResponse: [
       {"name":"results","type":"json","shape":"list","help":"The results, in the order of the checks"},
@@ -578,6 +585,10 @@ export const contract: Contract = {
       {"name":"conditional_grants","type":"json","shape":"list","help":"If the subject is not granted the permission, at most ten RoleBindings that would grant it if their conditions were true, in the order of `grants`"},
       {"name":"inactive_grants","type":"json","shape":"list","help":"If the subject is not granted the permission, at most ten RoleBindings that would grant it at another time: those that begin later, the next one first, and those that have ended in the last 30 days, the latest first"},
     ],
+    ExportOrgResponse: [
+      {"name":"org_file","type":"json","mode":"output","help":"The file, for example `{\"org\": \"acme\", \"members\": [\"alice\"]}`"},
+      {"name":"revision","type":"string","mode":"output","help":"The revision of the Org that the file shows, for example `00000000-0000-0732-9f3c-5b21c7e40d18`"},
+    ],
     GetMeResponse: [
       {"name":"member","type":"json","mode":"output","help":"The Member that makes the call; the impersonated one if it is impersonated"},
       {"name":"org","type":"json","mode":"output","help":"The Org of the Member"},
@@ -724,6 +735,14 @@ export const contract: Contract = {
       {"name":"delete_time","type":"time","mode":"output","help":"When the Org was deleted; unset if it is not deleted"},
       {"name":"purge_time","type":"time","mode":"output","help":"When the deleted Org becomes due for permanent removal; until then it can be restored"},
       {"name":"api_key_policy","type":"json","help":"What API keys in the Org must be like when they are created or rotated"},
+    ],
+    PlanOrgResponse: [
+      {"name":"changes","type":"json","shape":"list","mode":"output","help":"The changes, in the order in which they would be made"},
+      {"name":"obstacles","type":"string","shape":"list","mode":"output","help":"Why the plan cannot be applied, in sentences; empty if nothing is known that prevents it"},
+      {"name":"unlisted_count","type":"integer","mode":"output","help":"The number of resources that the file does not have and that stay, for example `4`"},
+      {"name":"unlisted_paths","type":"string","shape":"list","mode":"output","help":"The first 100 of them, for example `[\"/orgs/acme/groups/sre\"]`"},
+      {"name":"revision","type":"string","mode":"output","help":"The revision of the Org that was compared, for example `00000000-0000-0732-9f3c-5b21c7e40d18`"},
+      {"name":"plan","type":"string","mode":"output","help":"What `ApplyOrg` requires: it names the revision and these changes, and gives no rights"},
     ],
     PollEventStreamResponse: [
       {"name":"sets","type":"string","shape":"map","help":"The events, as signed tokens (RFC 8417), by their `jti`"},

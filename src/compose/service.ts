@@ -12,12 +12,12 @@ import { type ServiceDependencies, createServices } from "../rpc/services.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
 import { type Access, composeAccess } from "./access.ts";
 import { composeContract } from "./contract.ts";
+import { composeFacades } from "./facades.ts";
 import { composeGuards } from "./guards.ts";
 import { composeHandlers } from "./handlers.ts";
 import { type Identity, composeIdentity } from "./identity.ts";
 import { composeReadsAndWrites } from "./reads-and-writes.ts";
 import { type Scheduling, composeScheduling } from "./scheduling.ts";
-import { composeSearch } from "./search.ts";
 import { type SignIn, composeSignIn } from "./sign-in.ts";
 import { composeWatches } from "./watches.ts";
 
@@ -61,8 +61,8 @@ export function composeService(config: Config, parts: Parts): Service {
   const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
-  const search = composeSearch(parts.registry, guards, () => routes);
-  const routes = createServices(handlers, search);
+  const facades = composeFacades(handlers, guards, () => routes);
+  const routes = createServices(handlers, facades);
   const inProcess = createInProcess(routes, guards);
   const signIn = composeSignIn(config, all);
   return { handlers, guards, routes, inProcess, signIn, scheduling, access, identity, accessLog };

@@ -12,6 +12,7 @@ import {
 import { type ConnectRouter, type HandlerContext, type MethodImplSpec, createContextValues } from "@connectrpc/connect";
 import { invokeUnary } from "../rest/calls/invoke-unary.ts";
 import { createResponseHeaders } from "../rest/calls/lazy-headers.ts";
+import { joinWrites, joinedOf } from "../standard-methods/write/joined-write.ts";
 import { collectMethods } from "../rest/routing/collect-methods.ts";
 import { clientAddressKey } from "./call-origin.ts";
 import type { Guards } from "./guards.ts";
@@ -35,7 +36,8 @@ export interface InProcess {
   ): Promise<MessageShape<Output>>;
   /**
    * Calls a method as the caller of another call, whose context is given. The limits of callers have counted that call, and do not count
-   * this one. The method requires its own permission and validates its request.
+   * this one. The method requires its own permission and validates its request. It writes in the transaction that the context has joined
+   * writes to (`joinWrites`), if any.
    */
   ofCaller<Input extends DescMessage, Output extends DescMessage>(
     method: DescMethodUnary<Input, Output>,
@@ -75,6 +77,7 @@ export function createInProcess(
         .set(requestIdKey, outer.get(requestIdKey))
         .set(clientAddressKey, outer.get(clientAddressKey));
       handOnCaller(outer, values);
+      joinWrites(values, joinedOf(outer));
       const context = contextOf(method, { requestHeader, responseHeader: createResponseHeaders(), signal, values });
       return invoke(context, create(method.input, init), ofCaller);
     },

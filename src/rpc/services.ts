@@ -4,6 +4,7 @@ import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { AccessEventsService } from "../../gen/iam/v1alpha/access_event_pb.ts";
 import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
+import { OrgFilesService } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { SearchService } from "../../gen/iam/v1alpha/search_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
@@ -36,6 +37,7 @@ export const services: readonly DescService[] = [
   ChangesService,
   AccessEventsService,
   SearchService,
+  OrgFilesService,
   ProviderService,
 ];
 
@@ -72,14 +74,16 @@ export type ServiceDependencies = ResourceServiceDependencies &
   AccessDependencies &
   ChangesDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
 
-/**
- * Registers the handlers of all services, which REST and RPC share.
- *
- * @param search is a facade over the others.
- */
+/** Services over the methods of the others. */
+export interface Facades {
+  readonly search: ServiceImpl<typeof SearchService>;
+  readonly orgFiles: ServiceImpl<typeof OrgFilesService>;
+}
+
+/** Registers the handlers of all services, which REST and RPC share. */
 export function createServices(
   dependencies: ServiceDependencies,
-  search: ServiceImpl<typeof SearchService>,
+  { search, orgFiles }: Facades,
 ): (router: ConnectRouter) => void {
   const made = registeredResources.map(({ definitions: [{ service }], createService }) => ({
     service,
@@ -103,6 +107,7 @@ export function createServices(
     router.service(ChangesService, changes);
     router.service(AccessEventsService, accessEvents);
     router.service(SearchService, search);
+    router.service(OrgFilesService, orgFiles);
     router.service(ProviderService, provider);
   };
 }

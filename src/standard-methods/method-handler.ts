@@ -11,6 +11,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { authorOf, callerOf, orgOf, slicesOf } from "../access/evaluation/call.ts";
 import { invalidField } from "../errors/service-error.ts";
 import type { ListRequest } from "./read/list.ts";
+import { joinedOf } from "./write/joined-write.ts";
 import { type WriteRequest, fingerprintOf } from "./write/write-call.ts";
 
 /** The fields that requests of writes share. A request has those of its method. */
@@ -65,6 +66,7 @@ export function readWriteRequest(
     validateOnly,
     allowMissing,
     force,
+    joined: joinedOf(context.values),
     answer: method.output,
     fingerprint: () => fingerprintOf(author.method, method.input, request),
   };

@@ -160,6 +160,8 @@ function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, 
   const isOnWay = (field: DescField): boolean => field.localName === next;
   const isDecisive = (field: DescField): boolean => next === undefined && field.name === decisive.name;
   const fillIn = (field: DescField & { readonly message: DescMessage }): Request => {
+    // The smallest file of an org.
+    if (field.name === "org_file") return { org: decisive.path.split("/")[2] ?? "" };
     const isBeside = next !== undefined && !isOnWay(field);
     return fillMessage(field.message, { ...decisive, way, ...(isBeside && { name: "" }) }, paths, isLeftOut);
   };
@@ -205,6 +207,7 @@ const texts: Readonly<Record<string, string>> = {
   refresh_token: "made up",
   permission: "iam.orgs.get",
   query: "madeup",
+  plan: "madeup",
   permissions: "iam.orgs.get",
   type: "member",
   // Custom roles cannot be bound on all scopes.

@@ -147,6 +147,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   PurgeOrg: ofItself,
   BatchCreateOrgs: gives,
   BatchDeleteOrgs: ofItself,
+  ApplyOrg: "takes access by the methods for each change alone, which have their lines here",
 
   CreateProject: gives,
   UpdateProject: namesOnly,

@@ -7,7 +7,7 @@ import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
-import { makeUpName } from "../../src/cli/plan/made-up-names.ts";
+import { makeUpName } from "../../src/org-files/names/made-up-names.ts";
 import { ImportError } from "../../src/cli/import-error.ts";
 import { uniqueName } from "../support/api.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";

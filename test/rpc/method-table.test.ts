@@ -48,6 +48,8 @@ const readsByOtherVerbs: readonly string[] = [
   ...AccessService.methods.map(({ name }) => name),
   "WaitOperation",
   "IntrospectToken",
+  // It sends a file, and changes nothing.
+  "PlanOrg",
   // They change claims and progress, which are neither in the change log nor in a revision.
   "ClaimOperations",
   "RenewOperation",
@@ -96,6 +98,9 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Pause: { verb: "pause", field: "path", wildcards: "nowhere", http: "post" },
   Resume: { verb: "resume", field: "path", wildcards: "nowhere", http: "post" },
   Replay: { verb: "replay", field: "path", wildcards: "nowhere", http: "post" },
+  Export: { verb: "export", field: "path", wildcards: "above-id", http: "get" },
+  Plan: { verb: "plan", field: "path", wildcards: "above-id", http: "post" },
+  Apply: { verb: "apply", field: "path", wildcards: "nowhere", http: "post" },
   Inspect: { verb: "inspect", field: "path", wildcards: "above-id", http: "get" },
   Verify: { verb: "verify", field: "path", wildcards: "above-id", http: "post" },
   Poll: { verb: "poll", field: "path", wildcards: "above-id", http: "post" },

@@ -3,6 +3,8 @@ export const exitCodes = {
   done: 0,
   /** The service refused the call, or the answer is no. */
   refused: 1,
+  /** An org differs from its file. */
+  differs: 2,
   notFound: 3,
   /** Nobody is signed in, or who is may not do it. */
   denied: 4,

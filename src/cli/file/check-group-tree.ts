@@ -1,4 +1,4 @@
-import { nameKey } from "./name-key.ts";
+import { nameKey } from "../../org-files/names/name-key.ts";
 import { printable } from "../printable.ts";
 import type { Fail } from "./read-shape.ts";
 

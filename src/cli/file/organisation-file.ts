@@ -15,7 +15,7 @@
 import { checkGroupTree } from "./check-group-tree.ts";
 import { brokenRules } from "./contract-rules.ts";
 import { mergeEntries } from "./merge-entries.ts";
-import { nameKey } from "./name-key.ts";
+import { nameKey } from "../../org-files/names/name-key.ts";
 import { createProblemList } from "./problem-list.ts";
 import { type GrantEntry, keysOf, readGrants, readReference } from "./read-grants.ts";
 import { type Fail, at, isObject, readList, readName, readObject, readOneOf, readText } from "./read-shape.ts";

@@ -1,5 +1,5 @@
-import { type GrantRole, grantRoles } from "./grant-roles.ts";
-import { nameKey } from "./name-key.ts";
+import { type GrantRole, grantRoles } from "../../org-files/names/grant-roles.ts";
+import { nameKey } from "../../org-files/names/name-key.ts";
 import { printable } from "../printable.ts";
 import { type Fail, at, readList, readName, readObject, readOneOf } from "./read-shape.ts";
 

@@ -1,8 +1,8 @@
 import { formatPath } from "../../paths/format-path.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import type { Creation } from "./creation.ts";
-import { grantRoles, permissionsOfRole, strongestRole } from "../file/grant-roles.ts";
-import { nameRoleBinding } from "./name-role-binding.ts";
+import { grantRoles, permissionsOfRole, strongestRole } from "../../org-files/names/grant-roles.ts";
+import { nameRoleBinding } from "../../org-files/names/name-role-binding.ts";
 import type { Naming } from "./naming.ts";
 import type { OrganisationFile } from "../file/organisation-file.ts";
 

@@ -1,6 +1,6 @@
 import { brokenRules } from "../file/contract-rules.ts";
 import type { Kind } from "./creation.ts";
-import { nameKey } from "../file/name-key.ts";
+import { nameKey } from "../../org-files/names/name-key.ts";
 
 /** An entry whose name is not valid in the API. */
 export interface RenamedEntry {

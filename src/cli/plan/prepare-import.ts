@@ -16,8 +16,8 @@ import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import { formatPath } from "../../paths/format-path.ts";
 import { isName } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { nameKey } from "../file/name-key.ts";
-import { formerNamesOf, makeUpName } from "./made-up-names.ts";
+import { nameKey } from "../../org-files/names/name-key.ts";
+import { formerNamesOf, makeUpName } from "../../org-files/names/made-up-names.ts";
 
 export interface PreparedImport {
   readonly organisation: DescribedOrganisation;

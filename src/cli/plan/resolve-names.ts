@@ -4,10 +4,10 @@
 // keeps of the original. One that has only one of the two may be the original's or not, and the file has to say which. So may an org that
 // has both: orgs belong to different customers, and the owner of each sets its display name.
 import { isName } from "../../paths/parse-path.ts";
-import { nameKey } from "../file/name-key.ts";
+import { nameKey } from "../../org-files/names/name-key.ts";
 import { printable } from "../printable.ts";
 import type { Kind } from "./creation.ts";
-import { formerNamesOf, makeUpName } from "./made-up-names.ts";
+import { formerNamesOf, makeUpName } from "../../org-files/names/made-up-names.ts";
 
 /** An existing resource among those that originals may stand for. */
 export interface Sibling {

@@ -44,6 +44,9 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
   access: {
     namedIn: "unnamed",
     heldBy: {
+      editor: ["export", "plan"],
+      viewer: ["export", "plan"],
+      "access-admin": ["export", "plan"],
       "members-admin": ["get", "list"],
       "groups-admin": ["get", "list"],
       "projects-admin": ["get", "list"],

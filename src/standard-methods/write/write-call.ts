@@ -13,6 +13,7 @@ import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { FairQueue } from "../../scheduling/fair-queue.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
+import type { JoinedWrite } from "./joined-write.ts";
 import { previewInTurn } from "./preview-in-turn.ts";
 import { type GroupLocks, type WriteGroups, queueTargetOf } from "./write-groups.ts";
 import type { End, WriteTransaction } from "../../database/write-transaction.ts";
@@ -34,6 +35,8 @@ export interface WriteRequest extends CallTime {
   readonly force: boolean;
   /** What it locks, if it may share a transaction with others that lock the same. */
   readonly shared?: GroupLocks | undefined;
+  /** The write in whose transaction it runs; undefined if it has its own, or one that it shares as equals do. */
+  readonly joined?: JoinedWrite | undefined;
   readonly answer: DescMessage;
   /** A hash of the request without its id. Equal requests have equal fingerprints. */
   readonly fingerprint: () => Buffer;
@@ -85,7 +88,8 @@ export async function runWrite<Answer extends Message>(
   write: (call: WriteCall) => Promise<Answer>,
   stored: (answer: Answer) => Message = (answer) => answer,
 ): Promise<Answer> {
-  const { caller, org, shared, signal, remainingMs } = request;
+  const { caller, org, shared, joined, signal, remainingMs } = request;
+  if (joined !== undefined) return writeJoined(joined, request, write);
   const queued = { orgId: caller.orgId, target: org && queueTargetOf(org), signal };
   if (shared !== undefined && !request.validateOnly) {
     try {
@@ -111,6 +115,24 @@ export async function runWrite<Answer extends Message>(
   return previewInTurn(previewQueue, queued, request, (lockMs) =>
     previewAccess(caller, signal(), (tell) => transact((call) => writeAndTell(call, tell), "rollback", lockMs)),
   );
+}
+
+/**
+ * Runs a write in the transaction of another one, which commits it, and has its request id and its turn.
+ *
+ * @throws Error when it is of another org, whose lock that transaction does not have.
+ */
+function writeJoined<Answer>(
+  { group, written }: JoinedWrite,
+  request: WriteRequest,
+  write: (call: WriteCall) => Promise<Answer>,
+): Promise<Answer> {
+  const { org, requestId, validateOnly } = request;
+  if (org?.by !== "id" || org.value !== group.org.id || requestId !== "" || validateOnly)
+    throw new Error("a write joins another one only with the id of its org, and without options of its own");
+  // What the writes before it have changed is read again.
+  group.calledAt = performance.now();
+  return write({ db: group.db, group, request, written });
 }
 
 /** @throws RequestIdInUse in a group. */

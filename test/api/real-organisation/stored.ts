@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { makeUpName } from "../../../src/cli/plan/made-up-names.ts";
-import { nameKey } from "../../../src/cli/file/name-key.ts";
+import { makeUpName } from "../../../src/org-files/names/made-up-names.ts";
+import { nameKey } from "../../../src/org-files/names/name-key.ts";
 import { total } from "../../cli/support/import-into.ts";
 import { type StoredOrg, readOrg } from "../../cli/support/read-org.ts";
 import { type DataSet, type ImportedOrganisation, readOrganisation } from "./imported-organisation.ts";

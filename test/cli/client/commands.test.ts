@@ -35,6 +35,9 @@ test("a command has the name of a verb only to stand for it", () => {
     "explain",
     "wait",
     "watch",
+    "export",
+    "plan",
+    "apply",
   ]);
   expect(serviceCommands.filter((name) => verbs.includes(name))).toEqual(["verify"]);
   expect(Object.keys(described).toSorted()).toEqual(serviceCommands.toSorted());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Member_Type } from "../../../gen/iam/v1alpha/member_pb.ts";
 import type { Kind } from "../../../src/cli/plan/creation.ts";
-import { makeUpName } from "../../../src/cli/plan/made-up-names.ts";
+import { makeUpName } from "../../../src/org-files/names/made-up-names.ts";
 import { resolveNames } from "../../../src/cli/plan/resolve-names.ts";
 import { type DescribedOrganisation, describeOrganisation } from "../../../src/cli/plan/describe-organisation.ts";
 import { checkOrganisationFile } from "../../../src/cli/file/organisation-file.ts";

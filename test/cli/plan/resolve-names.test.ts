@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { makeUpName } from "../../../src/cli/plan/made-up-names.ts";
+import { makeUpName } from "../../../src/org-files/names/made-up-names.ts";
 import { type Sibling, resolveNames } from "../../../src/cli/plan/resolve-names.ts";
 
 /** Resolves originals among existing members, and returns the names, or what is refused. */

@@ -4,6 +4,8 @@ import { completionCommand } from "../completion/completion-command.ts";
 import { accessCommands } from "./access-commands.ts";
 import type { Command } from "./command.ts";
 import { editCommand } from "./edit-command.ts";
+import { fileCommands } from "./file-commands.ts";
+import { planCommands } from "./plan-command.ts";
 import { workCommands } from "./work-commands.ts";
 
 /** The commands that are no verbs of the API. One with the name of a verb stands for it. */
@@ -14,6 +16,8 @@ export const commands: readonly Command[] = [
   editCommand,
   ...accessCommands,
   ...workCommands,
+  ...fileCommands,
+  ...planCommands,
   completionCommand,
 ];
 

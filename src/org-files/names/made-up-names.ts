@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isName } from "../../paths/parse-path.ts";
-import { nameKey } from "../file/name-key.ts";
+import { nameKey } from "./name-key.ts";
 
 const longestName = 64;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nameKey } from "../../../src/cli/file/name-key.ts";
-import { formerNamesOf, makeUpName } from "../../../src/cli/plan/made-up-names.ts";
+import { nameKey } from "../../../src/org-files/names/name-key.ts";
+import { formerNamesOf, makeUpName } from "../../../src/org-files/names/made-up-names.ts";
 import { isName } from "../../../src/paths/parse-path.ts";
 
 const uuid = "01980F5E-7C1A-7B3E-9C55-3F0F6E1D2A4B";

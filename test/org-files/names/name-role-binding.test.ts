@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nameRoleBinding } from "../../../src/cli/plan/name-role-binding.ts";
+import { nameRoleBinding } from "../../../src/org-files/names/name-role-binding.ts";
 import { isName } from "../../../src/paths/parse-path.ts";
 
 const roles = ["read", "triage", "write", "maintain", "admin", "owner"];

@@ -1,0 +1,146 @@
+// Plans and applies the file of an org.
+import { randomUUID } from "node:crypto";
+import { type Flag, isSet, type ParsedArguments, single } from "../arguments/flags.ts";
+import { readFields } from "../arguments/read-fields.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { addressOf, findMethod } from "../contract/find-method.ts";
+import type { Connection } from "../credentials/connect.ts";
+import { ServiceCallError, recordOf, stringOf } from "../http/service-error.ts";
+import type { Host } from "../host.ts";
+import { escapeText } from "../output/escape-text.ts";
+import { writeJson } from "../output/print-items.ts";
+import { type PlanLines, readPlan, writePlan } from "../output/write-plan.ts";
+import { type Command, type CommandCall, connectTo, refuseWords } from "./command.ts";
+import { explainFailure } from "./explain-failure.ts";
+
+const flags: readonly Flag[] = [
+  {
+    name: "prune",
+    value: "WHICH",
+    help: "What becomes of what the file does not have: none (it stays), or all (it is removed)",
+  },
+  { name: "max-removal-percent", value: "NUMBER", help: "How much of each kind may be removed; 10 if left out" },
+];
+
+/** A file, and how it is sent. */
+interface Planned {
+  readonly org: string;
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly answer: Readonly<Record<string, unknown>>;
+  readonly plan: PlanLines;
+}
+
+const planFile: Command = {
+  name: "plan",
+  usage: "FILE",
+  help: "Show what would change in an org to match a file; the exit code is 2 if anything would",
+  flags,
+  async run(call, parsed) {
+    const format = single(parsed, "output") ?? (call.host.isTerminal ? "table" : "json");
+    if (format !== "table" && format !== "json" && format !== "markdown")
+      throw new CommandError(`a plan is shown as table, json or markdown, got ${JSON.stringify(format)}`);
+    const connection = await connectTo(call, withoutOutput(parsed));
+    const { answer, plan } = await planOf(call, parsed, connection);
+    call.host.print(format === "json" ? writeJson(answer) : writePlan(plan, format));
+    if (plan.obstacles.length > 0) return exitCodes.refused;
+    return plan.changes.length > 0 ? exitCodes.differs : exitCodes.done;
+  },
+};
+
+const applyFile: Command = {
+  name: "apply",
+  usage: "FILE",
+  help: "Change an org to match a file, whole or not at all; shows the changes and asks before",
+  flags,
+  async run(call, parsed) {
+    const connection = await connectTo(call, parsed);
+    const { org, request, answer, plan } = await planOf(call, parsed, connection);
+    if (call.host.isInteractive) call.host.warn(writePlan(plan, "table"));
+    if (plan.obstacles.length > 0)
+      throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
+    if (plan.changes.length === 0) return exitCodes.done;
+    await confirm(call.host, connection, org, parsed);
+    const body = { ...request, plan: answer["plan"], request_id: randomUUID() };
+    const applied = await send(call, connection, "apply", org, body);
+    if (call.host.isInteractive) call.host.warn("Applied.\n");
+    else call.host.print(writeJson(applied));
+    return exitCodes.done;
+  },
+};
+
+/** The formats of a plan are its own. */
+function withoutOutput(parsed: ParsedArguments): ParsedArguments {
+  return { ...parsed, values: new Map([...parsed.values].filter(([name]) => name !== "output")) };
+}
+
+async function planOf(call: CommandCall, parsed: ParsedArguments, connection: Connection): Promise<Planned> {
+  const [name] = parsed.positionals;
+  if (name === undefined)
+    throw new CommandError("plan and apply need a file; - is standard input", { next: "tenantry plan FILE" });
+  refuseWords(parsed, 1, { message: "plan and apply take one file", next: `tenantry plan ${name}` });
+  const file = await readFields(call.host, name);
+  const org = stringOf(file["org"])?.toLowerCase();
+  if (org === undefined || org === "" || org.includes("/"))
+    throw new CommandError(`${name} has no org: its first line could be org: acme`, { next: "tenantry export ORG" });
+  const request = { org_file: file, ...optionsOf(parsed) };
+  const answer = await send(call, connection, "plan", org, request);
+  return { org, request, answer, plan: readPlan(org, answer) };
+}
+
+/** Calls a method with the file. Errors name places in it as they are: they are no flags. */
+async function send(
+  { contract }: CommandCall,
+  { service, context }: Connection,
+  verb: "plan" | "apply",
+  org: string,
+  body: unknown,
+): Promise<Readonly<Record<string, unknown>>> {
+  const found = findMethod(contract, verb, `/orgs/${org}`, context);
+  try {
+    const path = addressOf(found.method, found.segments);
+    return recordOf(await service.call({ method: "POST", path, body, isRepeatable: true })) ?? {};
+  } catch (error) {
+    if (!(error instanceof ServiceCallError) || error.violations.length === 0)
+      throw explainFailure(error, { contract, verb, found });
+    const { message, exitCode, reason, body: sent } = error;
+    throw new CommandError(message.replaceAll(/(^|; )org_file\./g, "$1"), {
+      exitCode,
+      reason,
+      body: sent,
+      cause: error,
+    });
+  }
+}
+
+function optionsOf(parsed: ParsedArguments): Readonly<Record<string, unknown>> {
+  const prune = single(parsed, "prune");
+  if (prune !== undefined && !/^(none|all)$/i.test(prune))
+    throw new CommandError(`--prune must be none or all, got ${JSON.stringify(prune)}`);
+  const percent = single(parsed, "max-removal-percent");
+  if (percent !== undefined && !/^\d{1,3}$/.test(percent))
+    throw new CommandError(`--max-removal-percent must be a number from 0 to 100, got ${JSON.stringify(percent)}`);
+  return {
+    ...(prune !== undefined && { prune: prune.toUpperCase() }),
+    ...(percent !== undefined && { max_removal_percent: Number(percent) }),
+  };
+}
+
+async function confirm(
+  host: Host,
+  { service, source }: Connection,
+  org: string,
+  parsed: ParsedArguments,
+): Promise<void> {
+  if (isSet(parsed, "yes")) return;
+  if (!host.isInteractive) {
+    throw new CommandError("apply needs --yes where nobody can be asked", {
+      reason: "CONFIRMATION_NEEDED",
+      next: `tenantry apply ${parsed.positionals[0] ?? "FILE"} --yes`,
+    });
+  }
+  const answer = await host.ask(`apply this to ${escapeText(`${org} at ${service.url} as ${source}`)}? [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new CommandError("nothing was changed", { exitCode: exitCodes.refused, reason: "NOT_CONFIRMED" });
+}
+
+export const planCommands: readonly Command[] = [planFile, applyFile];

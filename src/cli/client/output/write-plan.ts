@@ -1,0 +1,66 @@
+// Shows the plan of a file: a line for each change, and what is left as it is.
+import { stringOf } from "../http/service-error.ts";
+import { escapeText } from "./escape-text.ts";
+
+interface PlanLine {
+  /** `CREATE`, `UPDATE`, `REPLACE` or `DELETE`. */
+  readonly action: string;
+  /** Below the org; that of the org is its name. */
+  readonly path: string;
+  readonly fields: readonly string[];
+}
+
+export interface PlanLines {
+  readonly org: string;
+  readonly changes: readonly PlanLine[];
+  readonly obstacles: readonly string[];
+  readonly unlistedCount: number;
+}
+
+/** Reads the answer of the service. */
+export function readPlan(org: string, answer: Readonly<Record<string, unknown>>): PlanLines {
+  const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+  return {
+    org,
+    changes: list(answer["changes"]).map((each) => {
+      const { action, resource_path: path, changed_fields: fields } = each as Readonly<Record<string, unknown>>;
+      const below = (stringOf(path) ?? "").split("/").slice(3).join("/");
+      return { action: stringOf(action) ?? "", path: below === "" ? org : below, fields: list(fields).map(String) };
+    }),
+    obstacles: list(answer["obstacles"]).map(String),
+    unlistedCount: Number(answer["unlisted_count"] ?? 0),
+  };
+}
+
+const signs: Readonly<Record<string, string>> = { CREATE: "+", UPDATE: "~", REPLACE: "±", DELETE: "-" };
+
+/** In the order in which they are counted. */
+const counted = [
+  ["CREATE", "to create"],
+  ["UPDATE", "to change"],
+  ["REPLACE", "to replace"],
+  ["DELETE", "to remove"],
+] as const;
+
+export function writePlan(plan: PlanLines, format: "table" | "markdown"): string {
+  const { org, changes, obstacles } = plan;
+  const lines = changes.map(({ action, path, fields }) => {
+    const of = fields.length === 0 ? "" : `  (${fields.join(", ")})`;
+    return escapeText(`${signs[action] ?? "?"} ${path}${of}`);
+  });
+  const end = escapeText(`${org}: ${summaryOf(plan)}`);
+  const refused = obstacles.map((each) => `! ${escapeText(each)}`);
+  if (format === "table") return [...lines, ...refused, `${end}\n`].join("\n");
+  // A fence longer than any in names, which have no backticks.
+  const shown = lines.length === 0 ? [] : ["", "```diff", ...lines.map((line) => line.replace(/^[~±]/, "!")), "```"];
+  return [`**${end}**`, ...shown, ...refused.map((each) => `\n> ${each}`), ""].join("\n");
+}
+
+function summaryOf({ changes, unlistedCount }: PlanLines): string {
+  const counts = counted.flatMap(([action, what]) => {
+    const count = changes.filter((each) => each.action === action).length;
+    return count === 0 ? [] : [`${count} ${what}`];
+  });
+  const rest = unlistedCount === 0 ? "" : `; ${unlistedCount} in the org and not in the file stay`;
+  return `${counts.length === 0 ? "nothing to change" : counts.join(", ")}${rest}`;
+}

@@ -1,0 +1,105 @@
+// Makes the changes of a plan by calls of the methods for them, as the caller: each requires its permission, keeps its rules and limits, and
+// writes its entries. The calls share the transaction that the context carries.
+import { isMessage } from "@bufbuild/protobuf";
+import { ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
+import type { PlannedChange } from "./plan-changes.ts";
+import type { OfCaller } from "./read-state.ts";
+import { writeMethods } from "./write-methods.ts";
+
+/** How many resources a call creates or deletes. What is hashed for the log of one is not interrupted. */
+const batchSize = 250;
+
+/**
+ * Makes changes, in their order.
+ *
+ * @param orgPath by its id: `/orgs/@<id>`.
+ * @throws ConnectError of the method that refuses, which names the resource.
+ */
+export async function applyChanges(
+  ofCaller: OfCaller,
+  context: HandlerContext,
+  orgPath: string,
+  changes: readonly PlannedChange[],
+): Promise<void> {
+  for (const batch of batchesOf(changes)) {
+    try {
+      await applyBatch(ofCaller, context, orgPath, batch);
+    } catch (error) {
+      throw error instanceof ConnectError ? naming(error, batch) : error;
+    }
+  }
+}
+
+type Batch = readonly [PlannedChange, ...PlannedChange[]];
+
+/** Joins creations of a type, and deletions of a type in one parent, that follow each other. */
+function* batchesOf(changes: readonly PlannedChange[]): Generator<Batch, void, void> {
+  let batch: [PlannedChange, ...PlannedChange[]] | undefined;
+  for (const change of changes) {
+    if (batch !== undefined && batch.length < batchSize && isTogether(batch[0], change)) batch.push(change);
+    else {
+      if (batch !== undefined) yield batch;
+      batch = [change];
+    }
+  }
+  if (batch !== undefined) yield batch;
+}
+
+function isTogether(one: PlannedChange, other: PlannedChange): boolean {
+  if (one.action !== other.action || one.type !== other.type) return false;
+  if (one.action === "delete") return parentOf(one) === parentOf(other);
+  // A batch creates in the org, or in several of its groups or projects.
+  return one.action === "create" && (parentOf(one) === "") === (parentOf(other) === "");
+}
+
+/** `groups/platform` of `groups/platform/members/alice`; empty for what is in the org itself. */
+const parentOf = ({ path }: PlannedChange): string => path.split("/").slice(0, -2).join("/");
+
+async function applyBatch(ofCaller: OfCaller, context: HandlerContext, orgPath: string, batch: Batch): Promise<void> {
+  const [{ action, type, path, message, fields }] = batch;
+  const updateMask = { paths: [...fields] };
+  if (type === "org") {
+    if (!isMessage(message, OrgSchema)) throw new Error("a change of the org without the org");
+    await ofCaller(OrgsService.method.updateOrg, { path: orgPath, org: message, updateMask }, context);
+    return;
+  }
+  const { batchCreate, update, batchDelete, field } = writeMethods[type];
+  const at = (parent: string): string => (parent === "" ? orgPath : `${orgPath}/${parent}`);
+  const below = parentOf(batch[0]);
+  if (action === "update") {
+    await ofCaller(update, { path: at(path), [field]: message, updateMask }, context);
+    return;
+  }
+  if (action !== "create") {
+    const paths = batch.map((change) => at(change.path));
+    await ofCaller(batchDelete, { parentPath: at(below), paths }, context);
+  }
+  if (action !== "delete") {
+    const requests = batch.map((change) => ({ parentPath: at(parentOf(change)), [field]: change.message }));
+    // `orgs/acme/groups/-` for what is in groups.
+    const parentPath = at(below.replace(/\/[^/]+$/, "/-"));
+    await ofCaller(batchCreate, { parentPath, requests }, context);
+  }
+}
+
+/** Returns an error of a call with the resource that it is about. */
+function naming(error: ConnectError, batch: Batch): ConnectError {
+  const [bad] = error.findDetails(BadRequestSchema);
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const [, ofField] = /^(?:requests|paths)\[(\d+)\]/.exec(bad?.fieldViolations[0]?.field ?? "") ?? [];
+  const index = batch.length === 1 ? 0 : (ofField ?? info?.metadata["index"]);
+  const change = index === undefined ? undefined : batch[Number(index)];
+  const [{ action, type, path }] = batch;
+  const what = change?.path ?? (batch.length === 1 ? path : `${batch.length} ${type}s`);
+  const named = new ConnectError(
+    `${action} ${what === "" ? "the org" : what}: ${error.rawMessage}`,
+    error.code,
+    undefined,
+    undefined,
+    error.cause,
+  );
+  named.details = error.details;
+  return named;
+}

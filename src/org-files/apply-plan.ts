@@ -1,0 +1,63 @@
+// Applies a plan: the lock of the org is taken, the plan must be of the revision that the org then has, and its changes are made in the one
+// transaction of the call. So an apply is whole or nothing, and of two of the same revision one is refused.
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { type ApplyOrgResponse, ApplyOrgResponseSchema } from "../../gen/iam/v1alpha/org_file_pb.ts";
+import { type WriteGroup, beginGroup, endGroup } from "../changes/write-group.ts";
+import { ServiceError, invalidField } from "../errors/service-error.ts";
+import { formatPath } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
+import { joinWrites } from "../standard-methods/write/joined-write.ts";
+import type { WriteCall } from "../standard-methods/write/write-call.ts";
+import { applyChanges } from "./apply-changes.ts";
+import { type Plan, tokenOf } from "./plan-changes.ts";
+import type { OfCaller, OrgState } from "./read-state.ts";
+
+interface GivenPlan {
+  readonly state: OrgState;
+  readonly plan: Plan;
+  /** What the request names as the plan. */
+  readonly token: string;
+}
+
+/**
+ * Applies a plan in the transaction of a call.
+ *
+ * @throws ServiceError ETAG_STALE when the org has another revision, FIELD_INVALID when the plan is another one, STATE_FORBIDS when it has
+ *   obstacles. ConnectError of the method that refuses.
+ */
+export async function applyPlan(
+  ofCaller: OfCaller,
+  context: HandlerContext,
+  { db, request, written }: WriteCall,
+  { state, plan, token }: GivenPlan,
+): Promise<ApplyOrgResponse> {
+  const group = await beginGroup(db, { org: { by: "id", value: state.id } }, request.remainingMs());
+  // Who may no longer apply is not told more.
+  await request.author.confirm(db, group.org);
+  requirePlanned(group, state, plan, token);
+  joinWrites(context.values, { group, written });
+  try {
+    await applyChanges(ofCaller, context, formatPath(patterns.Org, `@${state.id}`), plan.changes);
+  } finally {
+    joinWrites(context.values, undefined);
+  }
+  endGroup(group);
+  return create(ApplyOrgResponseSchema, { changeCount: plan.changes.length, revision: group.written.revision });
+}
+
+function requirePlanned({ org }: WriteGroup, state: OrgState, plan: Plan, token: string): void {
+  const isOfState = token.startsWith(`${state.revision}.`) && org.revision === state.revision;
+  if (!isOfState) throw moved(state);
+  if (token !== tokenOf(state, plan))
+    throw invalidField("plan", "must be the plan of this file, with the same options", "plan");
+  if (plan.obstacles.length === 0) return;
+  throw new ServiceError("STATE_FORBIDS", plan.obstacles.join("; "), { metadata: { resource: `/orgs/${state.name}` } });
+}
+
+function moved({ name }: OrgState): ServiceError {
+  const resource = `/orgs/${name}`;
+  return new ServiceError("ETAG_STALE", `${resource} has changed since the plan; plan again`, {
+    metadata: { resource },
+  });
+}

@@ -1,0 +1,144 @@
+// What a file of an org is made of: the resources, in an order in which each depends on earlier ones only, and which of their fields a file
+// has. Fields are read from the protos, so that a new one is in files without a line here.
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethodUnary,
+  type Message,
+  type MessageShape,
+  create,
+  isMessage,
+} from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { GroupMemberSchema, GroupMembersService, SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { GroupSchema, GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
+import { MemberSchema, Member_Type, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { ProjectSchema, ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { RoleBindingSchema, RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RoleSchema, RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import { required } from "../errors/required.ts";
+import { isOutputOnly } from "../validation/field-behavior.ts";
+
+export const fileTypes = ["member", "role", "group", "project", "subgroup", "membership", "role binding"] as const;
+
+export type FileType = (typeof fileTypes)[number];
+
+/** A resource of a file. */
+export interface FileResource {
+  readonly type: FileType;
+  /** Its path below the org: `groups/platform/members/alice`. */
+  readonly path: string;
+  /** With the fields that a file has; the others are empty. */
+  readonly message: Message;
+}
+
+export interface FileForm {
+  /** The plural in prose. */
+  readonly many: string;
+  readonly schema: DescMessage;
+  readonly list: DescMethodUnary;
+  /** The field of the response of the list with the resources. */
+  readonly items: string;
+  /** Below the org, what lists have as the parent: the org itself, or all groups or projects of it. */
+  readonly parents: readonly ("" | "/groups/-" | "/projects/-")[];
+}
+
+export const fileForms: Readonly<Record<FileType, FileForm>> = {
+  member: {
+    many: "members",
+    schema: MemberSchema,
+    list: MembersService.method.listMembers,
+    items: "members",
+    parents: [""],
+  },
+  role: { many: "roles", schema: RoleSchema, list: RolesService.method.listRoles, items: "roles", parents: [""] },
+  group: { many: "groups", schema: GroupSchema, list: GroupsService.method.listGroups, items: "groups", parents: [""] },
+  project: {
+    many: "projects",
+    schema: ProjectSchema,
+    list: ProjectsService.method.listProjects,
+    items: "projects",
+    parents: [""],
+  },
+  subgroup: {
+    many: "subgroups",
+    schema: SubgroupSchema,
+    list: GroupMembersService.method.listSubgroups,
+    items: "subgroups",
+    parents: ["/groups/-"],
+  },
+  membership: {
+    many: "memberships",
+    schema: GroupMemberSchema,
+    list: GroupMembersService.method.listGroupMembers,
+    items: "members",
+    parents: ["/groups/-"],
+  },
+  "role binding": {
+    many: "role bindings",
+    schema: RoleBindingSchema,
+    list: RoleBindingsService.method.listRoleBindings,
+    items: "roleBindings",
+    parents: ["", "/projects/-"],
+  },
+};
+
+/** What names a resource in a file. The others have a `name`. */
+const nameFields: Partial<Record<FileType, string>> = { membership: "member_path", subgroup: "group_path" };
+
+/** Returns the key of a resource's name, or path, in a file. */
+export const nameFieldOf = (type: FileType): string => nameFields[type] ?? "name";
+
+/**
+ * Fields that callers set and a file does not have: versions, the Customer, in whose account the org is, and the end of an invitation,
+ * which is over when the member has accepted it.
+ */
+const notInFiles: ReadonlySet<string> = new Set(["etag", "customer_path", "invitation_expire_time"]);
+
+/** Returns the fields of a resource that a file has. */
+export function fileFieldsOf(schema: DescMessage): readonly DescField[] {
+  return schema.fields.filter((field) => !isOutputOnly(field) && !notInFiles.has(field.name));
+}
+
+/**
+ * Returns a resource as a file has it: with the fields of files only, permissions and labels in order, and without what is left out because
+ * it is implied.
+ */
+export function toFileMessage<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
+  const kept = create(schema);
+  const [from, to] = [reflect(schema, message), reflect(schema, kept)];
+  for (const field of fileFieldsOf(schema))
+    if (from.isSet(field) && !isImplied(field, from)) copyField(field, from, to);
+  return kept;
+}
+
+function isImplied({ name, parent }: DescField, message: ReflectMessage): boolean {
+  if (name === "display_name") return message.get(required(parent.field["displayName"])) === nameOf(message);
+  return name === "type" && isMessage(message.message, MemberSchema) && message.message.type === Member_Type.USER;
+}
+
+const nameOf = (message: ReflectMessage): unknown => message.get(required(message.desc.field["name"]));
+
+/** Orders what has no order of its own: the texts of a list and the keys of a map. */
+function copyField(field: DescField, from: ReflectMessage, to: ReflectMessage): void {
+  if (field.fieldKind === "list") {
+    for (const item of [...from.get(field)].toSorted(byCodeUnits)) to.get(field).add(item);
+  } else if (field.fieldKind === "map") {
+    const entries = [...from.get(field)].toSorted(([one], [other]) => byCodeUnits(one, other));
+    for (const [key, value] of entries) to.get(field).set(key, value);
+  } else to.set(field, from.get(field));
+}
+
+const byCodeUnits = (one: unknown, other: unknown): number => (String(one) < String(other) ? -1 : 1);
+
+/** `/orgs/acme/groups/platform` becomes `groups/platform`. */
+export const pathBelowOrg = (path: string): string => path.split("/").slice(3).join("/");
+
+/** Orders resources by their types and paths, and leaves out what was read twice. */
+export function inOrder<Resource extends FileResource>(resources: readonly Resource[]): Resource[] {
+  const byPath = new Map(resources.map((resource) => [resource.path, resource]));
+  return [...byPath.values()].toSorted((one, other) => {
+    const byType = fileTypes.indexOf(one.type) - fileTypes.indexOf(other.type);
+    return byType === 0 ? (one.path < other.path ? -1 : 1) : byType;
+  });
+}

@@ -1,0 +1,201 @@
+// Compares an org with a file.
+import { createHash } from "node:crypto";
+import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
+import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
+import { type Steps, createStepCounter } from "../scheduling/steps.ts";
+import { isImmutable } from "../validation/field-behavior.ts";
+import { maxViolations } from "../validation/validate-message.ts";
+import { type FileType, fileForms } from "./file-resources.ts";
+import { findProtected } from "./find-protected.ts";
+import type { OrgFile, PlacedResource } from "./read-file.ts";
+import type { OrgState, StateResource } from "./read-state.ts";
+import { isImpliedRemoval, referencesOf } from "./references.ts";
+
+type Action = "create" | "update" | "replace" | "delete";
+
+/** A change of a resource, or of the org itself, whose path is empty. */
+export interface PlannedChange {
+  readonly action: Action;
+  readonly type: FileType | "org";
+  /** The path below the org. */
+  readonly path: string;
+  /** The fields that change, by their names in protos. */
+  readonly fields: readonly string[];
+  /** The resource as the file has it; undefined for one that is deleted. */
+  readonly message: Message | undefined;
+  /** Where the file has it; empty for one that is deleted. */
+  readonly place: string;
+}
+
+export interface Plan {
+  /** In the order in which they can be made. */
+  readonly changes: readonly PlannedChange[];
+  /** The paths of resources that the file does not have and that stay. */
+  readonly unlisted: readonly string[];
+  /** Why it cannot be applied. */
+  readonly obstacles: readonly string[];
+}
+
+export interface PlanOptions {
+  /** Whether what the file does not have is removed. */
+  readonly prunes: boolean;
+  readonly maxRemovalPercent: number;
+  /** The id of the member that plans. */
+  readonly authorId: string;
+}
+
+/** How many changes a plan has, and how many of them are made one by one. All are made under the lock of the org. */
+const maxChanges = 5_000;
+const maxUpdates = 1_000;
+
+/** @throws ServiceError FIELD_INVALID when the file refers to what there is not, or changes what cannot change; LIMIT_EXCEEDED */
+export function* planChanges(state: OrgState, file: OrgFile, options: PlanOptions): Steps<Plan> {
+  const isStepOver = createStepCounter();
+  const [before, after] = [byPath(state.resources), byPath(file.resources)];
+  const violations: FieldViolation[] = [];
+  const changes: PlannedChange[] = [...changeOfOrg(state, file)];
+  for (const resource of file.resources) {
+    const change = changeOf(before.get(resource.path), resource, violations);
+    if (change !== undefined) changes.push(change);
+    if (isStepOver()) yield;
+  }
+  const protects = options.prunes ? findProtected(state, options.authorId) : () => true;
+  const others = state.resources.filter(({ path }) => !after.has(path));
+  const removed = new Map(others.filter((each) => !protects(each)).map((each) => [each.path, each]));
+  for (const each of removed.values()) if (!isImpliedRemoval(each, removed)) changes.push(removalOf(each));
+  yield;
+  const stays = (path: string): boolean => after.has(path) || (before.has(path) && !removed.has(path));
+  for (const resource of file.resources) requireReferences(resource, stays, violations);
+  if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
+  requireFew(changes, state);
+  return {
+    changes: inOrderOfWrites(changes),
+    unlisted: others.filter(({ path }) => !removed.has(path)).map(({ path }) => path),
+    obstacles: tooManyRemovals(state, [...removed.values(), ...replaced(changes, before)], options.maxRemovalPercent),
+  };
+}
+
+function byPath<Resource extends { readonly path: string }>(
+  resources: readonly Resource[],
+): ReadonlyMap<string, Resource> {
+  return new Map(resources.map((resource) => [resource.path, resource]));
+}
+
+const written = { useProtoFieldName: true } as const;
+
+function changedFields(type: FileType | "org", before: Message, after: Message): readonly string[] {
+  const schema = type === "org" ? OrgSchema : fileForms[type].schema;
+  const [from, to] = [before, after].map((message) => toJson(schema, message, written) as JsonObject);
+  return schema.fields
+    .map(({ name }) => name)
+    .filter((name) => JSON.stringify(from?.[name]) !== JSON.stringify(to?.[name]));
+}
+
+function changeOfOrg({ org }: OrgState, file: OrgFile): readonly PlannedChange[] {
+  const fields = changedFields("org", org, file.org);
+  return fields.length === 0
+    ? []
+    : [{ action: "update", type: "org", path: "", fields, message: file.org, place: "org_file" }];
+}
+
+function changeOf(
+  before: StateResource | undefined,
+  { type, path, message, place }: PlacedResource,
+  violations: FieldViolation[],
+): PlannedChange | undefined {
+  if (before === undefined) return { action: "create", type, path, fields: [], message, place };
+  const fields = changedFields(type, before.message, message);
+  if (fields.length === 0) return undefined;
+  const { schema } = fileForms[type];
+  const fixed = schema.fields.find((field) => fields.includes(field.name) && isImmutable(field));
+  if (fixed === undefined) return { action: "update", type, path, fields, message, place };
+  if (type === "role binding") return { action: "replace", type, path, fields, message, place };
+  violations.push({
+    field: `${place}.${fixed.name}`,
+    description: `cannot change: ${path} has another; delete it first, or give this one another name`,
+  });
+  return undefined;
+}
+
+const removalOf = ({ type, path }: StateResource): PlannedChange => ({
+  action: "delete",
+  type,
+  path,
+  fields: [],
+  message: undefined,
+  place: "",
+});
+
+function requireReferences(
+  resource: PlacedResource,
+  stays: (path: string) => boolean,
+  violations: FieldViolation[],
+): void {
+  for (const { field, path } of referencesOf(resource)) {
+    if (stays(path)) continue;
+    const description = `there is no ${path}, in the file or in what stays of the org`;
+    violations.push({ field: field === "" ? resource.place : `${resource.place}.${field}`, description });
+  }
+}
+
+function requireFew(changes: readonly PlannedChange[], { name }: OrgState): void {
+  const updates = changes.filter(({ action }) => action === "update" || action === "replace").length;
+  const [count, most, what] =
+    updates > maxUpdates ? [updates, maxUpdates, "updates"] : [changes.length, maxChanges, "changes"];
+  if (count <= most) return;
+  const description = `the file makes ${count} ${what}, and at most ${most} are made at once: apply it in parts, each with some of the resources and without pruning`;
+  throw new ServiceError("LIMIT_EXCEEDED", description, { quotas: [{ subject: `/orgs/${name}`, description }] });
+}
+
+function replaced(changes: readonly PlannedChange[], before: ReadonlyMap<string, StateResource>): StateResource[] {
+  return changes
+    .flatMap(({ action, path }) => (action === "replace" ? [before.get(path)] : []))
+    .filter((each) => each !== undefined);
+}
+
+/** Returns what is refused because a large part of the org would be removed, for each type. One may always be. */
+function tooManyRemovals({ resources }: OrgState, removed: readonly StateResource[], percent: number): string[] {
+  return [...Map.groupBy(removed, ({ type }) => type)].flatMap(([type, { length }]) => {
+    const total = resources.filter((each) => each.type === type).length;
+    const most = Math.max(1, Math.floor((total * percent) / 100));
+    if (length <= most) return [];
+    const { many } = fileForms[type];
+    return [`${length} of ${total} ${many} would be removed, and at most ${most} may be: see max_removal_percent`];
+  });
+}
+
+/** What is removed before others are created: the groups in groups, which could make a circle with new ones. */
+const first: readonly (readonly [Action, FileType | "org"])[] = [
+  ["update", "org"],
+  ["delete", "subgroup"],
+];
+const created: readonly FileType[] = ["member", "role", "group", "project"];
+const within: readonly FileType[] = ["subgroup", "membership", "role binding"];
+/** Each before what it refers to. */
+const removedLast: readonly FileType[] = ["role binding", "membership", "role", "group", "project", "member"];
+
+const order = new Map(
+  [
+    ...first,
+    ...created.flatMap((type) => [["create", type] as const, ["update", type] as const]),
+    ...within.flatMap((type) => [["create", type] as const, ["replace", type] as const, ["update", type] as const]),
+    ...removedLast.map((type) => ["delete", type] as const),
+  ].map(([action, type], index) => [`${action} ${type}`, index]),
+);
+
+function inOrderOfWrites(changes: readonly PlannedChange[]): PlannedChange[] {
+  const rank = ({ action, type }: PlannedChange): number => order.get(`${action} ${type}`) ?? 0;
+  return changes.toSorted((one, other) => rank(one) - rank(other) || (one.path < other.path ? -1 : 1));
+}
+
+/** Names a plan: the revision of the org, and a hash of the changes. */
+export function tokenOf({ revision }: OrgState, { changes }: Plan): string {
+  const hash = createHash("sha256");
+  for (const { action, type, path, fields, message } of changes) {
+    const schema = type === "org" ? OrgSchema : fileForms[type].schema;
+    const text = message === undefined ? null : toJson(schema, message);
+    hash.update(JSON.stringify([action, type, path, fields, text]));
+  }
+  return `${revision}.${hash.digest("hex").slice(0, 32)}`;
+}

@@ -1,0 +1,82 @@
+// Reads the file of an org: the resources that it has, by their paths, with the short forms of files written out.
+import { type JsonObject, type Message, equals, fromJson } from "@bufbuild/protobuf";
+import { type Org, OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
+import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
+import { type Steps, createStepCounter } from "../scheduling/steps.ts";
+import { maxViolations, validateMessage } from "../validation/validate-message.ts";
+import { type FileResource, type FileType, fileFieldsOf, fileForms, inOrder, toFileMessage } from "./file-resources.ts";
+import { type Fail, explainJson, quote, readMessage, readObject } from "./read-entry.ts";
+import { type FileReader, sectionKeys, sections } from "./read-sections.ts";
+import { nameKey } from "./names/name-key.ts";
+
+/** A resource of a file, and where it is in it: `org_file.groups[3]`. */
+export interface PlacedResource extends FileResource {
+  readonly place: string;
+}
+
+export interface OrgFile {
+  readonly org: Org;
+  /** In the order of their types, and then of their paths. */
+  readonly resources: readonly PlacedResource[];
+}
+
+/**
+ * Reads a file, in steps.
+ *
+ * @param name of the org, which the file must have as well.
+ * @throws ServiceError FIELD_INVALID with the problems and their places, at most a hundred.
+ */
+export function* readFile(file: JsonObject, name: string): Steps<OrgFile> {
+  const violations: FieldViolation[] = [];
+  const fail: Fail = (field, description) => {
+    if (violations.length < maxViolations) violations.push({ field, description });
+  };
+  const found = new Map<string, PlacedResource>();
+  const reader: FileReader = {
+    fail,
+    orgPath: `/orgs/${name}`,
+    has: (path) => found.has(path),
+    add(type, path, fields, place) {
+      const message = readMessage(type, fields, place, fail);
+      if (message === undefined) return;
+      const same = found.get(path);
+      if (same === undefined) found.set(path, { type, path, place, message });
+      else if (!isSame(type, same.message, message)) {
+        fail(place, `is ${quote(path)} again, and another one is at ${same.place}; a file has each resource once`);
+      }
+    },
+  };
+  const ofOrg = fileFieldsOf(OrgSchema).map((field) => field.name);
+  const keys = ["org", ...ofOrg.filter((key) => key !== "name"), ...sectionKeys];
+  const all = readObject(file, "org_file", keys, fail) ?? {};
+  const org = readOrg(all, name, fail);
+  const isStepOver = createStepCounter();
+  for (const read of sections) {
+    for (const _ of read(reader, all)) if (isStepOver()) yield;
+  }
+  if (violations.length > 0) throw invalidFields(violations);
+  return { org, resources: inOrder([...found.values()]) };
+}
+
+function isSame(type: FileType, one: Message, other: Message): boolean {
+  return equals(fileForms[type].schema, one, other);
+}
+
+function readOrg({ org, ...all }: JsonObject, name: string, fail: Fail): Org {
+  if (typeof org !== "string" || nameKey(org) !== name) {
+    fail(
+      "org_file.org",
+      `must be the name of the org, ${quote(name)}, got ${typeof org === "string" ? quote(org) : "nothing"}`,
+    );
+  }
+  const fields = Object.fromEntries(Object.entries(all).filter(([key]) => !sectionKeys.includes(key)));
+  try {
+    const message = fromJson(OrgSchema, { name, ...fields });
+    validateMessage(OrgSchema, message, "org_file.");
+    return toFileMessage(OrgSchema, message);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) fail("org_file", explainJson(error));
+    else for (const { field, description } of error.violations) fail(field, description);
+    return toFileMessage(OrgSchema, fromJson(OrgSchema, { name }));
+  }
+}

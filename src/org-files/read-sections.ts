@@ -1,0 +1,270 @@
+// Reads the parts of a file: its lists of resources, and short forms that other tools and imports have.
+import { type JsonObject, type JsonValue, create } from "@bufbuild/protobuf";
+import { MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
+import { isName } from "../paths/parse-path.ts";
+import { validateMessage } from "../validation/validate-message.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import type { FileType } from "./file-resources.ts";
+import { grantRoles, permissionsOfRole, strongestRole } from "./names/grant-roles.ts";
+import { makeUpName } from "./names/made-up-names.ts";
+import { nameKey } from "./names/name-key.ts";
+import { nameRoleBinding } from "./names/name-role-binding.ts";
+import { type Fail, isObject, quote, readEntry, readList, readObject, readText } from "./read-entry.ts";
+
+/** What reads parts of a file and adds what they stand for. */
+export interface FileReader {
+  readonly fail: Fail;
+  /** The path of the org: `/orgs/acme`. */
+  readonly orgPath: string;
+  /** Whether a resource was added. */
+  readonly has: (path: string) => boolean;
+  /** Adds a resource. Two of the same path must be equal. */
+  readonly add: (type: FileType, path: string, fields: JsonObject, place: string) => void;
+}
+
+/** Reads a part of a file, and yields after each entry. */
+type ReadSection = (reader: FileReader, file: JsonObject) => Generator<void, void, void>;
+
+function* entriesOf(
+  reader: FileReader,
+  file: JsonObject,
+  key: string,
+): Generator<readonly [JsonValue, string], void, void> {
+  for (const [index, value] of readList(file[key], `org_file.${key}`, reader.fail).entries())
+    yield [value, `org_file.${key}[${index}]`];
+}
+
+function* readMembers(reader: FileReader, file: JsonObject): Generator<void, void, void> {
+  for (const [value, place] of entriesOf(reader, file, "members")) {
+    addMember(reader, value, place);
+    yield;
+  }
+}
+
+/** Adds a member, unless it is only named and was added before. Returns its name. */
+function addMember(reader: FileReader, value: JsonValue, place: string): string | undefined {
+  const entry = readEntry("member", value, place, [], reader.fail);
+  const fields = entry && nameFields(entry.fields, place, reader.fail);
+  if (fields === undefined) return undefined;
+  const { name, type } = fields;
+  const path = `members/${name}`;
+  // Names of types are written as in the API, or in lower case.
+  const typed = typeof type === "string" ? { ...fields, type: type.toUpperCase() } : fields;
+  if (typeof value !== "string" || !reader.has(path)) reader.add("member", path, typed, place);
+  return name;
+}
+
+/** Admins are members, own the org, and hold the strongest of the roles that the file grants. */
+function* readAdmins(reader: FileReader, file: JsonObject): Generator<void, void, void> {
+  const { grants } = file;
+  const isGranted = Array.isArray(grants) && grants.some((each) => isObject(each) && each["role"] === strongestRole);
+  const roles = ["/roles/owner", ...(isGranted ? [`${reader.orgPath}/roles/${strongestRole}`] : [])];
+  for (const [value, place] of entriesOf(reader, file, "admins")) {
+    const name = addMember(reader, value, place);
+    for (const rolePath of name === undefined ? [] : roles) bind(reader, "", `members/${name}`, rolePath, place);
+    yield;
+  }
+}
+
+function* readRoles(reader: FileReader, file: JsonObject): Generator<void, void, void> {
+  for (const [value, place] of entriesOf(reader, file, "roles")) {
+    const fields = readEntry("role", value, place, [], reader.fail)?.fields;
+    if (fields !== undefined) reader.add("role", `roles/${textOf(fields["name"])}`, fields, place);
+    yield;
+  }
+}
+
+function* readGroups(reader: FileReader, file: JsonObject): Generator<void, void, void> {
+  const contents = ["members", "maintainers", "subgroups", "parent"];
+  for (const [value, place] of entriesOf(reader, file, "groups")) {
+    const entry = readEntry("group", value, place, contents, reader.fail);
+    const fields = entry && nameFields(entry.fields, place, reader.fail);
+    if (entry === undefined || fields === undefined) continue;
+    const path = `groups/${fields.name}`;
+    reader.add("group", path, fields, place);
+    const { parent } = entry.others;
+    if (parent !== undefined && parent !== "") {
+      const above = nameInPaths(readText(parent, `${place}.parent`, reader.fail));
+      addInGroup(reader, "subgroup", `groups/${above}`, textOf(fields.name), `${place}.parent`);
+    }
+    for (const [key, type] of [
+      ["maintainers", "membership"],
+      ["members", "membership"],
+      ["subgroups", "subgroup"],
+    ] as const) {
+      for (const [index, each] of readList(entry.others[key], `${place}.${key}`, reader.fail).entries()) {
+        addInGroup(reader, type, path, each, `${place}.${key}[${index}]`);
+        yield;
+      }
+    }
+    yield;
+  }
+}
+
+/** What is in a group, by the collection in which it is in the org. */
+const inGroup = {
+  membership: { field: "member_path", collection: "members" },
+  subgroup: { field: "group_path", collection: "groups" },
+} as const;
+
+function addInGroup(
+  reader: FileReader,
+  type: "membership" | "subgroup",
+  group: string,
+  value: JsonValue,
+  place: string,
+): void {
+  const { field, collection } = inGroup[type];
+  const fields = readEntry(type, value, place, [], reader.fail)?.fields;
+  if (fields === undefined) return;
+  const name =
+    typeof value === "string" ? nameInPaths(value) : nameAt(reader, fields[field], [collection], `${place}.${field}`);
+  if (name === undefined) return;
+  const below = `${group}/${type === "membership" ? "members" : "subgroups"}/${name}`;
+  // Maintainers are members, too.
+  if (typeof value === "string" && reader.has(below)) return;
+  reader.add(type, below, { ...fields, [field]: `${reader.orgPath}/${collection}/${name}` }, place);
+}
+
+function* readProjects(reader: FileReader, file: JsonObject): Generator<void, void, void> {
+  for (const [value, place] of entriesOf(reader, file, "projects")) {
+    const entry = readEntry("project", value, place, ["role_bindings"], reader.fail);
+    const fields = entry && nameFields(entry.fields, place, reader.fail);
+    if (entry === undefined || fields === undefined) continue;
+    const path = `projects/${fields.name}`;
+    reader.add("project", path, fields, place);
+    const bindings = readList(entry.others["role_bindings"], `${place}.role_bindings`, reader.fail);
+    for (const [index, each] of bindings.entries()) {
+      addBinding(reader, `${path}/`, each, `${place}.role_bindings[${index}]`);
+      yield;
+    }
+    yield;
+  }
+}
+
+function* readBindings(reader: FileReader, file: JsonObject): Generator<void, void, void> {
+  for (const [value, place] of entriesOf(reader, file, "role_bindings")) {
+    addBinding(reader, "", value, place);
+    yield;
+  }
+}
+
+/** @param above the path of the project with a slash, or nothing for the org. */
+function addBinding(reader: FileReader, above: string, value: JsonValue, place: string): void {
+  const fields = readEntry("role binding", value, place, [], reader.fail)?.fields;
+  if (fields === undefined) return;
+  const [subject, role] = [fields["subject_path"], fields["role_path"]];
+  const whole: Record<string, JsonValue> = { ...fields };
+  if (typeof subject === "string")
+    whole["subject_path"] = pathAt(reader, subject, ["members", "groups"], `${place}.subject_path`);
+  if (typeof role === "string") {
+    const predefined = /^\/?(roles\/[^/]+)$/.exec(role)?.[1];
+    whole["role_path"] =
+      predefined === undefined ? pathAt(reader, role, ["roles"], `${place}.role_path`) : `/${predefined}`;
+  }
+  reader.add("role binding", `${above}roleBindings/${textOf(fields["name"])}`, whole, place);
+}
+
+function* readGrants(reader: FileReader, file: JsonObject): Generator<void, void, void> {
+  for (const [value, place] of entriesOf(reader, file, "grants")) {
+    const fields = readObject(value, place, ["group", "project", "role"], reader.fail);
+    if (fields === undefined) continue;
+    const role = grantRoles.find((each) => each === fields["role"]);
+    if (role === undefined) reader.fail(`${place}.role`, `must be one of ${grantRoles.join(", ")}`);
+    const [group, project] = [fields["group"], fields["project"]].map((text, index) =>
+      nameInPaths(readText(text, `${place}.${index === 0 ? "group" : "project"}`, reader.fail)),
+    );
+    if (role === undefined || group === undefined || project === undefined) continue;
+    const permissions = permissionsOfRole(role);
+    if (!reader.has(`roles/${role}`)) reader.add("role", `roles/${role}`, { name: role, permissions }, place);
+    bind(reader, `projects/${project}/`, `groups/${group}`, `${reader.orgPath}/roles/${role}`, place);
+    yield;
+  }
+}
+
+/** Adds a role binding with the name that an import gives it. */
+function bind(reader: FileReader, above: string, subject: string, rolePath: string, place: string): void {
+  const name = nameRoleBinding(lastOf(subject), lastOf(rolePath));
+  const fields = { name, role_path: rolePath, subject_path: `${reader.orgPath}/${subject}` };
+  reader.add("role binding", `${above}roleBindings/${name}`, fields, place);
+}
+
+/** In an order in which each finds what it looks for. */
+export const sections: readonly ReadSection[] = [
+  readMembers,
+  readAdmins,
+  readRoles,
+  readGroups,
+  readProjects,
+  readBindings,
+  readGrants,
+];
+
+export const sectionKeys: readonly string[] = [
+  "members",
+  "admins",
+  "roles",
+  "groups",
+  "projects",
+  "role_bindings",
+  "grants",
+];
+
+/** Returns the name in paths for a name in a file, which can be any text: names are compared without case, as in an import. */
+function nameInPaths(original: string): string {
+  const key = nameKey(original);
+  return isName(key) ? key : makeUpName(key);
+}
+
+/** Returns the fields of an entry that can have any name, which becomes its display name if it is none in paths. */
+function nameFields(
+  fields: JsonObject,
+  place: string,
+  fail: Fail,
+): (JsonObject & { readonly name: string }) | undefined {
+  const original = readText(fields["name"], `${place}.name`, fail);
+  if (original === "") return undefined;
+  const name = nameInPaths(original);
+  const { display_name: displayName = "" } = fields;
+  const isKept = name !== original && displayName === "" && canBeDisplayed(original);
+  return { ...fields, name, ...(isKept && { display_name: original }) };
+}
+
+function canBeDisplayed(displayName: string): boolean {
+  try {
+    validateMessage(MemberSchema, create(MemberSchema, { name: "x", displayName }));
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}
+
+/** Returns the name at the end of a path of something in the org. */
+function nameAt(
+  reader: FileReader,
+  value: JsonValue | undefined,
+  collections: readonly string[],
+  place: string,
+): string | undefined {
+  const text = readText(value, place, reader.fail);
+  return text === "" ? undefined : lastOf(pathAt(reader, text, collections, place));
+}
+
+/** Returns a path of something in the org, with a slash. */
+function pathAt({ orgPath, fail }: FileReader, text: string, collections: readonly string[], place: string): string {
+  const path = text.startsWith("/") ? text : `/${text}`;
+  const [, ...segments] = path.split("/");
+  const [collection = "", name = ""] = segments.slice(2);
+  const isHere =
+    path.startsWith(`${orgPath}/`) && segments.length === 4 && collections.includes(collection) && isName(name);
+  if (!isHere) {
+    const forms = collections.map((each) => `${orgPath}/${each}/NAME`).join(" or ");
+    fail(place, `must be ${forms}, got ${quote(text)}`);
+  }
+  return path;
+}
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === "string" ? value : "");

@@ -1,0 +1,32 @@
+// What resources of a file refer to, by paths below the org.
+import { type Message, isMessage } from "@bufbuild/protobuf";
+import { GroupMemberSchema, SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { RoleBindingSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { type FileResource, pathBelowOrg } from "./file-resources.ts";
+
+interface FileReference {
+  /** The field of the message; empty for the parent, which the place in the file says. */
+  readonly field: string;
+  readonly path: string;
+}
+
+export function referencesOf({ path, message }: Pick<FileResource, "path" | "message">): readonly FileReference[] {
+  const parent = path.split("/").slice(0, -2).join("/");
+  return [...(parent === "" ? [] : [{ field: "", path: parent }]), ...fieldsOf(message)];
+}
+
+function fieldsOf(message: Message): readonly FileReference[] {
+  if (isMessage(message, GroupMemberSchema)) return [{ field: "member_path", path: pathBelowOrg(message.memberPath) }];
+  if (isMessage(message, SubgroupSchema)) return [{ field: "group_path", path: pathBelowOrg(message.groupPath) }];
+  if (!isMessage(message, RoleBindingSchema)) return [];
+  const subject = { field: "subject_path", path: pathBelowOrg(message.subjectPath) };
+  // Predefined roles are in no org.
+  return message.rolePath.startsWith("/roles/")
+    ? [subject]
+    : [subject, { field: "role_path", path: pathBelowOrg(message.rolePath) }];
+}
+
+/** Whether a resource goes with another one that is removed: with its parent, or with what it refers to. */
+export function isImpliedRemoval(resource: FileResource, removed: ReadonlyMap<string, unknown>): boolean {
+  return referencesOf(resource).some(({ path }) => removed.has(path));
+}

@@ -1,0 +1,92 @@
+// Orgs as files: a facade over the methods of what is in them, which it calls as its caller.
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import {
+  OrgFilesService,
+  type PlanOrgRequest,
+  PlannedChange_Action as Action,
+  Prune,
+} from "../../gen/iam/v1alpha/org_file_pb.ts";
+import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
+import { patterns } from "../paths/patterns.ts";
+import { readWriteRequest } from "../standard-methods/method-handler.ts";
+import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
+import { applyPlan } from "./apply-plan.ts";
+import { type Plan, type PlannedChange, planChanges, tokenOf } from "./plan-changes.ts";
+import { readFile } from "./read-file.ts";
+import { type OfCaller, type OrgState, readState } from "./read-state.ts";
+import { writeFile } from "./write-file.ts";
+
+interface OrgFilesDependencies extends WriteRunner {
+  readonly ofCaller: OfCaller;
+}
+
+/** What the requests to plan and to apply share. */
+type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & { readonly orgFile?: JsonObject | undefined };
+
+const defaultRemovalPercent = 10;
+
+/** How many resources that stay a plan names. */
+const maxUnlisted = 100;
+
+export function createOrgFilesService(dependencies: OrgFilesDependencies): ServiceImpl<typeof OrgFilesService> {
+  const { ofCaller } = dependencies;
+
+  const prepare = async (request: FileRequest, context: HandlerContext): Promise<{ state: OrgState; plan: Plan }> => {
+    const [org] = targetOf(context, patterns.Org);
+    const slices = slicesOf(context);
+    const state = await readState(ofCaller, context, org);
+    const file = await slices.run(readFile(request.orgFile ?? {}, state.name));
+    const { prune, maxRemovalPercent = defaultRemovalPercent } = request;
+    const options = { prunes: prune === Prune.ALL, maxRemovalPercent, authorId: callerOf(context).memberId };
+    return { state, plan: await slices.run(planChanges(state, file, options)) };
+  };
+
+  return {
+    async exportOrg(_request, context) {
+      const [org] = targetOf(context, patterns.Org);
+      const state = await readState(ofCaller, context, org);
+      return { orgFile: writeFile(state), revision: state.revision };
+    },
+
+    async planOrg(request, context) {
+      const { state, plan } = await prepare(request, context);
+      const { changes, obstacles, unlisted } = plan;
+      const pathOf = (path: string): string => (path === "" ? `/orgs/${state.name}` : `/orgs/${state.name}/${path}`);
+      return {
+        changes: changes.map(({ action, path, fields }) => ({
+          action: actions[action],
+          resourcePath: pathOf(path),
+          changedFields: [...fields],
+        })),
+        obstacles: [...obstacles],
+        unlistedCount: unlisted.length,
+        unlistedPaths: unlisted.slice(0, maxUnlisted).map(pathOf),
+        revision: state.revision,
+        plan: tokenOf(state, plan),
+      };
+    },
+
+    async applyOrg(request, context) {
+      // What a repeated request finds is what it has made, so it fails only if it is not answered as before.
+      const prepared = await prepare(request, context).then(
+        (found) => () => found,
+        (error: unknown) => () => {
+          throw error;
+        },
+      );
+      const write = readWriteRequest(OrgFilesService.method.applyOrg, request, context);
+      return runWrite(dependencies, write, (call) => {
+        const { state, plan } = prepared();
+        return applyPlan(ofCaller, context, call, { state, plan, token: request.plan });
+      });
+    },
+  };
+}
+
+const actions: Readonly<Record<PlannedChange["action"], Action>> = {
+  create: Action.CREATE,
+  update: Action.UPDATE,
+  replace: Action.REPLACE,
+  delete: Action.DELETE,
+};

@@ -1,0 +1,53 @@
+// Writes an org as a file, in one order and spelling, so that the same org is always the same file.
+import { type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
+import { type FileResource, type FileType, fileForms, nameFieldOf } from "./file-resources.ts";
+import type { OrgState } from "./read-state.ts";
+
+export function writeFile({ name, org, resources }: OrgState): JsonObject {
+  const { name: _name, ...fields } = objectOf(toJson(OrgSchema, org, written));
+  const below = Map.groupBy(resources, ({ type, path }) => `${type} ${parentOf(path)}`);
+  const entries = (type: FileType, parent: string): JsonValue[] =>
+    (below.get(`${type} ${parent}`) ?? []).map((resource) => entryOf(resource, contentsOf(resource)));
+  /** What is in a group or project, by its keys in the file. */
+  const contentsOf = ({ type, path }: FileResource): JsonObject => {
+    if (type === "group")
+      return withoutEmpty({ members: entries("membership", path), subgroups: entries("subgroup", path) });
+    return type === "project" ? withoutEmpty({ role_bindings: entries("role binding", path) }) : {};
+  };
+  return {
+    org: name,
+    ...fields,
+    ...withoutEmpty({
+      members: entries("member", ""),
+      roles: entries("role", ""),
+      groups: entries("group", ""),
+      projects: entries("project", ""),
+      role_bindings: entries("role binding", ""),
+    }),
+  };
+}
+
+const written = { useProtoFieldName: true } as const;
+
+/** Returns a resource as an entry: its name, if there is no more to say. */
+function entryOf({ type, path, message }: FileResource, contents: JsonObject): JsonValue {
+  const entry = { ...objectOf(toJson(fileForms[type].schema, message, written)), ...contents };
+  const [key, ...others] = Object.keys(entry);
+  return key === nameFieldOf(type) && others.length === 0 ? path.slice(path.lastIndexOf("/") + 1) : entry;
+}
+
+/** `groups/platform/members/alice` is in `groups/platform`, which is in the org, the empty path. */
+function parentOf(path: string): string {
+  return path.split("/").slice(0, -2).join("/");
+}
+
+function withoutEmpty(lists: Readonly<Record<string, JsonValue[]>>): JsonObject {
+  return Object.fromEntries(Object.entries(lists).filter(([, entries]) => entries.length > 0));
+}
+
+function objectOf(json: JsonValue): JsonObject {
+  if (typeof json !== "object" || json === null || Array.isArray(json))
+    throw new Error("a message is an object in JSON");
+  return json;
+}

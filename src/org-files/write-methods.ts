@@ -1,0 +1,62 @@
+// The methods by which the resources of files are written.
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
+import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import type { FileType } from "./file-resources.ts";
+
+interface WriteMethods {
+  readonly batchCreate: DescMethodUnary;
+  readonly update: DescMethodUnary;
+  readonly batchDelete: DescMethodUnary;
+  /** The field of requests with the resource, by its local name. */
+  readonly field: string;
+}
+
+export const writeMethods: Readonly<Record<FileType, WriteMethods>> = {
+  member: {
+    batchCreate: MembersService.method.batchCreateMembers,
+    update: MembersService.method.updateMember,
+    batchDelete: MembersService.method.batchDeleteMembers,
+    field: "member",
+  },
+  role: {
+    batchCreate: RolesService.method.batchCreateRoles,
+    update: RolesService.method.updateRole,
+    batchDelete: RolesService.method.batchDeleteRoles,
+    field: "role",
+  },
+  group: {
+    batchCreate: GroupsService.method.batchCreateGroups,
+    update: GroupsService.method.updateGroup,
+    batchDelete: GroupsService.method.batchDeleteGroups,
+    field: "group",
+  },
+  project: {
+    batchCreate: ProjectsService.method.batchCreateProjects,
+    update: ProjectsService.method.updateProject,
+    batchDelete: ProjectsService.method.batchDeleteProjects,
+    field: "project",
+  },
+  subgroup: {
+    batchCreate: GroupMembersService.method.batchCreateSubgroups,
+    update: GroupMembersService.method.updateSubgroup,
+    batchDelete: GroupMembersService.method.batchDeleteSubgroups,
+    field: "subgroup",
+  },
+  membership: {
+    batchCreate: GroupMembersService.method.batchCreateGroupMembers,
+    update: GroupMembersService.method.updateGroupMember,
+    batchDelete: GroupMembersService.method.batchDeleteGroupMembers,
+    field: "groupMember",
+  },
+  "role binding": {
+    batchCreate: RoleBindingsService.method.batchCreateRoleBindings,
+    update: RoleBindingsService.method.updateRoleBinding,
+    batchDelete: RoleBindingsService.method.batchDeleteRoleBindings,
+    field: "roleBinding",
+  },
+};

@@ -1,0 +1,69 @@
+// An organisation in a file: exported, edited, planned and applied. Read transcripts/org-files.txt.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openCompany } from "../../access/callers.ts";
+import { sharedServer } from "../../support/shared-server.ts";
+import { openTerminal, transcribe } from "./terminal.ts";
+
+test("somebody keeps an org in a file", async () => {
+  const server = await sharedServer();
+  const { org, joinAs, api } = await openCompany("Connect", server);
+  const { key } = await joinAs("owner", "olive");
+  const viewer = await joinAs("viewer", "vera");
+  const env = { TENANTRY_URL: server.url, TENANTRY_API_KEY: key };
+  const terminal = await openTerminal({ env });
+  const file = join(terminal.home, "acme.yaml");
+  const edit = async (from: string, to: string): Promise<void> => {
+    const text = await readFile(file, "utf8");
+    expect(text).toContain(from);
+    await writeFile(file, text.replace(from, to));
+  };
+  const { roleBindings } = await api.roleBindings.listRoleBindings({ parentPath: org.path });
+  const hidden = Object.fromEntries(roleBindings.map(({ name }, index) => [name, `binding-${index + 1}`]));
+  const names = { ...hidden, [org.name]: "acme", [server.url]: "http://localhost:8080", [file]: "acme.yaml" };
+  const show = (...lines: Parameters<typeof transcribe>[1]) => transcribe(terminal, lines, names);
+
+  const parts = [await show(`export ${org.name}`)];
+  await writeFile(file, (await terminal.run(`export ${org.name}`)).stdout);
+  parts.push(await show(`plan ${file}`));
+  await edit("  - vera\n", "  - vera\n  - dora\n  - name: deployer\n    type: APPLICATION\n");
+  await edit(
+    "role_bindings:",
+    "groups:\n  - name: sre\n    members: [dora, deploier]\nprojects:\n  - web\nrole_bindings:",
+  );
+  parts.push(await show(`plan ${file}`));
+  await edit("deploier", "deployer");
+  parts.push(await show(`plan ${file}`, `plan ${file} --output markdown`));
+  parts.push(await show([`apply ${file}`, { answers: ["n"] }], [`apply ${file}`, { answers: ["y"] }], `plan ${file}`));
+  await edit("  - dora\n", "");
+  await edit("[dora, deployer]", "[deployer]");
+  parts.push(await show(`plan ${file}`, `plan ${file} --prune all`));
+  await edit("groups:\n  - name: sre\n    members: [deployer]\n", "");
+  await edit("projects:\n  - web\n", "");
+  parts.push(await show(`apply ${file} --prune all`));
+  parts.push(
+    await show([`apply ${file} --prune all --max-removal-percent 100`, { answers: ["y"] }], `export ${org.name}`),
+  );
+  parts.push(await show(`export ${org.name} --output csv`, "plan", `plan ${file} --prune some`, "plan none.yaml"));
+  await expect(parts.join("")).toMatchFileSnapshot("transcripts/org-files.txt");
+
+  await edit("members:", "description: Makes everything.\nmembers:");
+  const asViewer = { env: { TENANTRY_API_KEY: viewer.key }, isTerminal: false };
+  const refused = await terminal.run(`apply ${file} --yes`, asViewer);
+  const { error } = JSON.parse(refused.stderr) as {
+    readonly error: { readonly status: string; readonly message: string };
+  };
+  expect([refused.code, error.status, error.message]).toEqual([
+    4,
+    "PERMISSION_DENIED",
+    expect.stringContaining("iam.orgs.apply"),
+  ]);
+  const unasked = await terminal.run(`apply ${file}`, { isTerminal: false });
+  expect([unasked.code, unasked.stderr]).toEqual([64, expect.stringContaining("--yes")]);
+  const applied = await terminal.run(`apply ${file} --yes`, { isTerminal: false });
+  expect([applied.code, JSON.parse(applied.stdout)]).toEqual([
+    0,
+    { change_count: 1, revision: expect.any(String) as string },
+  ]);
+});
