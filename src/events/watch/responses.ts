@@ -24,7 +24,7 @@ export interface MakesMessages {
  * @param resumeAt returns from where a stream resumes that has sent everything up to a revision.
  */
 export function createResponses(
-  { revision, entries }: LoggedRevision,
+  { revision, entries, isComplete }: LoggedRevision,
   before: string,
   { loggedMessage, keyPathOf }: MakesMessages,
   turns: Turns,
@@ -42,7 +42,7 @@ export function createResponses(
         made.get(key) ??
         create(WatchChangesResponseSchema, {
           event: { case: "change", value: toChange(row, shown, loggedMessage) },
-          resumeRevision: resumeAt(index === entries.length - 1 ? revision : before),
+          resumeRevision: resumeAt(isComplete && index === entries.length - 1 ? revision : before),
           keyPath: keyPathOf(row),
         });
       made.set(key, response);
