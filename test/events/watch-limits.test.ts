@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { WatchChangesResponseSchema } from "../../gen/iam/v1alpha/change_pb.ts";
 import { type TailDependencies, createLogTail } from "../../src/events/watch/log-tail.ts";
+import { createBytesOf } from "../../src/events/watch/responses.ts";
 import { createStreamQueue } from "../../src/events/watch/stream-queue.ts";
 import { createWatcher } from "../../src/events/watch/watcher.ts";
 import type { Caller } from "../../src/identity/caller.ts";
@@ -93,15 +94,26 @@ test("over REST, events have the revisions as ids, and Last-Event-ID resumes", a
   expect(events[1]).toMatch(new RegExp(`^id: ${next}\ndata: .*"/orgs/acme/groups/devs"`));
 });
 
-test("a reader that is too slow is told to resume, and what waits for it is forgotten", async () => {
+test.each([
+  ["2,000 messages", 2_000, 10],
+  ["16 MiB of messages", 4, 4_194_304],
+])("a reader for which %s wait is told to resume, and what waits for it is forgotten", async (_what, count, bytes) => {
   const caller = { orgId: "org", memberId: "member", credentialId: "key", clientId: "client" } as unknown as Caller;
   const watcher = createWatcher("org", { states: true, proof: false }, caller, () => Promise.resolve(caller));
   const message = create(WatchChangesResponseSchema, {});
-  for (let count = 0; count < 2_000; count++) watcher.send([message]);
-  expect(() => watcher.send([message])).toThrow(
-    "the caller reads too slowly: too many changes wait for it; call again",
-  );
+  const send = () => watcher.send([message], () => bytes);
+  for (let index = 0; index < count; index++) send();
+  expect(send).toThrow("the caller reads too slowly: too many changes wait for it; call again");
   expect(watcher.queue.isEmpty()).toBe(true);
+  // A message that is larger than all that may wait is sent to a reader that keeps up.
+  const large = create(WatchChangesResponseSchema, { resumeRevision: "x".repeat(20_000_000) });
+  const bytesOf = createBytesOf();
+  for (let index = 0; index < 2; index++) {
+    watcher.send([large], bytesOf);
+    expect(await watcher.queue.take()).toEqual([large]);
+  }
+  watcher.send([large], bytesOf);
+  expect(() => watcher.send([large], bytesOf)).toThrow("reads too slowly");
 });
 
 test("a stream follows an org that had not changed for hours", async () => {
@@ -141,19 +153,19 @@ test("the snapshot of an org is not read for a stream whose caller has left", as
 });
 
 test("a reader takes some of what waits at a time", async () => {
-  const queue = createStreamQueue<number>(100);
-  for (let item = 0; item < 51; item++) queue.push(item);
+  const queue = createStreamQueue<number>({ items: 100, bytes: 1_000 });
+  for (let item = 0; item < 51; item++) queue.push(item, 10);
   expect(await queue.take()).toHaveLength(50);
   expect(queue.isEmpty()).toBe(false);
   expect(await queue.take()).toEqual([50]);
 });
 
 test("a queue gives what waits before the error with which it has ended", async () => {
-  const queue = createStreamQueue<number>(2);
-  expect([queue.push(1), queue.push(2), queue.push(3)]).toEqual([true, true, false]);
+  const queue = createStreamQueue<number>({ items: 2, bytes: 1_000 });
+  expect([queue.push(1, 10), queue.push(2, 10), queue.push(3, 10)]).toEqual([true, true, false]);
   queue.end(new Error("over"));
   queue.end(new Error("over again"));
-  expect(queue.push(4)).toBe(true);
+  expect(queue.push(4, 10)).toBe(true);
   expect(await queue.take()).toEqual([1, 2]);
   await expect(queue.take()).rejects.toThrow(/^over$/);
 });

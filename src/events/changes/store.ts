@@ -96,32 +96,48 @@ function withNames(
     order by ${order}`;
 }
 
+/** What is read of the log of an org, in the order of its entries. */
+export interface EntriesAfter {
+  readonly orgId: string;
+  readonly revision: string;
+  /** A time that is not later than that of the revision. Entries of old versions may be out of the order of their times, by less than an hour. */
+  readonly since: Date | string;
+  /** The position of the last entry of the revision that was read; undefined if that was all of it. */
+  readonly position?: number | undefined;
+  readonly limit: number;
+  /** The last revision that is read, of which all is read. Without it, as much is read as a page may have. */
+  readonly last?: string | undefined;
+  /** How long the rows before and after are, if that is less than on a page of a list. */
+  readonly maxBytes?: number | undefined;
+}
+
 /**
- * Selects the entries of an org that follow a revision, in their order, after the first entry of that revision itself: if it is not
- * there, nothing says what follows it.
- *
- * @param since a time that is not later than that of the revision. Entries of old versions may be out of the order of their times, by less
- *   than an hour.
- * @param last the last revision that is read, of which all is read. Without it, as much is read as a page may have.
- * @param maxBytes how long the rows before and after are, if that is less than on a page of a list.
+ * Selects the entries of an org that follow a revision, or one of its entries, after the first entry of that revision itself: if it is not
+ * there, nothing says what follows it. That one has no rows before and after.
  */
-export function selectEntriesAfter(
-  orgId: string,
-  revision: string,
-  since: Date | string,
-  limit: number,
-  last: string | undefined,
-  maxBytes?: number,
-): RawBuilder<ChangeRow> {
+export function selectEntriesAfter(after: EntriesAfter): RawBuilder<ChangeRow> {
+  const { orgId, revision, since, position, limit, last, maxBytes } = after;
   const isUpTo = last === undefined ? sql`true` : sql`revision <= ${last}::uuid`;
-  const selected = columns.map((column) => sql.ref(`changes.${column}`));
-  const found = sql`
-    select ${sql.join(selected)}, ${entryTime} as time_text, ${changeType} as type
+  const order = sql`order by revision, position limit ${limit}::int`;
+  const select = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+    select ${sql.join(columns.map((column) => columnAfter(column, revision)))}, ${entryTime} as time_text, ${changeType} as type
     from changes
-    where org_id = ${orgId}::uuid and revision >= ${revision}::uuid and (revision > ${revision}::uuid or position = 0)
-      and ${isUpTo} and time > ${since}::timestamptz - interval '1 hour' and ${sql.raw(isInThePast)}
-    order by revision, position limit ${limit}::int`;
+    where org_id = ${orgId}::uuid and ${condition} and ${isUpTo} and time > ${since}::timestamptz - interval '1 hour'
+      and ${sql.raw(isInThePast)}`;
+  const found =
+    position === undefined
+      ? sql`${select(sql`revision >= ${revision}::uuid and (revision > ${revision}::uuid or position = 0)`)} ${order}`
+      : sql`
+        select * from (${select(sql`revision = ${revision}::uuid and position = 0`)}) as start union all
+        select * from (${select(sql`(revision, position) > (${revision}::uuid, ${position}::int)`)} ${order}) as following`;
   return withNames(found, sql`page.revision, page.position`, last === undefined ? "page" : "all", maxBytes);
+}
+
+/** Returns a column of what follows a revision. Of the first entry of that, the rows before and after are not read. */
+function columnAfter(column: string, revision: string): RawBuilder<unknown> {
+  const value = sql.ref(`changes.${column}`);
+  if (column !== "before" && column !== "after") return value;
+  return sql`case when revision > ${revision}::uuid or position > 0 then ${value} end as ${sql.ref(column)}`;
 }
 
 /** Returns the columns of a page. Those before and after are null where they are not read. */

@@ -16,7 +16,7 @@ import { type Turns, createTurns } from "../../scheduling/turns.ts";
 import { holdsOf } from "../changes/find-owner.ts";
 import { createReadable } from "../changes/readable-entries.ts";
 import { type Audience, createAudience } from "./audience.ts";
-import { type MakesMessages, checkpoint, createResponses } from "./responses.ts";
+import { type BytesOf, type MakesMessages, checkpoint, createBytesOf, createResponses } from "./responses.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { type FollowedHeads, type LogPosition, type LoggedRevision, findStart, readRevisionsAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
@@ -61,6 +61,7 @@ interface State extends TailDependencies {
   joining: number;
   decidedAt: number;
   readonly turns: Turns;
+  readonly bytesOf: BytesOf;
 }
 
 /** The least time between two decisions about a watcher to whom nothing is sent. */
@@ -76,6 +77,7 @@ export function createLogTail(orgId: string, dependencies: TailDependencies): Lo
     joining: 0,
     decidedAt: performance.now(),
     turns: createTurns(),
+    bytesOf: createBytesOf(),
   };
   let last: Promise<unknown> = Promise.resolve();
   const inOrder = <Result>(run: () => Promise<Result>): Promise<Result> => {
@@ -168,7 +170,7 @@ async function advance(state: State, heads: FollowedHeads): Promise<boolean> {
   const { position } = state;
   await audience.forEach((watcher) => {
     if (position !== undefined && watcher.queue.isEmpty() && watcher.silentMs() >= checkpointMs)
-      watcher.send([checkpoint(position.revision, true)]);
+      watcher.send([checkpoint(position.revision, true)], state.bytesOf);
     return Promise.resolve();
   });
   return false;
@@ -231,7 +233,7 @@ async function send(state: State, logged: LoggedRevision, before: string, heads:
   await audience.forEach(async (watcher) => {
     await turns();
     if (watcher.isTouchedBy(touched)) await watcher.authenticate(heads);
-    watcher.send(await responsesOf(watcher));
+    watcher.send(await responsesOf(watcher), state.bytesOf);
   });
 }
 

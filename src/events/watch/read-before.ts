@@ -6,7 +6,7 @@ import type { ChangesDependencies } from "../changes/dependencies.ts";
 import { holdsOf } from "../changes/find-owner.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { createResponses } from "./responses.ts";
-import { type LogPosition, pageOfOne, readRevisionsAfter } from "./store.ts";
+import { type EntryPosition, type LogPosition, type LoggedRevision, readPageAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -27,25 +27,33 @@ export type ReadBefore = (
 export function createReadBefore(dependencies: ChangesDependencies): ReadBefore {
   const { database } = dependencies;
   return async function* readBefore(watcher, from, to, resumeAt) {
-    let position = from;
+    let position: EntryPosition = from;
+    /** The last revision that was sent whole. */
+    let sent = from.revision;
     const turns = createTurns();
-    while (position.revision !== to) {
-      const page = await readRevisionsAfter(database, watcher.orgId, position, pageOfOne);
+    while (sent !== to) {
+      const page = await readPageAfter(database, watcher.orgId, position);
       // The head of an org that has not changed for long is no longer in its log.
-      if (page === undefined && position === from && to === undefined) return position;
+      if (page === undefined && position === from && to === undefined) return from;
       if (page === undefined || (page.revisions.length === 0 && to !== undefined)) throw streamEnded("LOG");
       const readable = await readableNow(dependencies, watcher);
       for (const logged of page.revisions) {
-        const responsesFor = createResponses(logged, position.revision, dependencies, turns, resumeAt);
+        const responsesFor = createResponses(logged, sent, dependencies, turns, resumeAt);
         const responses = await responsesFor(watcher.view, readable);
-        position = { revision: logged.revision, since: logged.entries[0].time_text };
+        position = positionAfter(logged);
+        if (logged.isComplete) sent = logged.revision;
         yield* responses;
-        if (position.revision === to) break;
+        if (sent === to) break;
       }
       if (!page.hasMore && to === undefined) break;
     }
     return position;
   };
+}
+
+function positionAfter({ revision, entries, isComplete }: LoggedRevision): EntryPosition {
+  const since = entries[0].time_text;
+  return isComplete ? { revision, since } : { revision, since, position: (entries.at(-1) ?? entries[0]).position };
 }
 
 /** Decides what a watcher may see now. @throws ServiceError PERMISSION_DENIED, TOKEN_INVALID */

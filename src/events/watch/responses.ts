@@ -1,5 +1,5 @@
 // The messages of a stream. Those who see the same of a change share its message.
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { type WatchChangesResponse, WatchChangesResponseSchema } from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { LoggedMessage } from "../changes/logged-messages.ts";
 import type { KeyPath, OwnerPaths } from "../changes/logged-place.ts";
@@ -25,7 +25,7 @@ export interface MakesMessages {
  * @param resumeAt returns from where a stream resumes that has sent everything up to a revision.
  */
 export function createResponses(
-  { revision, entries }: LoggedRevision,
+  { revision, entries, isComplete }: LoggedRevision,
   before: string,
   { loggedMessage, keyPathOf, ownerPathsOf }: MakesMessages,
   turns: Turns,
@@ -42,7 +42,7 @@ export function createResponses(
       const respond = (keyPath: string): WatchChangesResponse =>
         create(WatchChangesResponseSchema, {
           event: { case: "change", value: toChange(row, shown, loggedMessage) },
-          resumeRevision: resumeAt(index === entries.length - 1 ? revision : before),
+          resumeRevision: resumeAt(isComplete && index === entries.length - 1 ? revision : before),
           keyPath,
           ownerPaths: shown.resource && row.after !== null ? [...ownerPathsOf(row, keyPath)] : [],
         });
@@ -78,4 +78,17 @@ export function checkpoint(revision: string, synced: boolean, resumeRevision = r
     event: { case: "checkpoint", value: { revision, synced } },
     resumeRevision,
   });
+}
+
+/** Returns how many bytes a message has. */
+export type BytesOf = (response: WatchChangesResponse) => number;
+
+/** Creates the function that measures messages, each once: those who see the same share them. */
+export function createBytesOf(): BytesOf {
+  const known = new WeakMap<WatchChangesResponse, number>();
+  return (response) => {
+    const bytes = known.get(response) ?? toBinary(WatchChangesResponseSchema, response).length;
+    known.set(response, bytes);
+    return bytes;
+  };
 }

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { clockMs, timeText } from "../../database/clock.ts";
 import type { Database } from "../../database/database.ts";
 import { isInThePast } from "../../database/partitions.ts";
-import { type ChangeRow, selectEntriesAfter } from "../changes/store.ts";
+import { type ChangeRow, type EntriesAfter, selectEntriesAfter } from "../changes/store.ts";
 
 /** A place in the log of an org. */
 export interface LogPosition {
@@ -12,75 +12,94 @@ export interface LogPosition {
   readonly since: Date | string;
 }
 
-/** The entries of a revision, in their order. */
+/** Entries of a revision that follow each other. */
 export interface LoggedRevision {
   readonly revision: string;
   readonly entries: readonly [ChangeRow, ...ChangeRow[]];
+  /** Whether the last of them is that of the revision. */
+  readonly isComplete: boolean;
 }
 
 interface LogPage {
-  /** Whole revisions, in their order. */
+  /** In their order. */
   readonly revisions: readonly LoggedRevision[];
   /** Whether more may follow. */
   readonly hasMore: boolean;
 }
 
-/** How much of a log one statement reads: entries, and bytes of their rows before and after. */
-interface PageSize {
-  readonly name: string;
-  readonly entries: number;
-  readonly bytes?: number;
-}
-
-/** What follows a log reads it for all streams. */
-const pageOfAll: PageSize = { name: "follow_log", entries: 500 };
+/** What follows a log reads so many entries for all streams, and as many bytes as a page of a list. */
+const pageOfAll = 500;
 
 /** Each stream keeps its own page for as long as its reader likes. */
-export const pageOfOne: PageSize = { name: "read_log_of_stream", entries: 100, bytes: 131_072 };
+const pageOfOne = { entries: 100, maxBytes: 131_072 };
 
 /** More entries than any revision has. */
 const mostEntries = 10_000;
 
 /**
- * Reads the revisions of an org that follow a position. Returns undefined if the log does not have the position itself: it is
- * older than the log, or of a history that was lost.
+ * Reads whole revisions of an org that follow a position: as many as fit on a page, or one that is larger. Returns undefined if the log does
+ * not have the position itself: it is older than the log, or of a history that was lost.
  */
 export async function readRevisionsAfter(
   database: Database,
   orgId: string,
   position: LogPosition,
-  size: PageSize = pageOfAll,
 ): Promise<LogPage | undefined> {
-  const [start, ...found] = await readEntries(database, orgId, position, size);
-  if (start?.revision !== position.revision) return undefined;
-  const leftOut = found.findIndex((row) => row.is_left_out);
-  const hasMore = leftOut !== -1 || found.length === size.entries;
-  if (!hasMore) return { revisions: toRevisions(found), hasMore };
-  // The last revision may continue after the page.
-  const revisions = toRevisions(leftOut === -1 ? found : found.slice(0, leftOut)).slice(0, -1);
-  if (revisions.length > 0) return { revisions, hasMore };
-  const [, ...whole] = await readEntries(database, orgId, position, size, found[0]?.revision);
-  return { revisions: toRevisions(whole), hasMore };
+  const found = await readEntries(database, "follow_log", { orgId, ...position, limit: pageOfAll + 1 });
+  if (found === undefined) return undefined;
+  const page = toPage(found, pageOfAll);
+  const revisions = page.revisions.filter(({ isComplete }) => isComplete);
+  if (revisions.length > 0 || !page.hasMore) return { revisions, hasMore: page.hasMore };
+  const long = { orgId, ...position, limit: mostEntries + 1, last: found[0]?.revision };
+  const whole = await readEntries(database, "follow_long_revision", long);
+  return whole && { ...toPage(whole, Infinity), hasMore: true };
 }
 
-/** @param last the revision of which all entries are read, however many. */
-function readEntries(
+/** A position in a log that may be within a revision. */
+export interface EntryPosition extends LogPosition {
+  /** The position of the last entry before it; undefined if it is after the revision. */
+  readonly position?: number;
+}
+
+/**
+ * Reads what follows a position on a page for one stream. The last of its revisions may have more entries, on the next page. Returns undefined
+ * as `readRevisionsAfter`.
+ */
+export async function readPageAfter(
   database: Database,
   orgId: string,
-  { revision, since }: LogPosition,
-  size: PageSize,
-  last?: string,
-): Promise<ChangeRow[]> {
-  const [name, limit] = last === undefined ? [size.name, size.entries] : ["follow_long_revision", mostEntries];
-  const selected = selectEntriesAfter(orgId, revision, since, limit + 1, last, size.bytes);
-  const { sql: text, parameters } = selected.compile(database.reads);
-  return database.readPrepared<ChangeRow>(name, text, parameters);
+  position: EntryPosition,
+): Promise<LogPage | undefined> {
+  const { entries, maxBytes } = pageOfOne;
+  const name = position.position === undefined ? "read_log_of_stream" : "read_rest_of_revision";
+  const found = await readEntries(database, name, { orgId, ...position, limit: entries + 1, maxBytes });
+  return found && toPage(found, entries);
 }
 
-function toRevisions(rows: readonly ChangeRow[]): LoggedRevision[] {
-  return [...Map.groupBy(rows, (row) => row.revision)].flatMap(([revision, [first, ...more]]) =>
-    first === undefined ? [] : [{ revision, entries: [first, ...more] as const }],
+/** Returns undefined if the log does not have the revision that they follow. */
+async function readEntries(
+  database: Database,
+  name: string,
+  after: EntriesAfter,
+): Promise<readonly ChangeRow[] | undefined> {
+  const { sql: text, parameters } = selectEntriesAfter(after).compile(database.reads);
+  const [start, ...found] = await database.readPrepared<ChangeRow>(name, text, parameters);
+  return start?.revision === after.revision ? found : undefined;
+}
+
+/**
+ * @param found at least as many entries as were asked for, or all that follow. The first that does not fit on the page tells whether the revision
+ *   of the last one that does is complete.
+ */
+function toPage(found: readonly ChangeRow[], asked: number): LogPage {
+  const leftOut = found.findIndex((row) => row.is_left_out);
+  const hasMore = leftOut !== -1 || found.length >= asked;
+  const rows = hasMore ? found.slice(0, leftOut) : found;
+  const next = found[rows.length]?.revision;
+  const revisions = [...Map.groupBy(rows, (row) => row.revision)].flatMap(([revision, [first, ...more]]) =>
+    first === undefined ? [] : [{ revision, entries: [first, ...more] as const, isComplete: revision !== next }],
   );
+  return { revisions, hasMore };
 }
 
 /** The heads of several logs, as of one point in time. */

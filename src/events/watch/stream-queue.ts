@@ -1,7 +1,7 @@
 /** What waits for a reader that may be slow. */
 export interface StreamQueue<Item> {
-  /** Adds an item. Returns false if too many wait; the item is not added then. Does nothing after `end`. */
-  push(item: Item): boolean;
+  /** Adds an item. Returns false if too many wait, or too many bytes; the item is not added then. Does nothing after `end`. */
+  push(item: Item, bytes: number): boolean;
   isEmpty(): boolean;
   /** Ends the queue: `take` throws the error when the items that wait have been taken. The first error counts. */
   end(error: unknown): void;
@@ -16,9 +16,17 @@ export interface StreamQueue<Item> {
 /** So many are taken at once. A reader keeps those that it has taken for as long as its connection takes none of them. */
 const maxTaken = 50;
 
-/** @param maxItems how many items may wait. */
-export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
+/** How much may wait. One item may have more bytes. */
+interface MaxWaiting {
+  readonly items: number;
+  readonly bytes: number;
+}
+
+export function createStreamQueue<Item>(max: MaxWaiting): StreamQueue<Item> {
   let items: Item[] = [];
+  /** How long each of these is. */
+  let sizes: number[] = [];
+  let waiting = 0;
   let ended: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
   const wakeReader = (): void => {
@@ -26,10 +34,12 @@ export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
     wake = undefined;
   };
   return {
-    push(item) {
+    push(item, bytes) {
       if (ended !== undefined) return true;
-      if (items.length >= maxItems) return false;
+      if (items.length >= max.items || (items.length > 0 && waiting + bytes > max.bytes)) return false;
       items.push(item);
+      sizes.push(bytes);
+      waiting += bytes;
       wakeReader();
       return true;
     },
@@ -45,13 +55,16 @@ export function createStreamQueue<Item>(maxItems: number): StreamQueue<Item> {
       if (ended !== undefined) throw ended.error;
     },
 
-    clear: () => void (items = []),
+    clear() {
+      [items, sizes, waiting] = [[], [], 0];
+    },
 
     async take() {
       while (items.length === 0) {
         if (ended !== undefined) throw ended.error;
         await new Promise<void>((resolve) => (wake = resolve));
       }
+      for (const bytes of sizes.splice(0, maxTaken)) waiting -= bytes;
       return items.splice(0, maxTaken);
     },
   };

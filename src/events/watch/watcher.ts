@@ -3,6 +3,7 @@ import type { WatchChangesResponse } from "../../../gen/iam/v1alpha/change_pb.ts
 import type { Caller } from "../../identity/caller.ts";
 import type { ChangeRow } from "../changes/store.ts";
 import type { View } from "../changes/readable-entries.ts";
+import type { BytesOf } from "./responses.ts";
 import { streamEnded } from "./stream-ended.ts";
 import type { FollowedHeads } from "./store.ts";
 import { type StreamQueue, createStreamQueue } from "./stream-queue.ts";
@@ -27,7 +28,7 @@ export interface Watcher {
   /** Whether a revision may be about the credential of the caller. */
   readonly isTouchedBy: (touched: Touched) => boolean;
   /** Adds messages to the queue. @throws ServiceError STREAM_ENDED if too many wait, which are forgotten then. */
-  readonly send: (responses: readonly WatchChangesResponse[]) => void;
+  readonly send: (responses: readonly WatchChangesResponse[], bytesOf: BytesOf) => void;
   /** Returns for how long nothing was sent, in milliseconds. */
   readonly silentMs: () => number;
 }
@@ -40,8 +41,8 @@ interface Touched {
   readonly values: ReadonlySet<unknown>;
 }
 
-/** How many messages may wait for a reader. Those who see the same share them. */
-const maxWaiting = 2_000;
+/** How many messages may wait for a reader, and how many bytes of them. Those who see the same share them. */
+const maxWaiting = { items: 2_000, bytes: 16_777_216 };
 
 /** After this time, a caller is authenticated again even if nothing says so. */
 const authenticatedMs = 15_000;
@@ -91,9 +92,9 @@ export function createWatcher(
     isTouchedBy: ({ resources, values }) =>
       first.impersonator !== undefined || resources.has(first.orgId) || ids.some((id) => values.has(id)),
 
-    send(responses) {
+    send(responses, bytesOf) {
       sentAt = performance.now();
-      if (responses.every((response) => queue.push(response))) return;
+      if (responses.every((response) => queue.push(response, bytesOf(response)))) return;
       queue.clear();
       throw streamEnded("SLOW_READER");
     },
