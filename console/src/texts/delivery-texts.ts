@@ -106,5 +106,6 @@ export const webhookTexts = {
   deleteIntro: "Nothing more is sent. What it has not delivered yet is not delivered.",
   deliveries: "What was sent",
   noDeliveries: "Nothing was sent in the last 30 days.",
-  noDeliveriesHint: "The next change that it is for is sent by itself. Send a test to try the receiver.",
+  noDeliveriesHint:
+    "While it is active, the next change that it is for is sent by itself. Send a test to try the receiver.",
 };

@@ -61,7 +61,7 @@ function Answered({ delivery }: { readonly delivery: WebhookDelivery }) {
       </div>
       <Answer delivery={delivery} />
       {delivery.state === WebhookDelivery_State.FAILED ? (
-        <div className="quiet-text">
+        <div className="quiet-text wide">
           {deliveryTexts.again} <Time at={delivery.nextAttemptTime} />
         </div>
       ) : null}
