@@ -24,7 +24,6 @@ export const deliveryTexts = {
   mayNotSee: "You may not see this.",
   deliversFor: "Delivers for",
   deliveredUpTo: "Delivered up to",
-  why: "Why",
   disabled: {
     GONE: "The receiver has answered 410: it is gone.",
     ACCESS_LOST: "The member for which it delivers may no longer list the changes.",
