@@ -6,15 +6,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Webhook_State } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { accept, answerWith, startReceiver, webhookNetworks } from "../events/webhooks/receiver.ts";
-import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 
 const acme = "/orgs/acme";
 const wile = `${acme}/members/wile`;
 const onlyGroups = 'resource_type = "Group"';
 
 let place: ConsolePlace;
+/** Of somebody who may do all that is here. */
+let window: ConsolePage;
 beforeAll(async () => {
   place = await openConsolePlace({ webhookNetworks });
+  window = await place.signIn(wile);
 });
 afterAll(() => place.close());
 
@@ -48,7 +51,7 @@ async function ask(page: Page, button: string, agree: string, fill?: (page: Page
 
 test("a webhook is created with the keyboard alone, its secret shown once, and its receiver tested", async () => {
   const receiver = await startReceiver(answerWith(200, "<b>thank you</b>"));
-  const { page, open, problems } = await place.signIn(wile);
+  const { page, open, problems } = window;
   await open(`${acme}/webhooks`);
   await page.getByText("Create one with the URL of a receiver.").waitFor();
   await focusOn(page, "New webhook");
@@ -89,7 +92,7 @@ test("what waits for a receiver that fails is seen, what it answered, and what w
   const { path } = await createWebhook("siem", receiver.url);
   await createGroup("waits-first");
   await createGroup("waits-second");
-  const { page, open, problems } = await place.signIn(wile);
+  const { page, open, problems } = window;
   await open(`${acme}/webhooks?q=siem`);
   await page.getByRole("row", { name: /siem .* Failed 507 2 changes wait since/ }).waitFor();
   await page.getByRole("link", { name: "siem" }).click();
@@ -125,7 +128,7 @@ test("what waits for a receiver that fails is seen, what it answered, and what w
 test("a webhook is changed, paused, resumed for whoever does it, gets another secret, and is deleted", async () => {
   const receiver = await startReceiver();
   const { path, memberPath } = await createWebhook("mirror", receiver.url);
-  const { page, open, problems } = await place.signIn(wile);
+  const { page, open, problems } = window;
   await open(path);
   await page.getByRole("button", { name: "Change" }).click();
   const filter = page.getByRole("textbox", { name: "Only changes like" });
@@ -135,6 +138,7 @@ test("a webhook is changed, paused, resumed for whoever does it, gets another se
   await filter.fill("");
   await page.getByRole("combobox", { name: "Format" }).selectOption("CloudEvents: a request for each change");
   await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.getByText("All", { exact: true }).waitFor();
   await page.getByText("CloudEvents: a request for each change").waitFor();
   expect((await place.api.webhooks.getWebhook({ path })).memberPath).not.toBe(memberPath);
@@ -174,7 +178,7 @@ test("who may only look at a webhook is told so at its buttons, and leaves no re
 
 test("an event stream that is pushed is created, verified, paused and resumed, and says what its receiver answers", async () => {
   const receiver = await startReceiver(answerWith(202));
-  const { page, open, problems } = await place.signIn(wile);
+  const { page, open, problems } = window;
   await open(`${acme}/eventStreams`);
   await page.getByText("Create one for a receiver.").waitFor();
   await page.getByRole("button", { name: "New event stream" }).click();
@@ -217,7 +221,7 @@ test("an event stream that is pushed is created, verified, paused and resumed, a
 });
 
 test("an event stream without a URL says where its receiver polls; the header of one is in no curl command", async () => {
-  const { page, open, problems } = await place.signIn(wile);
+  const { page, open, problems } = window;
   await open(`${acme}/eventStreams`);
   await page.getByRole("button", { name: "New event stream" }).click();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("poller");

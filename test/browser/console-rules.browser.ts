@@ -37,7 +37,7 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/access?subject=${acme}/members/dave&permission=repos.access.write&resource=${web}`, "Because"],
   [`${acme}/access?subject=${acme}/members/erin&permission=iam.projects.update&resource=${web}`, "Smallest role"],
   [`${acme}/webhooks`, "wait"],
-  [`${acme}/webhooks/audit`, "Again at"],
+  [`${acme}/webhooks/audit`, "Failed"],
   [`${acme}/eventStreams`, "No problem"],
   [`${acme}/eventStreams/gateway`, "No problem"],
   ["/nowhere", "There is no screen here"],

@@ -24,7 +24,6 @@ export const deliveryTexts = {
   mayNotSee: "You may not see this.",
   deliversFor: "Delivers for",
   deliveredUpTo: "Delivered up to",
-  why: "Why",
   disabled: {
     GONE: "The receiver has answered 410: it is gone.",
     ACCESS_LOST: "The member for which it delivers may no longer list the changes.",
@@ -106,5 +105,6 @@ export const webhookTexts = {
   deleteIntro: "Nothing more is sent. What it has not delivered yet is not delivered.",
   deliveries: "What was sent",
   noDeliveries: "Nothing was sent in the last 30 days.",
-  noDeliveriesHint: "The next change that it is for is sent by itself. Send a test to try the receiver.",
+  noDeliveriesHint:
+    "While it is active, the next change that it is for is sent by itself. Send a test to try the receiver.",
 };

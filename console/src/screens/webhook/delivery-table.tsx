@@ -28,7 +28,7 @@ export function DeliveryTable({ org, rows, permissions, onReplay }: DeliveryTabl
         </Link>
       ),
     },
-    { title: deliveryTexts.columns.answer, cell: (delivery) => <Answered delivery={delivery} /> },
+    { title: deliveryTexts.columns.answer, cell: (delivery) => <LatestAnswer delivery={delivery} /> },
     { title: deliveryTexts.columns.changes, numeric: true, wide: true, cell: ({ changeCount }) => changeCount },
     { title: deliveryTexts.columns.attempts, numeric: true, wide: true, cell: ({ attempts }) => attempts },
     { title: deliveryTexts.columns.took, numeric: true, wide: true, cell: (delivery) => <Took delivery={delivery} /> },
@@ -53,7 +53,7 @@ export function DeliveryTable({ org, rows, permissions, onReplay }: DeliveryTabl
 }
 
 /** What the receiver answered, and when the request is sent again. */
-function Answered({ delivery }: { readonly delivery: WebhookDelivery }) {
+function LatestAnswer({ delivery }: { readonly delivery: WebhookDelivery }) {
   return (
     <>
       <div>
@@ -61,7 +61,7 @@ function Answered({ delivery }: { readonly delivery: WebhookDelivery }) {
       </div>
       <Answer delivery={delivery} />
       {delivery.state === WebhookDelivery_State.FAILED ? (
-        <div className="quiet-text">
+        <div className="quiet-text wide">
           {deliveryTexts.again} <Time at={delivery.nextAttemptTime} />
         </div>
       ) : null}
