@@ -95,7 +95,8 @@ describe("the predefined roles", () => {
   test("allow viewers to read everything but sign-ins and refused calls, and to change nothing", () => {
     const viewer = roles.find(({ name }) => name === "viewer");
     const reads = [...methodPermissions, ...ofNoMethod].filter(
-      (permission) => /\.(get|list|check|explain|export|plan)$/.test(permission) && permission !== "iam.accessEvents.list",
+      (permission) =>
+        /\.(get|list|check|explain|export|plan)$/.test(permission) && permission !== "iam.accessEvents.list",
     );
     expect(viewer?.permissions).toEqual([...[...new Set(reads)].toSorted(), "*.*.get", "*.*.list"]);
   });
