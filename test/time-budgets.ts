@@ -16,7 +16,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   docs: 20,
   errors: 1,
   events: 170,
-  examples: 4,
+  examples: 8,
   files: 1,
   filters: 14,
   http: 32,

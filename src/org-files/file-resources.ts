@@ -13,6 +13,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { GroupMemberSchema, GroupMembersService, SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupSchema, GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MemberSchema, Member_Type, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectSchema, ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingSchema, RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RoleSchema, RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
@@ -95,10 +96,16 @@ export const nameFieldOf = (type: FileType): string => nameFields[type] ?? "name
  */
 const notInFiles: ReadonlySet<string> = new Set(["etag", "customer_path", "invitation_expire_time"]);
 
+/** To read the options of fields for each resource would take most of the time of an export. */
+const fileFields: ReadonlyMap<DescMessage, readonly DescField[]> = new Map(
+  [OrgSchema, ...Object.values(fileForms).map(({ schema }) => schema)].map((schema) => [
+    schema,
+    schema.fields.filter((field) => !isOutputOnly(field) && !notInFiles.has(field.name)),
+  ]),
+);
+
 /** Returns the fields of a resource that a file has. */
-export function fileFieldsOf(schema: DescMessage): readonly DescField[] {
-  return schema.fields.filter((field) => !isOutputOnly(field) && !notInFiles.has(field.name));
-}
+export const fileFieldsOf = (schema: DescMessage): readonly DescField[] => required(fileFields.get(schema));
 
 /**
  * Returns a resource as a file has it: with the fields of files only, permissions and labels in order, and without what is left out because
