@@ -43,7 +43,6 @@ export const notLed: readonly NotLed[] = [
   })),
   { start: "src/events/deliveries/due.ts", reason: job },
   { start: "src/database/held-log.ts", reason: job },
-  { start: "src/events/signals/store.ts findDueStreams", reason: job },
   { start: "src/iam/sessions/store.ts expireSessionsOfClients", reason: "The sessions of a client are of all orgs." },
   {
     start: "src/iam/identity-providers/service.ts removeIdentities",

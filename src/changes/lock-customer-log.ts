@@ -31,7 +31,8 @@ const lockOf = (by: Reference["by"]): StatementTemplate<FoundRow> =>
       )
       select id, id as customer_id, name, 'ACTIVE' as state, null::timestamptz as delete_time, revision, chain_revision, chain_start,
         chain_hash, extract(epoch from clock_timestamp())::text as clock, extract(epoch from revision_time)::text as last_time,
-        log_timeline() as timeline, false as is_watched, false as has_webhooks
+        log_timeline() as timeline, false as is_watched, false as has_webhooks,
+        false as has_event_streams
       from locked`.compile(db),
   );
 

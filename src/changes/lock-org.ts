@@ -38,7 +38,7 @@ export type LockedOrgRow = OrgColumns &
   } & Followed;
 
 /** Who wants to know that the log of an org has gone on. */
-type Followed = Pick<Committed, "is_watched" | "has_webhooks">;
+type Followed = Pick<Committed, "is_watched" | "has_webhooks" | "has_event_streams">;
 
 /** What the statement reads. Times are in seconds. */
 export type FoundRow = OrgColumns &
@@ -122,6 +122,7 @@ function createLockStatements(
         .select(sql<number | null>`log_timeline()`.as("timeline"))
         .select(isAnyListening.as("is_watched"))
         .select(hasWebhooks.as("has_webhooks"))
+        .select(hasEventStreams.as("has_event_streams"))
         .compile(),
     );
   return { id: by("id"), name: by("name"), any: by("any") };
@@ -130,6 +131,10 @@ function createLockStatements(
 /** Read with the lock, so that what follows a commit sends nothing for orgs that nobody follows. */
 const hasWebhooks = sql<boolean>`exists (
   select from webhooks where org_id = locked.id and customer_id = locked.customer_id and state = 'ACTIVE'
+)`;
+const hasEventStreams = sql<boolean>`exists (
+  select from event_streams
+  where org_id = locked.id and customer_id = locked.customer_id and state = 'ACTIVE' and push_url <> ''
 )`;
 
 type SelectOrgs = ReturnType<typeof selectOrgs>;

@@ -180,7 +180,15 @@ export function endGroup({ db, org, written }: WriteGroup): void {
   const last = entries.at(-1);
   if (last === undefined) return;
   appendEntries(db, { org, revision, time: last.time, chain }, entries, org.revision);
-  const { is_watched, has_webhooks } = org;
+  const { is_watched, has_webhooks, has_event_streams } = org;
   const lockedAt = performance.now();
-  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt, is_watched, has_webhooks });
+  db.noteWritten({
+    orgId: org.id,
+    before: org.revision,
+    entries,
+    lockedAt,
+    is_watched,
+    has_webhooks,
+    has_event_streams,
+  });
 }

@@ -118,9 +118,17 @@ export async function endWrite({ db, org, author, revision, time, changes }: Org
   const head = { org, revision, time, timeline: org.timeline };
   const { entries, end: chain } = await sealInTurns(chainEndOf(org), entriesOf(head, author, changes));
   appendEntries(db, { ...head, chain }, entries, org.revision);
-  const { is_watched, has_webhooks } = org;
+  const { is_watched, has_webhooks, has_event_streams } = org;
   const lockedAt = performance.now();
-  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt, is_watched, has_webhooks });
+  db.noteWritten({
+    orgId: org.id,
+    before: org.revision,
+    entries,
+    lockedAt,
+    is_watched,
+    has_webhooks,
+    has_event_streams,
+  });
 }
 
 /** Runs a write in an org: begins it, calls `write` and ends it. */
@@ -147,6 +155,6 @@ export async function beginLog(
   await insertEntries(db, entries, { ...first, chain });
   const lockedAt = performance.now();
   // Nobody can follow it yet.
-  const followed = { is_watched: false, has_webhooks: false };
+  const followed = { is_watched: false, has_webhooks: false, has_event_streams: false };
   db.noteWritten({ orgId: first.org.id, before: undefined, entries, lockedAt, ...followed });
 }

@@ -22,6 +22,8 @@ export interface Committed {
   readonly is_watched: boolean;
   /** Whether the org had a webhook that delivers when its lock was asked for. */
   readonly has_webhooks: boolean;
+  /** The same of an event stream that is pushed. */
+  readonly has_event_streams: boolean;
 }
 
 export interface Commits {

@@ -244,6 +244,7 @@ create table event_streams (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  noted_time timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
   constraint event_streams_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint event_streams_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['GONE'::text, 'ACCESS_LOST'::text, 'FAILING'::text]))),
   constraint event_streams_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
@@ -254,6 +255,7 @@ CREATE INDEX event_streams_by_create_time ON event_streams USING btree (org_id, 
 CREATE INDEX event_streams_by_display_name ON event_streams USING btree (org_id, display_name COLLATE "C", id);
 CREATE INDEX event_streams_by_name ON event_streams USING btree (org_id, name COLLATE "C");
 CREATE INDEX event_streams_by_update_time ON event_streams USING btree (org_id, update_time, id);
+CREATE INDEX event_streams_due ON event_streams USING btree (GREATEST(next_attempt_time, lease_end)) WHERE ((state = 'ACTIVE'::text) AND (push_url <> ''::text) AND ((noted_time > cursor_time) OR (cursor_position <> 2147483647) OR (verification_id IS NOT NULL)));
 CREATE INDEX event_streams_id ON event_streams USING hash (id);
 CREATE UNIQUE INDEX event_streams_name_key ON event_streams USING btree (org_id, name, customer_id);
 CREATE INDEX event_streams_pushed ON event_streams USING btree (org_id) WHERE ((state = 'ACTIVE'::text) AND (push_url <> ''::text));

@@ -37,6 +37,8 @@ export interface EventStreams extends NamedColumns {
   status_code: Generated<number>;
   error: Generated<string>;
   next_attempt_time: ColumnType<Date, string | undefined, Date | string>;
+  /** A time up to which the log is known to have entries: what is later than the cursor is to be delivered. */
+  noted_time: ColumnType<Date, string | undefined, string>;
   /** Which run of a server delivers, and until when, by the clock of the database. */
   lease_id: ColumnType<string | null, never, string | null>;
   lease_end: ColumnType<Date, never, Date | string>;

@@ -1,13 +1,12 @@
 // The job that pushes what event streams have to deliver.
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
+import { streamFollowers } from "../events/deliveries/followers.ts";
 import { type DeliverDependencies, createDeliverSignals } from "../events/signals/deliver.ts";
 import type { SignalDependencies } from "../events/signals/dependencies.ts";
 import { createDisableStream } from "../events/signals/disable.ts";
 import { createLogOfStream } from "../events/signals/read-ahead.ts";
 import { createSignEvent } from "../events/signals/security-event.ts";
-import { findDueStreams } from "../events/signals/store.ts";
-import { splitDue } from "./due.ts";
 import type { PeriodicJob } from "./periodic-job.ts";
 import { createTurnsJob } from "./turns-job.ts";
 
@@ -21,26 +20,16 @@ interface SignalsJobOptions {
   readonly logger: Logger;
 }
 
-/** How long another server may have left a stream. */
-const rarelyMs = 60_000;
-/** The same if there is no stream that is pushed. */
-const withoutStreamsMs = 3_600_000;
-
 export function createSignalsJob({ dependencies, intervalMs, logger }: SignalsJobOptions): PeriodicJob {
   const { database, sealer, sendToStream: send, signingKeys, issuer, signalCounts: counts } = dependencies;
   const log = createLogOfStream(dependencies);
   const disable = createDisableStream(dependencies, counts);
   const sign = createSignEvent(signingKeys);
-  const deliver = createDeliverSignals({ database, log, sign, send, sealer, disable, counts, issuer });
   return createTurnsJob({
-    async find(limit) {
-      const { isAnyActive, places } = await findDueStreams(database.reads, limit);
-      const { items, nextInMs = Infinity } = splitDue(places);
-      return isAnyActive ? { items, nextInMs: Math.min(nextInMs, rarelyMs) } : { items };
-    },
-    deliver,
-    writes: database.activity.writes,
-    looksMs: { longestMs: withoutStreamsMs },
+    database,
+    followers: streamFollowers,
+    deliver: createDeliverSignals({ database, log, sign, send, sealer, disable, counts, issuer }),
+    asked: () => counts.verifications,
     onRunning: (count) => void (counts.running = count),
     intervalMs,
     logger,

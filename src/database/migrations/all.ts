@@ -48,6 +48,7 @@ import { createLogListeners } from "./0089-log-listeners.ts";
 import { extendWebhooks, webhookIndexes } from "./0090-followed-webhooks.ts";
 import { addHeadsOfCustomers, addUseOfCustomerLogs } from "./0093-heads-of-customers.ts";
 import { addCommandLineClient } from "./0102-command-line-client.ts";
+import { addNotedTimeOfStreams, streamIndexes } from "./0103-event-streams-noted.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -128,6 +129,8 @@ export const migrations: Migrations = {
   "0093-heads-of-customers": { up: addHeadsOfCustomers },
   "0094-use-of-customer-logs": { up: addUseOfCustomerLogs },
   "0102-command-line-client": { up: addCommandLineClient },
+  "0103-event-streams-noted": { up: addNotedTimeOfStreams },
+  "0103-event-streams-noted-index": { createIndexes: streamIndexes },
 };
 
 /**

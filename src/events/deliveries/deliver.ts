@@ -3,8 +3,8 @@
 // request again.
 import type { ChangeRow } from "../changes/store.ts";
 import { type AttemptDependencies, type Group, createAttempt } from "./attempt.ts";
-import { postponeInactive } from "./due.ts";
-import { type Position, afterAll, isSame } from "./lease.ts";
+import { endOfLog, postponeInactive } from "./due.ts";
+import { isSame } from "./lease.ts";
 import { positionOf } from "./read-ahead.ts";
 import { claim, endTry, trimDeliveries } from "./store.ts";
 import { type Progress, type Stop, type TakeTurn, type Turn, batch, createTakeTurn, isStop } from "./turn.ts";
@@ -60,7 +60,7 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
     while (clock().getTime() < endMs) {
       const ahead = await log.next(webhook, progress.after, limit);
       if (ahead === undefined) {
-        await moveCursor(turn, { ...progress, after: endOf(progress.after, webhook.noted_time) });
+        await moveCursor(turn, { ...progress, after: endOfLog(progress.after, webhook.noted_time) });
         return {};
       }
       const { rows, end, isPending } = ahead;
@@ -79,13 +79,6 @@ function createRun(dependencies: AttemptDependencies): (turn: Turn) => Promise<S
     return { nextAttemptTime: clock() };
   };
 }
-
-/** What was noted and is not there was dropped with old entries. With its time, the webhook is not due any more. */
-const endOf = ({ time, revision }: Position, notedTime: string): Position => ({
-  time: time > notedTime ? time : notedTime,
-  revision,
-  position: afterAll,
-});
 
 function together([first, ...others]: readonly ChangeRow[]): readonly Group[] {
   return first === undefined ? [] : [[first, ...others]];

@@ -154,7 +154,10 @@ function requirePolled({ push_url: pushUrl }: StoredStream): void {
   throw invalidField("path", "must be an event stream without a push_url: this one is pushed", "polled");
 }
 
-export function createVerifyEventStream(served: ServedEventStreams) {
+export function createVerifyEventStream(
+  served: ServedEventStreams,
+  { signalCounts }: Pick<SignalDependencies, "signalCounts">,
+) {
   const read = createRead(served);
   const { database } = served.dependencies;
   return async ({ state }: VerifyEventStreamRequest, context: HandlerContext): Promise<VerifyEventStreamResponse> => {
@@ -166,6 +169,7 @@ export function createVerifyEventStream(served: ServedEventStreams) {
       const path = targetOf(context, patterns.EventStream);
       throw notFound("event stream", formatReferences(patterns.EventStream, path));
     }
+    signalCounts.verifications++;
     return create(VerifyEventStreamResponseSchema, { jti });
   };
 }

@@ -78,9 +78,11 @@ export function createEventStreamRules(
       const sealed_authorization = seal(row.id, stream);
       if (sealed_authorization === null && isSame(terms, row)) return {};
       const member = await requireMayStream(transaction, authorHolds);
+      // What was written while it was polled, nobody has noted.
+      const noted = row.push_url === "" ? { noted_time: transaction.time } : {};
       // A secret goes to no URL but the one that it was given with.
       const isKept = sealed_authorization === null && terms.push_url === row.push_url;
-      return { ...terms, ...member, ...(isKept ? {} : { sealed_authorization }), ...tryAtOnce };
+      return { ...terms, ...member, ...(isKept ? {} : { sealed_authorization }), ...tryAtOnce, ...noted };
     },
 
     // A delivery that ends meanwhile waits, and then records nothing.

@@ -24,7 +24,7 @@ export function createEventStreamsService(
       resume(served, transaction),
     ),
     inspectEventStream: createInspectEventStream(served),
-    verifyEventStream: createVerifyEventStream(served),
+    verifyEventStream: createVerifyEventStream(served, dependencies),
     pollEventStream: createPollEventStream(served, dependencies),
   });
 }

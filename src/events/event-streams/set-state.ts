@@ -64,5 +64,7 @@ export async function resume(
   transaction: OrgTransaction,
 ): Promise<StreamChange> {
   const member = await requireMayStream(transaction, authorHolds);
-  return { state: "ACTIVE", disabled_reason: null, ...member, ...tryAtOnce };
+  // What was written while it did not deliver, nobody has noted.
+  const noted = { noted_time: transaction.time };
+  return { state: "ACTIVE", disabled_reason: null, ...member, ...tryAtOnce, ...noted };
 }

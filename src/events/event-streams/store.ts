@@ -32,6 +32,7 @@ export const unreadEventStreamColumns = [
   "status_code",
   "error",
   "next_attempt_time",
+  "noted_time",
   "lease_id",
   "lease_end",
 ] as const;

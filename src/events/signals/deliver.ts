@@ -6,7 +6,8 @@ import type { Database } from "../../database/database.ts";
 import type { SendGuarded } from "../../identity/outgoing/guarded-request.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import { observe } from "../../measures/histogram.ts";
-import { type Position, afterAll, isSame } from "../deliveries/lease.ts";
+import { endOfLog } from "../deliveries/due.ts";
+import { type Position, isSame } from "../deliveries/lease.ts";
 import { type Result, post, sendLimits } from "../deliveries/send.ts";
 import {
   type HeldTurn,
@@ -74,7 +75,7 @@ export function createDeliverSignals(dependencies: DeliverDependencies): TakeTur
     while (clock().getTime() < endMs) {
       const ahead = await dependencies.log.next(stream, after);
       if (ahead === undefined) {
-        await moveTo({ ...after, position: afterAll });
+        await moveTo(endOfLog(after, stream.noted_time));
         return {};
       }
       for (const { position, events } of ahead.entries) {

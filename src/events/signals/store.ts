@@ -1,20 +1,11 @@
 // How far each event stream has delivered, and which server pushes, by a lease (../deliveries/lease.ts). All times are of the clock of the
 // database.
-import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
-import { clockMs, timeText } from "../../database/clock.ts";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { timeText } from "../../database/clock.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { EventStreams } from "../../database/signal-tables.ts";
-import { perOrg } from "../deliveries/due.ts";
-import {
-  type DuePlace,
-  type Lease,
-  type Place,
-  type Position,
-  afterAll,
-  isAt,
-  isHeld,
-  nextAttempt,
-} from "../deliveries/lease.ts";
+import { streamFollowers } from "../deliveries/followers.ts";
+import { type Lease, type Place, type Position, isAt, isHeld, nextAttempt } from "../deliveries/lease.ts";
 import type { StreamTerms, StreamVerification } from "./security-event.ts";
 
 /** A stream, with how far it has delivered. */
@@ -28,6 +19,8 @@ export interface StoredStream extends Place, StreamTerms, StreamVerification {
   readonly cursor_time: string;
   readonly cursor_revision: string;
   readonly cursor_position: number;
+  /** Up to when its log is known to have had entries. */
+  readonly noted_time: string;
   readonly acknowledged: readonly string[];
   readonly attempts: number;
   readonly failing_since: Date | null;
@@ -37,8 +30,11 @@ export interface StoredStream extends Place, StreamTerms, StreamVerification {
 }
 
 const stored = sql`customer_id, org_id, id, changed_revision, state, audience, event_types, subject_format, push_url, sealed_authorization,
-  member_org_id, member_id, ${timeText(sql`cursor_time`)} as cursor_time, cursor_revision, cursor_position, acknowledged,
+  member_org_id, member_id, ${timeText(sql`cursor_time`)} as cursor_time, cursor_revision, cursor_position,
+  ${timeText(sql`noted_time`)} as noted_time, acknowledged,
   verification_id, verification_state, verification_time, attempts, failing_since, status_code, error, next_attempt_time`;
+
+const { isActive: isPushed } = streamFollowers;
 
 /** Returns undefined if there is no such stream. */
 export async function readStream(
@@ -49,36 +45,6 @@ export async function readStream(
     select ${stored} from event_streams where org_id = ${orgId} and id = ${id}`.execute(db);
   return rows[0];
 }
-
-/** Finds streams that may have something to push, the one that waits longest first, and whether any stream pushes. */
-export async function findDueStreams(
-  db: Kysely<Schema>,
-  limit: number,
-): Promise<{ readonly isAnyActive: boolean; readonly places: readonly DuePlace[] }> {
-  const { rows } = await sql<{ is_any: boolean } & (DuePlace | { readonly id: null })>`
-    select any_active.is_any, due.customer_id, due.org_id, due.id, ${clockMs} as "nowMs",
-      (extract(epoch from due.due_time) * 1000)::float8 as "dueMs"
-    from (select exists (select from event_streams where ${isPushed}) as is_any) as any_active
-    left join (
-      select * from (
-        select event_streams.customer_id, event_streams.org_id, event_streams.id,
-          greatest(event_streams.next_attempt_time, event_streams.lease_end) as due_time,
-          row_number() over (
-            partition by event_streams.org_id order by greatest(event_streams.next_attempt_time, event_streams.lease_end)
-          ) as place
-        from event_streams join orgs on orgs.id = event_streams.org_id
-        where ${isPushed} and (orgs.revision <> event_streams.cursor_revision
-          or event_streams.cursor_position <> ${sql.lit(afterAll)} or event_streams.verification_id is not null)
-      ) as behind where place <= ${sql.lit(perOrg)}
-      order by due_time limit ${limit}
-    ) as due on true
-    order by due.due_time`.execute(db);
-  const places = rows.filter((row): row is { is_any: boolean } & DuePlace => row.id !== null);
-  return { isAnyActive: rows[0]?.is_any ?? false, places };
-}
-
-/** Also in an org that is suspended or deleted: that it is, streams tell. */
-const isPushed = sql<SqlBool>`event_streams.state = 'ACTIVE' and event_streams.push_url <> ''`;
 
 /** Claims a stream that is due and that nobody has claimed. Returns undefined if it is not. */
 export async function claimStream(

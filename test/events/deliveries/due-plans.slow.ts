@@ -1,0 +1,74 @@
+// Checks with the plans of PostgreSQL that many webhooks and event streams cost nothing as long as nothing is due.
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../../../src/database/database.ts";
+import { noteSince, selectDue } from "../../../src/events/deliveries/due.ts";
+import { streamFollowers, webhookFollowers } from "../../../src/events/deliveries/followers.ts";
+import { addOrg } from "../../database/sample-rows.ts";
+import { type PlanReader, createPlanReader } from "../../standard-methods/read-plan.ts";
+import { type TestDatabase, createTestDatabase } from "../../support/test-database.ts";
+import { addEntry, addFollowers } from "./follower-rows.ts";
+
+const orgs = 5_000;
+const followersOfOrg = 20;
+const kinds = [
+  ["webhooks", webhookFollowers],
+  ["event streams", streamFollowers],
+] as const;
+
+let created: TestDatabase;
+let database: Database;
+let plans: PlanReader;
+let org: { readonly id: string };
+
+beforeAll(async () => {
+  created = await createTestDatabase();
+  const onConnectionError = (): void => {};
+  const connection = { connectionString: created.url };
+  database = openDatabase({ connection, maxReadConnections: 1, maxWriteConnections: 1, onConnectionError });
+  org = await addOrg(database, "followed");
+  await sql`
+    insert into orgs (id, customer_id, state, revision, revision_time, name, display_name, description, labels, changed_revision)
+    select gen_random_uuid(), customer_id, state, revision, revision_time, 'followed-' || n, '', '', '{}', changed_revision
+    from orgs, generate_series(2, ${orgs}::int) as n where name = 'followed'`.execute(database.writes);
+  for (const [, followers] of kinds) {
+    await addFollowers(database.writes, followers, followersOfOrg, sql`name like 'followed%'`);
+  }
+  await sql`vacuum analyze`.execute(database.writes);
+  plans = createPlanReader(created.url);
+}, 120_000);
+
+afterAll(async () => {
+  await plans.close();
+  await database.close();
+  await created.drop();
+});
+
+const inAMinute = new Date(Date.now() + 60_000);
+
+describe.each(kinds)("%s", (_called, followers) => {
+  const look = () => plans.read(async (db) => (await selectDue(followers, 256, []).execute(db)).rows);
+  const note = (since: Date) =>
+    plans.read(async (db) => (await noteSince(followers, since).execute(db)).rows as object[]);
+
+  test("a look when none is due reads one, and what was written lately in no org notes none", async () => {
+    const due = await look();
+    expect(due.rows).toMatchObject([{ is_any: true, id: null }]);
+    expect(due.plan.rowsRead, due.plan.text).toBeLessThanOrEqual(2);
+    const noted = await note(inAMinute);
+    expect(noted.rows).toEqual([]);
+    // The log has an entry of this test file for each kind.
+    expect(noted.plan.rowsRead, noted.plan.text).toBeLessThanOrEqual(2);
+  });
+
+  test("what was written in one org is noted and found without a look at those of others", async () => {
+    await addEntry(database.writes, org.id);
+    const since = new Date(Date.now() - 60_000);
+    const { plan } = await note(since);
+    expect(plan.rowsRead, plan.text).toBeLessThan(10 * followersOfOrg);
+    await noteSince(followers, since).execute(database.writes);
+    const due = await look();
+    expect(due.rows).toHaveLength(4);
+    expect(due.plan.rowsRead, due.plan.text).toBeLessThan(3 * followersOfOrg);
+  });
+});
