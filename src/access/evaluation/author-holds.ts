@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "../../database/schema.ts";
+import { allows } from "./allows.ts";
 import type { AuthorCall, Holder, ViewAuthor } from "./author-view.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -17,6 +18,13 @@ export interface AuthorHolds {
   (db: Kysely<Schema>, author: Holder, permission: string, path: TargetPath): Promise<boolean>;
   /** Returns a function that reports that for several permissions and paths, for which the author's org is read once. */
   readonly now: (call: AuthorCall) => Promise<Holds>;
+  /**
+   * Returns a function that reports what the author would hold now if an org were neither suspended nor deleted: who has lost a role, or
+   * is not an active member, holds nothing by it there either.
+   *
+   * @param orgId of the org; paths are of it, or in it.
+   */
+  readonly ifActive: (call: AuthorCall, orgId: string) => Promise<Holds>;
 }
 
 export function createAuthorHolds(viewAuthor: ViewAuthor, evaluator: AccessEvaluator): AuthorHolds {
@@ -27,7 +35,20 @@ export function createAuthorHolds(viewAuthor: ViewAuthor, evaluator: AccessEvalu
     return async (permission, path) =>
       (await evaluator.resolveAllowed(snapshot, check, permission, path)) !== undefined;
   };
+  const ifActive: AuthorHolds["ifActive"] = async (call, orgId) => {
+    const view = await viewAuthor(call, "current");
+    if (view === undefined) return () => Promise.resolve(true);
+    const { snapshot, check } = view;
+    return async (permission, path) => {
+      const target = await evaluator.resolve(snapshot, path);
+      if (target === undefined) return false;
+      const { org } = snapshot;
+      const ifOrgActive = org.id === orgId ? { ...snapshot, org: { ...org, state: "ACTIVE" as const } } : snapshot;
+      const suspensions = target.suspensions.filter(({ kind }) => kind !== "org");
+      return allows(ifOrgActive, check, permission, { ...target, suspensions });
+    };
+  };
   const holds = async (...[db, author, permission, path]: Parameters<AuthorHolds>): Promise<boolean> =>
     (await now({ db, author }))(permission, path);
-  return Object.assign(holds, { now });
+  return Object.assign(holds, { now, ifActive });
 }

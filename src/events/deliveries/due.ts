@@ -138,11 +138,11 @@ export const endOfLog = ({ time, revision }: Position, notedTime: string): Posit
 
 /** Leaves a webhook out for some minutes whose org is not active. A change of the org ends that. */
 export async function postponeInactive(db: Kysely<Schema>, { place }: Lease, now: Date): Promise<void> {
-  const until = new Date(now.getTime() + inactiveMs);
   await sql`
-    update webhooks set next_attempt_time = ${until}
+    update webhooks set next_attempt_time = ${afterInactive(now)}
     where ${isAt("webhooks", place)} and next_attempt_time <= ${now} and lease_end <= ${now}
       and not exists (select from orgs where orgs.id = ${place.org_id} and ${isActiveOrg})`.execute(db);
 }
 
-const inactiveMs = 600_000;
+/** Returns when something is looked at again whose org is not active. */
+export const afterInactive = (now: Date): Date => new Date(now.getTime() + 600_000);

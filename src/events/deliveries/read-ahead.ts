@@ -1,6 +1,5 @@
 // What a webhook has to deliver next, as the member for which it delivers may see it now.
 import type { Change } from "../../../gen/iam/v1alpha/change_pb.ts";
-import type { Holds } from "../../access/evaluation/author-holds.ts";
 import { readFilter } from "../../filters/read-filter.ts";
 import { toSql } from "../../filters/to-sql.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
@@ -39,13 +38,6 @@ export interface LogOfWebhook {
 }
 
 export function createLogOfWebhook({ database, registry, authorHolds, loggedMessage }: Dependencies): LogOfWebhook {
-  const holdsOf = async (webhook: Claimed): Promise<Holds | undefined> => {
-    const { member_org_id: id } = webhook;
-    const org = await database.reads.selectFrom("orgs").select("id").where("id", "=", id).executeTakeFirst();
-    if (org === undefined) return undefined;
-    return holdsToDeliver(database.reads, authorHolds, webhook);
-  };
-
   return {
     async next(webhook, after, limit) {
       const owner = { kind: "org", id: webhook.org_id } as const;
@@ -75,7 +67,7 @@ export function createLogOfWebhook({ database, registry, authorHolds, loggedMess
     },
 
     async readerFor(webhook) {
-      const holds = await holdsOf(webhook);
+      const holds = await holdsToDeliver(database.reads, authorHolds, webhook);
       if (holds === undefined) return undefined;
       const readable = createReadable(registry, holds);
       return async (row) => toChange(row, await readable.shown(row, { states: true, proof: false }), loggedMessage);

@@ -23,7 +23,7 @@ import type { SignalCounts } from "./counts.ts";
 import type { DisableStream } from "./disable.ts";
 import type { LogOfStream } from "./read-ahead.ts";
 import { type SecurityEvent, type SignEvent, verificationOf } from "./security-event.ts";
-import { type StoredStream, beginTry, claimStream, endTry } from "./store.ts";
+import { type StoredStream, beginTry, claimStream, endTry, waitForOrg } from "./store.ts";
 
 export interface DeliverDependencies {
   readonly database: Pick<Database, "writes">;
@@ -86,6 +86,10 @@ export function createDeliverSignals(dependencies: DeliverDependencies): TakeTur
         }
       }
       after = ahead.end;
+      if (ahead.isHeld) {
+        await waitForOrg(writes, lease, clock());
+        return {};
+      }
       const sent = ahead.entries.at(-1);
       // Its last attempt has moved the cursor there.
       if (sent !== undefined && isSame(sent.position, after)) continue;

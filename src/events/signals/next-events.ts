@@ -61,7 +61,7 @@ interface Reached {
   readonly cursor: Position;
   /** The entries after it, the first of which has an event that is not acknowledged. */
   readonly entries: readonly EntryEvents[];
-  /** Up to where the log was searched; undefined if there is nothing after that. */
+  /** Up to where the log was searched; undefined if there is nothing after that, or it waits for the org. */
   readonly end: Position | undefined;
 }
 
@@ -76,13 +76,14 @@ async function passOver(
   for (let piece = 0; piece < maxPieces; piece++) {
     const ahead = await log.next(stream, cursor);
     if (ahead === undefined) return { cursor: { ...cursor, position: afterAll }, entries: [], end: undefined };
-    const { entries, end } = ahead;
+    const { entries, end, isHeld } = ahead;
     const waiting = entries.findIndex(({ events }) => events.some(({ jti }) => !known.has(jti)));
     if (waiting !== -1) {
       const passed = entries[waiting - 1];
-      return { cursor: passed?.position ?? cursor, entries: entries.slice(waiting), end };
+      return { cursor: passed?.position ?? cursor, entries: entries.slice(waiting), end: isHeld ? undefined : end };
     }
     cursor = end;
+    if (isHeld) return { cursor, entries: [], end: undefined };
   }
   return { cursor, entries: [], end: cursor };
 }

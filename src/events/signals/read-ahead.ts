@@ -8,7 +8,7 @@ import { findWindowEnd } from "../deliveries/store.ts";
 import { holdsToDeliver } from "../webhooks/rules.ts";
 import { tellingTypes } from "./happenings.ts";
 import { type SecurityEvent, eventsOf } from "./security-event.ts";
-import type { StoredStream } from "./store.ts";
+import { type StoredStream, readInactive } from "./store.ts";
 
 interface Dependencies extends Pick<ResourceDependencies, "database" | "authorHolds"> {
   /** The URL of the service. */
@@ -18,6 +18,8 @@ interface Dependencies extends Pick<ResourceDependencies, "database" | "authorHo
 /** An entry of the log, and its events for a stream. */
 export interface EntryEvents {
   readonly position: Position;
+  /** Whether it is about the org itself. */
+  readonly isOfOrg: boolean;
   readonly events: readonly SecurityEvent[];
 }
 
@@ -26,12 +28,17 @@ interface Ahead {
   readonly entries: readonly EntryEvents[];
   /** Up to where the log was searched; there are no other events before. */
   readonly end: Position;
+  /** Whether what follows waits for the org to be active again. */
+  readonly isHeld: boolean;
 }
 
 export interface LogOfStream {
-  /** Returns undefined if there is nothing after a position. */
+  /**
+   * Returns undefined if there is nothing after a position. What has happened while the org was not active is left out until it is, unless it
+   * is about the org, or the member of the stream may list changes there.
+   */
   readonly next: (stream: StoredStream, after: Position) => Promise<Ahead | undefined>;
-  /** Whether the member of a stream may list the changes of the org now; where the org is not active, whether it is an active member. */
+  /** Whether the member of a stream may list the changes of the org now, or might if the org were active. */
   readonly mayDeliver: (stream: StoredStream) => Promise<boolean>;
 }
 
@@ -43,8 +50,17 @@ const tells = sql<SqlBool>`changes.resource_type = any(${tellingTypes}::text[])`
 export function createLogOfStream({ database, authorHolds, issuer }: Dependencies): LogOfStream {
   const toEntry = (stream: StoredStream, row: ChangeRow): EntryEvents => ({
     position: positionOf(row),
+    isOfOrg: row.resource_type === "Org",
     events: eventsOf(stream, row, issuer()),
   });
+
+  /** Returns undefined if the org is active, or the member of the stream may list its changes although it is not. */
+  const readableUntil = async (stream: StoredStream): Promise<string | undefined> => {
+    const inactive = await readInactive(database.reads, stream.org_id);
+    if (inactive === undefined) return undefined;
+    const holds = await holdsToDeliver(database.reads, authorHolds, stream);
+    return holds === undefined ? inactive.since : undefined;
+  };
 
   return {
     async next(stream, after) {
@@ -66,21 +82,33 @@ export function createLogOfStream({ database, authorHolds, issuer }: Dependencie
       const last = read.at(-1);
       const isWhole = rows.length < limit && read.length === rows.length;
       const entries = read.map((row) => toEntry(stream, row)).filter(({ events }) => events.length > 0);
-      return { entries, end: isWhole || last === undefined ? end : positionOf(last) };
+      return cut(entries, {
+        after,
+        end: isWhole || last === undefined ? end : positionOf(last),
+        // After the entries were read: those that are there then were written before the org was found to be active.
+        readable: await readableUntil(stream),
+      });
     },
 
-    async mayDeliver(stream) {
-      const { org_id: orgId, member_org_id: memberOrgId, member_id: memberId } = stream;
-      const { rows } = await sql<{ is_active: boolean; is_member: boolean }>`
-        select exists (select from orgs where id = ${orgId} and state = 'ACTIVE' and delete_time is null) as is_active,
-          exists (
-            select from members where org_id = ${memberOrgId} and id = ${memberId} and state = 'ACTIVE' and delete_time is null
-          ) as is_member`.execute(database.reads);
-      const found = rows[0];
-      // Nobody holds anything in an org that is suspended or deleted, so what the member has lost counts again when the org is active.
-      if (found === undefined || !found.is_member) return false;
-      if (!found.is_active) return true;
-      return (await holdsToDeliver(database.reads, authorHolds, stream)) !== undefined;
-    },
+    mayDeliver: async (stream) =>
+      (await holdsToDeliver(database.reads, authorHolds, stream, "if active")) !== undefined,
   };
+}
+
+interface Read {
+  readonly after: Position;
+  /** Up to where the log was searched. */
+  readonly end: Position;
+  /** The time up to which all that has happened may be sent; undefined for everything. */
+  readonly readable: string | undefined;
+}
+
+/** Leaves out what may not be sent yet, with all that follows it. */
+function cut(entries: readonly EntryEvents[], { after, end, readable }: Read): Ahead {
+  const mayWait = ({ isOfOrg, position }: EntryEvents): boolean =>
+    readable !== undefined && !isOfOrg && position.time > readable;
+  const first = entries.findIndex(mayWait);
+  if (first === -1) return { entries, end, isHeld: false };
+  const sent = entries.slice(0, first);
+  return { entries: sent, end: sent.at(-1)?.position ?? after, isHeld: true };
 }

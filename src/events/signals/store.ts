@@ -4,8 +4,11 @@ import { type Kysely, type RawBuilder, sql } from "kysely";
 import { timeText } from "../../database/clock.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { EventStreams } from "../../database/signal-tables.ts";
+import { isInThePast } from "../../database/partitions.ts";
+import { afterInactive } from "../deliveries/due.ts";
 import { streamFollowers } from "../deliveries/followers.ts";
 import { type Lease, type Place, type Position, isAt, isHeld, nextAttempt } from "../deliveries/lease.ts";
+import { isActiveOrg } from "../deliveries/store.ts";
 import type { StreamTerms, StreamVerification } from "./security-event.ts";
 
 /** A stream, with how far it has delivered. */
@@ -44,6 +47,32 @@ export async function readStream(
   const { rows } = await sql<StoredStream>`
     select ${stored} from event_streams where org_id = ${orgId} and id = ${id}`.execute(db);
   return rows[0];
+}
+
+/**
+ * Returns since when an org is not active, by the time of the entry that says so; that of the epoch if the log has none any more. Returns
+ * undefined if the org is active.
+ */
+export async function readInactive(db: Kysely<Schema>, orgId: string): Promise<{ readonly since: string } | undefined> {
+  const isActive = (row: "before" | "after") =>
+    sql`(changes.${sql.ref(row)} ->> 'state' = 'ACTIVE' and changes.${sql.ref(row)} ->> 'delete_time' is null)`;
+  const { rows } = await sql<{ since: string }>`
+    select coalesce((
+      select ${timeText(sql`changes.time`)} from changes
+      where org_id = ${orgId} and resource_id = ${orgId} and resource_type = 'Org' and ${sql.raw(isInThePast)}
+        and ${isActive("before")} and not ${isActive("after")}
+      order by time desc limit 1
+    ), ${timeText(sql`'epoch'::timestamptz`)}) as since
+    from orgs where id = ${orgId} and not (${isActiveOrg})`.execute(db);
+  return rows[0];
+}
+
+/** Leaves a stream out for some minutes whose org is not active. A change of the org ends that. */
+export async function waitForOrg(db: Kysely<Schema>, lease: Lease, now: Date): Promise<void> {
+  await sql`
+    update event_streams set next_attempt_time = ${afterInactive(now)}
+    where ${isHeld("event_streams", lease)}
+      and exists (select from orgs where orgs.id = ${lease.place.org_id} and not (${isActiveOrg}))`.execute(db);
 }
 
 /** Claims a stream that is due and that nobody has claimed. Returns undefined if it is not. */

@@ -135,14 +135,22 @@ export async function requireMayDeliver(
   return { member_org_id: required(author.actorOrgId), member_id: required(author.actorId) };
 }
 
-/** Returns what a member may do for which something delivers; undefined if it may not list the changes of the org any more. */
+/**
+ * Returns what a member may do for which something delivers; undefined if it may not list the changes of the org any more.
+ *
+ * @param when `now`, or as it would be if the org were neither suspended nor deleted.
+ */
 export async function holdsToDeliver(
   db: Kysely<Schema>,
   authorHolds: AuthorHolds,
   { org_id: orgId, member_org_id: actorOrgId, member_id: actorId }: Delivering,
+  when: "now" | "if active" = "now",
 ): Promise<Holds | undefined> {
   const author = { actorId, actorOrgId, grantsUntil: null, narrowing: undefined, origin: { credentialId: null } };
-  const holds = await authorHolds.now({ db, author });
+  const org = await db.selectFrom("orgs").select("id").where("id", "=", actorOrgId).executeTakeFirst();
+  if (org === undefined) return undefined;
+  const holds =
+    when === "now" ? await authorHolds.now({ db, author }) : await authorHolds.ifActive({ db, author }, orgId);
   return (await holds(permissionToDeliver, orgPath(orgId))) ? holds : undefined;
 }
 

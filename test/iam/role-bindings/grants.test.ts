@@ -90,7 +90,7 @@ const decidesNothing = (): Promise<never> => Promise.reject(new Error("no name h
 const dependencies = () => ({
   database,
   escalation,
-  authorHolds: Object.assign(decidesNothing, { now: decidesNothing }),
+  authorHolds: Object.assign(decidesNothing, { now: decidesNothing, ifActive: decidesNothing }),
   previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
   writeQueue,
   writeGroups: createWriteGroups({ database, writeQueue }),
