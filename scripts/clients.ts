@@ -48,6 +48,9 @@ async function runProgram(
   console.log(`${what}: ${Math.round((performance.now() - before) / 1_000)} s`);
 }
 
+/** A recipe receives what the service sends. */
+const settings = { TENANTRY_WEBHOOK_NETWORKS: "127.0.0.1" };
+
 await withService(async ({ url, key, directory, start }) => {
   const provider = { TENANTRY_URL: url, TENANTRY_API_KEY: key, PROVIDER_DIRECTORY: join(directory, "provider") };
   await start(["examples/provider/main.ts"], provider, /(provides storage)/);
@@ -55,4 +58,4 @@ await withService(async ({ url, key, directory, start }) => {
     runRecipe(name, directory, { TENANTRY_URL: url, TENANTRY_KEY: key, TENANTRY_ORG: `clients-${name}` });
   // Some download while others compile. One that fails does not end the other, whose compiler would go on.
   await pMap(wanted.length > 0 ? wanted : recipes, run, { concurrency: 2, stopOnError: false });
-});
+}, settings);

@@ -18,8 +18,15 @@ export interface RunningService {
   readonly start: (args: readonly string[], env: Record<string, string>, pattern: RegExp) => Promise<string>;
 }
 
-/** Runs the service while `use` runs, and stops it and everything that `use` has started. */
-export async function withService(use: (service: RunningService) => Promise<void>): Promise<void> {
+/**
+ * Runs the service while `use` runs, and stops it and everything that `use` has started.
+ *
+ * @param settings of the service, beside those that let it run here.
+ */
+export async function withService(
+  use: (service: RunningService) => Promise<void>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "tenantry-service-"));
   const started: ChildProcess[] = [];
   const start: RunningService["start"] = async (args, env, pattern) => {
@@ -42,7 +49,13 @@ export async function withService(use: (service: RunningService) => Promise<void
   };
   try {
     const data = join(directory, "data");
-    const env = { PORT: "0", TENANTRY_DATA: data, TENANTRY_SHUTDOWN_DELAY_MS: "0", TENANTRY_ACCESS_LOG: "off" };
+    const env = {
+      PORT: "0",
+      TENANTRY_DATA: data,
+      TENANTRY_SHUTDOWN_DELAY_MS: "0",
+      TENANTRY_ACCESS_LOG: "off",
+      ...settings,
+    };
     const url = await start(["bin/tenantry.js", "serve"], env, /listening on (http:[^"]+)/);
     const key = readFileSync(join(data, "operator-key"), "utf8").trim();
     await use({ url, pid: started[0]?.pid ?? 0, key, directory, start });
