@@ -1,4 +1,5 @@
 // Kills the server that pushes at each step of a request. The next one goes on: in order, with the same ids, and nothing is lost.
+// `npm run soak` kills 60 times.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { decodeJwt } from "jose";
 import { expect, onTestFinished, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { type Served, serveTenantry } from "../../support/command.ts";
+import { rounds } from "../../support/rounds.ts";
 import { openSqlClient } from "../../support/sql.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
 import { type Answer, startReceiver, webhookNetworks } from "../webhooks/receiver.ts";
@@ -57,7 +59,8 @@ test("a server that is killed while it pushes loses nothing, and its lease keeps
     ended.push(String(org?.["revision"]));
   };
   const revisions = (): string[] => receiver.received.map(({ body }) => String(decodeJwt(body)["txn"]));
-  for (const step of steps) {
+  const kills = Array.from({ length: rounds(1, 30) }, () => steps).flat();
+  for (const step of kills) {
     const before = receiver.received.length;
     let killed: Promise<unknown> | undefined;
     const { signal } = served;
@@ -78,5 +81,5 @@ test("a server that is killed while it pushes loses nothing, and its lease keeps
   const all = revisions();
   expect(all.filter((revision, index) => all.indexOf(revision) === index)).toEqual(ended);
   expect(new Set(receiver.received.map(({ body }) => decodeJwt(body).jti)).size).toBe(ended.length);
-  expect(all).toHaveLength(ended.length + steps.length);
+  expect(all).toHaveLength(ended.length + kills.length);
 });

@@ -1,4 +1,5 @@
 // Kills the server that delivers at each step of a request. The next one goes on: in order, with the same ids, and nothing is lost.
+// `npm run soak` kills 200 times.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Webhook_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { type Served, serveTenantry } from "../../support/command.ts";
+import { rounds } from "../../support/rounds.ts";
 import { openSqlClient } from "../../support/sql.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
 import { idsOf, onlyGroups, pathsOf } from "./place.ts";
@@ -98,7 +100,8 @@ async function openKilled() {
 
 test("a server that is killed while it delivers loses nothing, and its lease keeps others from the webhook until it ends", async () => {
   const { receiver, created, ...place } = await openKilled();
-  for (const step of steps) {
+  const kills = Array.from({ length: rounds(1, 40) }, () => steps).flat();
+  for (const step of kills) {
     const before = receiver.received.length;
     let killed: Promise<unknown> | undefined;
     receiver.answer = step(() => (killed ??= place.kill()));
@@ -118,12 +121,12 @@ test("a server that is killed while it delivers loses nothing, and its lease kee
   const paths = pathsOf(receiver.received);
   expect(paths.filter((path, index) => paths.indexOf(path) === index)).toEqual(created);
   expect(new Set(idsOf(receiver.received)).size).toBe(created.length);
-  expect(paths).toHaveLength(created.length + steps.length);
+  expect(paths).toHaveLength(created.length + kills.length);
 });
 
 test("a server that is killed before it writes anything of a webhook loses nothing, and sends nothing out of order", async () => {
   const { receiver, created, ...place } = await openKilled();
-  for (const [, condition] of statements) {
+  for (const [, condition] of Array.from({ length: rounds(1, 20) }, () => statements).flat()) {
     const go = await place.stopBefore(condition);
     await place.createGroup();
     await expect.poll(place.isStopped).toBe(true);
