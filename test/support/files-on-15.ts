@@ -7,6 +7,7 @@ export const filesOn15: readonly string[] = [
   "test/database/*.test.ts",
   "test/events/*.test.ts",
   "test/events/deliveries/due.test.ts",
+  "test/events/signals/inactive-orgs.test.ts",
   "test/events/signals/poll.test.ts",
   "test/events/signals/push.test.ts",
   "test/events/webhooks/deliveries.test.ts",
