@@ -19,12 +19,12 @@ export interface AuthorHolds {
   /** Returns a function that reports that for several permissions and paths, for which the author's org is read once. */
   readonly now: (call: AuthorCall) => Promise<Holds>;
   /**
-   * Returns a function that reports what the author would hold now if an org were neither suspended nor deleted: who has lost a role, or
-   * is not an active member, holds nothing by it there either.
+   * Returns a function that reports what the author would hold now in an org if neither that nor some others were suspended or deleted: who has
+   * lost a role, or is not an active member, holds nothing by it there either.
    *
-   * @param orgId of the org; paths are of it, or in it.
+   * @param orgIds of these orgs; paths are of one of them, or in it.
    */
-  readonly ifActive: (call: AuthorCall, orgId: string) => Promise<Holds>;
+  readonly ifActive: (call: AuthorCall, orgIds: readonly string[]) => Promise<Holds>;
 }
 
 export function createAuthorHolds(viewAuthor: ViewAuthor, evaluator: AccessEvaluator): AuthorHolds {
@@ -35,7 +35,7 @@ export function createAuthorHolds(viewAuthor: ViewAuthor, evaluator: AccessEvalu
     return async (permission, path) =>
       (await evaluator.resolveAllowed(snapshot, check, permission, path)) !== undefined;
   };
-  const ifActive: AuthorHolds["ifActive"] = async (call, orgId) => {
+  const ifActive: AuthorHolds["ifActive"] = async (call, orgIds) => {
     const view = await viewAuthor(call, "current");
     if (view === undefined) return () => Promise.resolve(true);
     const { snapshot, check } = view;
@@ -43,7 +43,9 @@ export function createAuthorHolds(viewAuthor: ViewAuthor, evaluator: AccessEvalu
       const target = await evaluator.resolve(snapshot, path);
       if (target === undefined) return false;
       const { org } = snapshot;
-      const ifOrgActive = org.id === orgId ? { ...snapshot, org: { ...org, state: "ACTIVE" as const } } : snapshot;
+      const ifOrgActive = orgIds.includes(org.id)
+        ? { ...snapshot, org: { ...org, state: "ACTIVE" as const } }
+        : snapshot;
       const suspensions = target.suspensions.filter(({ kind }) => kind !== "org");
       return allows(ifOrgActive, check, permission, { ...target, suspensions });
     };

@@ -150,8 +150,27 @@ export async function holdsToDeliver(
   const org = await db.selectFrom("orgs").select("id").where("id", "=", actorOrgId).executeTakeFirst();
   if (org === undefined) return undefined;
   const holds =
-    when === "now" ? await authorHolds.now({ db, author }) : await authorHolds.ifActive({ db, author }, orgId);
+    when === "now"
+      ? await authorHolds.now({ db, author })
+      : await authorHolds.ifActive({ db, author }, await orgsDeletedWith(db, orgId, actorOrgId));
   return (await holds(permissionToDeliver, orgPath(orgId))) ? holds : undefined;
+}
+
+/** Returns an org, and the one of a member if both were deleted with their customer: it had its access until then. */
+async function orgsDeletedWith(db: Kysely<Schema>, id: string, memberOrgId: string): Promise<readonly string[]> {
+  if (id === memberOrgId) return [id];
+  const deleted = await db
+    .selectFrom("orgs")
+    .innerJoin("orgs as others", "others.customer_id", "orgs.customer_id")
+    .select("others.id")
+    .where("orgs.id", "=", id)
+    .where("others.id", "=", memberOrgId)
+    .where("orgs.delete_time", "is not", null)
+    .where("orgs.deleted_with_customer", "=", true)
+    .where("others.delete_time", "is not", null)
+    .where("others.deleted_with_customer", "=", true)
+    .execute();
+  return [id, ...deleted.map((other) => other.id)];
 }
 
 interface Delivering {

@@ -110,3 +110,26 @@ test.each([
   await expect.poll(() => stateOf(stream)).toEqual(["DISABLED", "ACCESS_LOST", false]);
   expect(receiver.received).toHaveLength(1);
 });
+
+test("the deletion of a customer is sent of each org, also for a member of another one that goes with it", async () => {
+  const home = await openCompany("gRPC", place.server);
+  const { customerPath } = home.org;
+  const customer = await home.api.customers.getCustomer({ path: customerPath });
+  const other = await openCompany("gRPC", place.server, customerPath);
+  ({ path } = other.org);
+  const member = await home.join("member");
+  await home.bind(customerPath, "owner", member);
+  const [whole, single] = [await startReceiver(accepted), await startReceiver(accepted)];
+  await createStream(member, whole.url);
+  await home.api.customers.deleteCustomer({ path: customerPath });
+  await expect.poll(() => whole.received.length).toBe(2);
+  expect(await typesOf(whole.received)).toEqual(["session-revoked", "account-disabled"]);
+
+  // That its own org goes alone ends its access.
+  await home.api.customers.undeleteCustomer({ path: `customers/@${customer.id}` });
+  const stream = await createStream(member, single.url);
+  await home.api.orgs.deleteOrg({ path: home.org.path });
+  await home.api.orgs.suspendOrg({ path });
+  await expect.poll(() => stateOf(stream)).toEqual(["DISABLED", "ACCESS_LOST", false]);
+  expect(single.received).toEqual([]);
+});

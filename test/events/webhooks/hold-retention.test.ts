@@ -93,9 +93,12 @@ test("the list of deliveries says until when the log is kept for it", async () =
 
 test("a webhook is not due any more when what was noted for it is gone from the log", async () => {
   const receiver = await startReceiver();
-  const { id } = await place.createWebhook(receiver);
-  await place.sql.query("update webhooks set noted_time = now() + interval '1 minute' where id = $1", [id]);
+  const { id, path } = await place.createWebhook(receiver);
   await place.createGroups(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await place.sql.query("update webhooks set noted_time = now() + interval '1 minute' where id = $1", [id]);
+  // Has the server look again.
+  await place.owner.webhooks.updateWebhook({ path, webhook: { description: "noted" } });
   const isDue = "cursor_position <> 2147483647 or noted_time > cursor_time";
   const read = () => place.sql.query(`select ${isDue} as is_due, attempts from webhooks where id = $1`, [id]);
   await expect.poll(read).toEqual([{ is_due: false, attempts: 0 }]);
