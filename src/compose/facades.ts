@@ -17,15 +17,23 @@ export function composeFacades(
   guards: Guards,
   routes: () => (router: ConnectRouter) => void,
 ): Facades {
-  // The log of an org has a refused call as it was made. That a search may not read all is none, and what ends another call is noted with it.
+  // A search tries what its caller may read. That it may not read all is no refused call in the log of an org.
   const errors = createErrorInterceptor(guards.explain, () => undefined);
-  let inProcess: InProcess | undefined;
-  const ofCaller: InProcess["ofCaller"] = (...call) => {
-    inProcess ??= createInProcess(routes(), { ...guards, errors });
-    return inProcess.ofCaller(...call);
-  };
   return {
-    search: createSearchService({ ...handlers, ofCaller }),
-    orgFiles: createOrgFilesService({ ...handlers, ofCaller }),
+    search: createSearchService({
+      ...handlers,
+      ofCaller: whenCalled(() => createInProcess(routes(), { ...guards, errors })),
+    }),
+    // What refuses a call for a file is noted with the method that refused.
+    orgFiles: createOrgFilesService({ ...handlers, ofCaller: whenCalled(() => createInProcess(routes(), guards)) }),
+  };
+}
+
+/** Returns the function that calls a method as its caller, for which all services must be registered. */
+function whenCalled(make: () => InProcess): InProcess["ofCaller"] {
+  let inProcess: InProcess | undefined;
+  return (...call) => {
+    inProcess ??= make();
+    return inProcess.ofCaller(...call);
   };
 }

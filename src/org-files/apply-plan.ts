@@ -10,19 +10,20 @@ import { patterns } from "../paths/patterns.ts";
 import { joinWrites } from "../standard-methods/write/joined-write.ts";
 import type { WriteCall } from "../standard-methods/write/write-call.ts";
 import { applyChanges } from "./apply-changes.ts";
-import { type Plan, tokenOf } from "./plan-changes.ts";
+import type { Plan } from "./plan-changes.ts";
 import type { OfCaller, OrgState } from "./read-state.ts";
 
-interface GivenPlan {
+/** A plan that was made for the call. */
+export interface Prepared {
   readonly state: OrgState;
   readonly plan: Plan;
-  /** What the request names as the plan. */
   readonly token: string;
 }
 
 /**
  * Applies a plan in the transaction of a call.
  *
+ * @param planned the token of the plan that the request names.
  * @throws ServiceError ETAG_STALE when the org has another revision, FIELD_INVALID when the plan is another one, STATE_FORBIDS when it has
  *   obstacles. ConnectError of the method that refuses.
  */
@@ -30,12 +31,14 @@ export async function applyPlan(
   ofCaller: OfCaller,
   context: HandlerContext,
   { db, request, written }: WriteCall,
-  { state, plan, token }: GivenPlan,
+  prepared: Prepared,
+  planned: string,
 ): Promise<ApplyOrgResponse> {
+  const { state, plan } = prepared;
   const group = await beginGroup(db, { org: { by: "id", value: state.id } }, request.remainingMs());
   // Who may no longer apply is not told more.
   await request.author.confirm(db, group.org);
-  requirePlanned(group, state, plan, token);
+  requirePlanned(group, prepared, planned);
   joinWrites(context.values, { group, written });
   try {
     await applyChanges(ofCaller, context, formatPath(patterns.Org, `@${state.id}`), plan.changes);
@@ -46,11 +49,10 @@ export async function applyPlan(
   return create(ApplyOrgResponseSchema, { changeCount: plan.changes.length, revision: group.written.revision });
 }
 
-function requirePlanned({ org }: WriteGroup, state: OrgState, plan: Plan, token: string): void {
-  const isOfState = token.startsWith(`${state.revision}.`) && org.revision === state.revision;
+function requirePlanned({ org }: WriteGroup, { state, plan, token }: Prepared, planned: string): void {
+  const isOfState = planned.startsWith(`${state.revision}.`) && org.revision === state.revision;
   if (!isOfState) throw moved(state);
-  if (token !== tokenOf(state, plan))
-    throw invalidField("plan", "must be the plan of this file, with the same options", "plan");
+  if (planned !== token) throw invalidField("plan", "must be the plan of this file, with the same options", "plan");
   if (plan.obstacles.length === 0) return;
   throw new ServiceError("STATE_FORBIDS", plan.obstacles.join("; "), { metadata: { resource: `/orgs/${state.name}` } });
 }

@@ -63,10 +63,15 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
   const protects = options.prunes ? findProtected(state, options.authorId) : () => true;
   const others = state.resources.filter(({ path }) => !after.has(path));
   const removed = new Map(others.filter((each) => !protects(each)).map((each) => [each.path, each]));
-  for (const each of removed.values()) if (!isImpliedRemoval(each, removed)) changes.push(removalOf(each));
-  yield;
+  for (const each of removed.values()) {
+    if (!isImpliedRemoval(each, removed)) changes.push(removalOf(each));
+    if (isStepOver()) yield;
+  }
   const stays = (path: string): boolean => after.has(path) || (before.has(path) && !removed.has(path));
-  for (const resource of file.resources) requireReferences(resource, stays, violations);
+  for (const resource of file.resources) {
+    requireReferences(resource, stays, violations);
+    if (isStepOver()) yield;
+  }
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
   requireFew(changes, state);
   return {

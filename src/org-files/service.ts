@@ -11,10 +11,10 @@ import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
 import { patterns } from "../paths/patterns.ts";
 import { readWriteRequest } from "../standard-methods/method-handler.ts";
 import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
-import { applyPlan } from "./apply-plan.ts";
-import { type Plan, type PlannedChange, planChanges, tokenOf } from "./plan-changes.ts";
+import { type Prepared, applyPlan } from "./apply-plan.ts";
+import { type PlannedChange, planChanges, tokenOf } from "./plan-changes.ts";
 import { readFile } from "./read-file.ts";
-import { type OfCaller, type OrgState, readState } from "./read-state.ts";
+import { type OfCaller, readState } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
 interface OrgFilesDependencies extends WriteRunner {
@@ -32,25 +32,26 @@ const maxUnlisted = 100;
 export function createOrgFilesService(dependencies: OrgFilesDependencies): ServiceImpl<typeof OrgFilesService> {
   const { ofCaller } = dependencies;
 
-  const prepare = async (request: FileRequest, context: HandlerContext): Promise<{ state: OrgState; plan: Plan }> => {
+  const prepare = async (request: FileRequest, context: HandlerContext): Promise<Prepared> => {
     const [org] = targetOf(context, patterns.Org);
     const slices = slicesOf(context);
     const state = await readState(ofCaller, context, org);
     const file = await slices.run(readFile(request.orgFile ?? {}, state.name));
     const { prune, maxRemovalPercent = defaultRemovalPercent } = request;
     const options = { prunes: prune === Prune.ALL, maxRemovalPercent, authorId: callerOf(context).memberId };
-    return { state, plan: await slices.run(planChanges(state, file, options)) };
+    const plan = await slices.run(planChanges(state, file, options));
+    return { state, plan, token: tokenOf(state, plan) };
   };
 
   return {
     async exportOrg(_request, context) {
       const [org] = targetOf(context, patterns.Org);
       const state = await readState(ofCaller, context, org);
-      return { orgFile: writeFile(state), revision: state.revision };
+      return { orgFile: await slicesOf(context).run(writeFile(state)), revision: state.revision };
     },
 
     async planOrg(request, context) {
-      const { state, plan } = await prepare(request, context);
+      const { state, plan, token } = await prepare(request, context);
       const { changes, obstacles, unlisted } = plan;
       const pathOf = (path: string): string => (path === "" ? `/orgs/${state.name}` : `/orgs/${state.name}/${path}`);
       return {
@@ -63,7 +64,7 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
         unlistedCount: unlisted.length,
         unlistedPaths: unlisted.slice(0, maxUnlisted).map(pathOf),
         revision: state.revision,
-        plan: tokenOf(state, plan),
+        plan: token,
       };
     },
 
@@ -76,10 +77,9 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
         },
       );
       const write = readWriteRequest(OrgFilesService.method.applyOrg, request, context);
-      return runWrite(dependencies, write, (call) => {
-        const { state, plan } = prepared();
-        return applyPlan(ofCaller, context, call, { state, plan, token: request.plan });
-      });
+      return runWrite(dependencies, write, async (call) =>
+        applyPlan(ofCaller, context, call, prepared(), request.plan),
+      );
     },
   };
 }

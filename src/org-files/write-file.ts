@@ -2,13 +2,23 @@
 import { type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { type FileResource, type FileType, fileForms, nameFieldOf } from "./file-resources.ts";
+import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import type { OrgState } from "./read-state.ts";
 
-export function writeFile({ name, org, resources }: OrgState): JsonObject {
+/** Writes a file, in steps. */
+export function* writeFile({ name, org, resources }: OrgState): Steps<JsonObject> {
   const { name: _name, ...fields } = objectOf(toJson(OrgSchema, org, written));
+  const messages = new Map<string, JsonObject>();
+  const isStepOver = createStepCounter();
+  for (const { type, path, message } of resources) {
+    messages.set(path, objectOf(toJson(fileForms[type].schema, message, written)));
+    if (isStepOver()) yield;
+  }
   const below = Map.groupBy(resources, ({ type, path }) => `${type} ${parentOf(path)}`);
   const entries = (type: FileType, parent: string): JsonValue[] =>
-    (below.get(`${type} ${parent}`) ?? []).map((resource) => entryOf(resource, contentsOf(resource)));
+    (below.get(`${type} ${parent}`) ?? []).map((resource) =>
+      entryOf(resource, { ...messages.get(resource.path), ...contentsOf(resource) }),
+    );
   /** What is in a group or project, by its keys in the file. */
   const contentsOf = ({ type, path }: FileResource): JsonObject => {
     if (type === "group")
@@ -31,8 +41,7 @@ export function writeFile({ name, org, resources }: OrgState): JsonObject {
 const written = { useProtoFieldName: true } as const;
 
 /** Returns a resource as an entry: its name, if there is no more to say. */
-function entryOf({ type, path, message }: FileResource, contents: JsonObject): JsonValue {
-  const entry = { ...objectOf(toJson(fileForms[type].schema, message, written)), ...contents };
+function entryOf({ type, path }: FileResource, entry: JsonObject): JsonValue {
   const [key, ...others] = Object.keys(entry);
   return key === nameFieldOf(type) && others.length === 0 ? path.slice(path.lastIndexOf("/") + 1) : entry;
 }

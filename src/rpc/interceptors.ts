@@ -1,10 +1,11 @@
 // The steps of every call before its handler, for all protocols, in this order: authentication (at the gate, before the body is
 // read), parsing of the path, authorisation, and only then validation of the request (AIP-211). Callers without permission
 // learn nothing about their request.
-import type { Interceptor } from "@connectrpc/connect";
+import type { Interceptor, UnaryRequest } from "@connectrpc/connect";
 import type { Authorise, Authorised, Requirement } from "../access/evaluation/authorise.ts";
 import { setCall } from "../access/evaluation/call.ts";
 import type { ConfirmOf, Decision } from "../access/evaluation/confirm-author.ts";
+import type { Caller } from "../identity/caller.ts";
 import type { TypePermissions } from "../resources/type-permissions.ts";
 import { type PermissionsOfItem, authoriseItems } from "./authorisation/authorise-items.ts";
 import { authoriseParents, isOverParents } from "./authorisation/authorise-parents.ts";
@@ -12,14 +13,17 @@ import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import { unlimited } from "../access/evaluation/visibility.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
+import { joinedOf } from "../standard-methods/write/joined-write.ts";
 import { startValidation, validateMessage } from "../validation/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { readOrigin } from "./call-origin.ts";
 import { callerWithBody } from "./request-gate.ts";
+import type { MethodRules } from "./method-rules.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { NoteRefusal } from "./note-refusal.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { runSteps } from "../scheduling/steps.ts";
+import type { CallSlices } from "../scheduling/call-slices.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 import { mapError, onOneMessage, streamedMessageKey } from "./streamed-calls.ts";
 
@@ -55,7 +59,7 @@ export function createCallInterceptor(
     const caller = await callerWithBody(request.contextValues);
     const message = request.message as unknown as RequestFields;
     const { permission, typedPermission, createPermission, listVisibility, target, itemPatterns, anyPath } = rules;
-    const slices = timeSlices.ofCall({ orgId: caller.orgId, length: rules.length, signal: request.signal });
+    const slices = slicesFor(timeSlices, caller, rules, request);
     const decisions: Decision[] = [];
     const requiresAny = (permission ?? typedPermission) !== undefined;
     const ofItems =
@@ -109,6 +113,16 @@ export function createCallInterceptor(
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin, slices });
     return next(request);
   });
+}
+
+/** Returns the slices of a call. One that joins the write of another has the locks of that. */
+function slicesFor(
+  timeSlices: TimeSlices,
+  { orgId }: Caller,
+  { length }: MethodRules,
+  { contextValues, signal }: Pick<UnaryRequest, "contextValues" | "signal">,
+): CallSlices {
+  return joinedOf(contextValues) === undefined ? timeSlices.ofCall({ orgId, length, signal }) : timeSlices.ofHolders;
 }
 
 /** For methods without a path, for access questions, whose handlers act on no path, and for reads of the catalog, which is in no org. */

@@ -77,6 +77,8 @@ const plainFields = new Set([
   "revision",
   // Of the log of the org in the path.
   "from_revision",
+  // Of the org in the path. What a file refers to is there, too: test/org-files/hostile.test.ts.
+  "plan",
   // Sealed as page tokens are.
   "token",
   "type",

@@ -7,7 +7,8 @@ import { parse } from "yaml";
 import { type Company, openCompany } from "../access/callers.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
-import { protocols } from "../support/transports.ts";
+import { rounds } from "../support/rounds.ts";
+import { type Protocol, protocols } from "../support/transports.ts";
 import { type Files, all, filesOf } from "./files.ts";
 
 let server: SharedServer;
@@ -28,7 +29,7 @@ const acme = async (org: string): Promise<JsonObject> => ({
   org,
 });
 
-describe.each(protocols)("over %s", (protocol) => {
+describe.each(rounds<readonly Protocol[]>(["gRPC", "REST"], protocols))("over %s", (protocol) => {
   test("the example is planned, applied whole, and then there is nothing to do", async () => {
     const { org, key, name, api } = await openOrg();
     const files = filesOf(org.path, server.url, key, protocol);

@@ -191,6 +191,14 @@ describe("who may not make a change may not make it with a file", () => {
     const failure = await failureOf(theirs.apply(file));
     expect([failure.reason, failure.metadata["permission"]]).toEqual(["GRANT_EXCEEDS_OWN", "iam.members.delete"]);
     expect(await files.export()).toEqual(before);
+    // The refusal is in the log of refused calls once, with the method that refused.
+    const filter = `caller_path = "${path}/members/sly"`;
+    await expect
+      .poll(async () => {
+        const { accessEvents } = await company.api.accessEvents.listAccessEvents({ parentPath: path, filter });
+        return accessEvents.map(({ method, reason, count }) => [method, reason, count]);
+      })
+      .toEqual([["iam.v1alpha.RolesService/BatchCreateRoles", "GRANT_EXCEEDS_OWN", 1]]);
   });
 
   test("the last owner stays one", async () => {
