@@ -1,6 +1,8 @@
 // Compares a snapshot that is read in chunks with the tables. The large tables have more rows than one chunk.
+import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
+import type { LogEntry } from "../../src/access/engine/loading/apply-entry.ts";
 import { loadRows } from "../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { subjectNumber } from "../../src/access/engine/tables/subject.ts";
@@ -206,4 +208,57 @@ test("a snapshot that is held is advanced when it is released", async () => {
   expect(await advancing).toBe(true);
   expect(snapshot.revision).not.toBe(revision);
   expect(snapshot.projects.findById(project.id)).not.toBe(0);
+});
+
+test("a snapshot is advanced over large revisions by pages, without what it does not read of them", async () => {
+  const opened = await openTestDatabase();
+  const org = await insertOrg(opened, { members: 1, groups: 1 });
+  await createPartitions(opened.writes);
+  /** Names of statements, and how long the rows before and after are that they have read. */
+  let read: [string, number][] = [];
+  const database: Database = {
+    ...opened,
+    async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
+      const rows = await opened.readPrepared<Row & Partial<LogEntry>>(name, text, values);
+      read.push([name, JSON.stringify(rows.map(({ before, after }) => [before, after])).length]);
+      return rows;
+    },
+  };
+  const labels = Object.fromEntries(Array.from({ length: 64 }, (_, n) => [`k${n}`.padEnd(60, "x"), "v".repeat(63)]));
+  const record = (type: "Member" | "Project" | "Resource", count: number): Promise<string[]> =>
+    write(opened, { id: org }, async ({ record: add }) => {
+      const ids = Array.from({ length: count }, () => randomUUID());
+      for (const id of ids) {
+        const row = { id, name: id, state: "ACTIVE", delete_time: null, labels, description: "d".repeat(1_000) };
+        add({ type, id, path: "/", containerId: id, before: row, after: row });
+      }
+      return Promise.resolve(ids);
+    });
+  const last = (ids: readonly string[]): string => required(ids.at(-1));
+
+  // The log has the revision of the snapshot.
+  await record("Resource", 1);
+  const snapshot = await readAll(opened, org);
+  await record("Resource", 100);
+  const member = last(await record("Member", 100));
+  expect(await advanceSnapshot(database, snapshot)).toBe(true);
+  expect(snapshot.members.findById(member)).not.toBe(0);
+  expect(read).toEqual([["read_changes", expect.toSatisfy((bytes: number) => bytes < 50_000)]]);
+
+  read = [];
+  const projects: string[] = [];
+  for (const count of [100, 100, 100, 300]) projects.push(last(await record("Project", count)));
+  expect(await advanceSnapshot(database, snapshot)).toBe(true);
+  const head = await sql<{ revision: string }>`select revision from orgs where id = ${org}`.execute(opened.reads);
+  expect(snapshot.revision).toBe(head.rows[0]?.revision);
+  for (const id of projects) expect(snapshot.labels.of(id)).toEqual(labels);
+  // The last revision does not fit on a page.
+  expect(read.map(([name]) => name)).toEqual([
+    "read_changes",
+    "read_changes",
+    "read_changes",
+    "read_long_revision",
+    "read_changes",
+  ]);
+  for (const [name, bytes] of read) if (name === "read_changes") expect(bytes).toBeLessThan(2_200_000);
 });

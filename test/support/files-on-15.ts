@@ -20,6 +20,7 @@ export const filesOn15: readonly string[] = [
   "test/access/conditional-batches.test.ts",
   "test/access/escalation-guard.test.ts",
   "test/access/limited-grants.test.ts",
+  "test/access/read-snapshot.test.ts",
   "test/access/snapshot-files.test.ts",
   "test/access/wildcard-suspensions.test.ts",
   "test/api/access-checks-contents.test.ts",

@@ -3,7 +3,7 @@ import type { Committed } from "../../database/commits.ts";
 import { numberOf } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { isInThePast } from "../../database/partitions.ts";
-import { type LogEntry, applyEntry } from "../engine/loading/apply-entry.ts";
+import { type LogEntry, appliedTypes, applyEntry } from "../engine/loading/apply-entry.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { toLogEntry } from "./to-log-entry.ts";
 
@@ -12,14 +12,19 @@ interface AdvanceOptions {
   readonly maxEntries?: number;
 }
 
-/** The maximum number of entries that one statement reads: more than any single revision has. */
-const maxLines = 10_000;
+/** How many entries a page has, and how many bytes of their rows. */
+const page = { lines: 1_000, bytes: 2_097_152 };
+
+/** More entries than any revision has. */
+const mostLines = 10_000;
 
 /** How long entries are applied before other work on the event loop runs, in milliseconds. */
 const turnMs = 4;
 
 interface Line extends LogEntry {
   readonly revision: string;
+  /** Whether it does not fit on the page, and has no rows. */
+  readonly is_left_out: boolean;
 }
 
 /**
@@ -36,17 +41,12 @@ export async function advanceSnapshot(
   let endOfTurn = performance.now() + turnMs;
   let entries = 0;
   for (;;) {
-    const [start, ...lines] = await readLines(database, snapshot);
-    if (start?.revision !== snapshot.revision) return false;
+    const read = await readRevisions(database, snapshot);
+    if (read === undefined) return false;
+    const { lines, isAll } = read;
     entries += lines.length;
     if (entries > maxEntries) return false;
-    // The last revision on a full page may continue on the next page.
-    const isWhole = lines.length < maxLines;
-    const unfinished = isWhole ? undefined : lines.at(-1)?.revision;
-    const revisions = Map.groupBy(
-      lines.filter(({ revision }) => revision !== unfinished),
-      ({ revision }) => revision,
-    );
+    const revisions = Map.groupBy(lines, ({ revision }) => revision);
     for (const [revision, changes] of revisions) {
       // Yields only between revisions, because the snapshot must not be read within one.
       if (performance.now() > endOfTurn) {
@@ -61,7 +61,7 @@ export async function advanceSnapshot(
       // Waits for reads in steps.
       if (applied !== undefined) await applied;
     }
-    if (isWhole) return true;
+    if (isAll) return true;
     if (revisions.size === 0) return false;
   }
 }
@@ -87,13 +87,59 @@ export function followCommit(snapshot: OrgSnapshot, { before, entries }: Committ
 /** Older partitions of the log are not searched: a snapshot that has not moved for that long is rebuilt. Nor are those of later months. */
 const maxAge = "1 month";
 
-const linesAfter = `
-  select revision, time, resource_type, resource_id, before, after from changes
-  where org_id = $1 and revision >= $2 and (revision > $2 or position = 0) and time > now() - interval '${maxAge}'
-    and ${isInThePast}
-  order by revision, position limit ${maxLines + 1}`;
+const isAfterStart = `revision >= $2 and (revision > $2 or position = 0) and time > now() - interval '${maxAge}'`;
 
-async function readLines(database: Database, { org, revision }: OrgSnapshot): Promise<Line[]> {
-  const lines = await database.readPrepared<Line>("read_changes", linesAfter, [org.id, revision]);
-  return lines.map(toLogEntry);
+const typesWith = (read: string): string =>
+  Object.entries(appliedTypes)
+    .flatMap(([type, also]) => (also === read ? [`'${type}'`] : []))
+    .join(", ");
+
+/** Selects entries, with what snapshots read of their rows. A member may have 64 long labels, which they do not read. */
+const select = `
+  select revision, position, time, resource_type, resource_id,
+    case when revision > $2 and resource_type in (${typesWith("before")}) then before - ${unread(["labels"])} end as before,
+    case when revision = $2 then null
+      when resource_type in (${typesWith("labels")}) then after - ${unread([])}
+      when resource_type in (${typesWith("before")}, ${typesWith("")}) then after - ${unread(["labels"])}
+    end as after
+  from changes where org_id = $1 and ${isInThePast} and`;
+
+const linesAfter = `
+  select revision, time, resource_type, resource_id, is_left_out,
+    case when not is_left_out then before end as before, case when not is_left_out then after end as after
+  from (
+    select found.*, coalesce(sum(coalesce(octet_length(before::text), 0) + coalesce(octet_length(after::text), 0))
+      over (order by revision, position rows between unbounded preceding and 1 preceding), 0) >= ${page.bytes} as is_left_out
+    from (${select} ${isAfterStart} order by revision, position limit ${page.lines + 1}) as found
+  ) as page order by revision, position`;
+
+const linesOfLong = `
+  select revision, time, resource_type, resource_id, before, after, false as is_left_out
+  from (${select} ${isAfterStart} and revision <= $3 order by revision, position limit ${mostLines + 1}) as found
+  order by revision, position`;
+
+/** Returns the names of columns of jsonb. */
+function unread(more: readonly string[]): string {
+  return `array['display_name', 'description'${more.map((name) => `, '${name}'`).join("")}]`;
+}
+
+/**
+ * Reads the revisions that follow that of a snapshot: as many as fit on a page, or one that is larger. Returns undefined if the log does not
+ * have that of the snapshot.
+ */
+async function readRevisions(
+  database: Database,
+  { org, revision }: OrgSnapshot,
+): Promise<{ readonly lines: readonly Line[]; readonly isAll: boolean } | undefined> {
+  const [start, ...found] = await database.readPrepared<Line>("read_changes", linesAfter, [org.id, revision]);
+  if (start?.revision !== revision) return undefined;
+  const leftOut = found.findIndex((line) => line.is_left_out);
+  const isAll = leftOut === -1 && found.length < page.lines;
+  // The revision of the last one may continue on the next page.
+  const unfinished = isAll ? undefined : found.at(leftOut)?.revision;
+  const lines = found.filter((line) => line.revision !== unfinished && !line.is_left_out);
+  if (isAll || lines.length > 0) return { lines: lines.map(toLogEntry), isAll };
+  const values = [org.id, revision, unfinished];
+  const [, ...long] = await database.readPrepared<Line>("read_long_revision", linesOfLong, values);
+  return { lines: long.map(toLogEntry), isAll: false };
 }

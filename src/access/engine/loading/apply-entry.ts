@@ -23,6 +23,29 @@ export interface LogEntry {
   readonly after: object | null;
 }
 
+/**
+ * The types of resources whose entries are applied, and what of them is read besides the row after: labels, or the row before. What is not read
+ * can be large, so a statement that reads the log for a snapshot leaves it out, with the names to display and descriptions of all.
+ */
+export const appliedTypes = {
+  Org: "labels",
+  Member: "",
+  Project: "labels",
+  Group: "",
+  Role: "",
+  ApiKey: "before",
+  Client: "before",
+  Session: "before",
+  Token: "before",
+  RoleBinding: "",
+  GroupMember: "before",
+  Subgroup: "before",
+} as const satisfies Readonly<Record<string, "" | "before" | "labels">>;
+
+type AppliedType = keyof typeof appliedTypes;
+
+const isApplied = (type: string): type is AppliedType => Object.hasOwn(appliedTypes, type);
+
 /** How many references to purged resources are removed with each change. This takes well under a millisecond. */
 const usualSweep = 1000;
 
@@ -37,7 +60,9 @@ export function applyEntry(snapshot: OrgSnapshot, change: LogEntry, sweepLimit =
 }
 
 function applyLine(snapshot: OrgSnapshot, change: LogEntry): void {
-  switch (change.resource_type) {
+  const { resource_type: type } = change;
+  if (!isApplied(type)) return;
+  switch (type) {
     case "Org":
       if (change.after !== null) snapshot.putOrg(change.after as OrgRow);
       return;
@@ -67,12 +92,12 @@ function applyLine(snapshot: OrgSnapshot, change: LogEntry): void {
     case "Client":
     case "Session":
     case "Token":
-      endTokensOf(snapshot, change, change.resource_type);
+      endTokensOf(snapshot, change, type);
       return;
     case "RoleBinding":
     case "GroupMember":
     case "Subgroup":
-      moveReference(snapshot, change.resource_type, change.resource_id, change.before, change.after);
+      moveReference(snapshot, type, change.resource_id, change.before, change.after);
   }
 }
 
