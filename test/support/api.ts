@@ -78,8 +78,8 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
 
 let serial = 0;
 
-/** Returns a name that is unique in this process. */
+/** Returns a name that is unique in this process, and not the start of another one. */
 export function uniqueName(start: string): string {
   serial++;
-  return `${start}p${process.pid}n${serial}`;
+  return `${start}p${process.pid}n${serial}e`;
 }
