@@ -85,6 +85,25 @@ const projectGrantsRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "ProjectGrantsScreen"),
 });
 
+const rolesRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/roles",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/roles/roles-screen.tsx"), "RolesScreen"),
+});
+
+const roleRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/roles/$role",
+  component: lazyRouteComponent(() => import("../screens/roles/role-screen.tsx"), "RoleScreen"),
+});
+
+const predefinedRoleRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/roles/$role",
+  component: lazyRouteComponent(() => import("../screens/roles/role-screen.tsx"), "PredefinedRoleScreen"),
+});
+
 const groupsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/groups",
@@ -118,6 +137,7 @@ export const createConsoleRouter = (context: RouterContext) =>
     routeTree: rootRoute.addChildren([
       homeRoute,
       meRoute,
+      predefinedRoleRoute,
       orgRoute.addChildren([
         overviewRoute,
         membersRoute,
@@ -128,6 +148,8 @@ export const createConsoleRouter = (context: RouterContext) =>
         projectRoute,
         orgGrantsRoute,
         projectGrantsRoute,
+        rolesRoute,
+        roleRoute,
         changesRoute,
         whyRoute,
       ]),

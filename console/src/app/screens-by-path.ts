@@ -1,8 +1,9 @@
 /** The forms of the paths that have a screen: of resources, and of collections. */
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|changes)$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects)\/[^/]+$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|changes)$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roles)\/[^/]+$/,
+  /^\/roles\/[^/]+$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
 ];
 
