@@ -1,7 +1,5 @@
 /** The permissions on the resources of one collection, such as `iam.members`. */
 export interface PermissionGroup {
-  /** The service, such as `iam`. */
-  readonly area: string;
   /** Such as `iam.members`. */
   readonly collection: string;
   /** In full, such as `iam.members.get`. */
@@ -13,7 +11,6 @@ export function groupPermissions(permissions: Iterable<string>): readonly Permis
   const names = [...permissions].filter((name) => !isWildcard(name)).toSorted();
   const groups = Map.groupBy(names, (name) => name.slice(0, name.lastIndexOf(".")));
   return [...groups].map(([collection, own]) => ({
-    area: collection.slice(0, collection.indexOf(".")),
     collection,
     permissions: own,
   }));
