@@ -29,6 +29,9 @@ export function OrgFrame() {
         <Link to="/orgs/$org/roleBindings" params={params} activeOptions={{ includeSearch: false }}>
           {nav.grants}
         </Link>
+        <Link to="/orgs/$org/roles" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.roles}
+        </Link>
         <Link to="/orgs/$org/changes" params={params} activeOptions={{ includeSearch: false }}>
           {nav.changes}
         </Link>

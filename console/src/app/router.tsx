@@ -85,6 +85,25 @@ const projectGrantsRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "ProjectGrantsScreen"),
 });
 
+const rolesRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/roles",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/roles/roles-screen.tsx"), "RolesScreen"),
+});
+
+const roleRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/roles/$role",
+  component: lazyRouteComponent(() => import("../screens/roles/role-screen.tsx"), "RoleScreen"),
+});
+
+const predefinedRoleRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/roles/$role",
+  component: lazyRouteComponent(() => import("../screens/roles/role-screen.tsx"), "PredefinedRoleScreen"),
+});
+
 const groupsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/groups",
@@ -148,6 +167,7 @@ export const createConsoleRouter = (context: RouterContext) =>
     routeTree: rootRoute.addChildren([
       homeRoute,
       meRoute,
+      predefinedRoleRoute,
       orgRoute.addChildren([
         overviewRoute,
         membersRoute,
@@ -158,6 +178,8 @@ export const createConsoleRouter = (context: RouterContext) =>
         projectRoute,
         orgGrantsRoute,
         projectGrantsRoute,
+        rolesRoute,
+        roleRoute,
         changesRoute,
         whyRoute,
         webhooksRoute,

@@ -1,8 +1,9 @@
 /** The forms of the paths that have a screen: of resources, and of collections. */
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|changes|webhooks|eventStreams)$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|webhooks|eventStreams)\/[^/]+$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|changes|webhooks|eventStreams)$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams)\/[^/]+$/,
+  /^\/roles\/[^/]+$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
 ];
 

@@ -20,7 +20,9 @@ export function readProblem(error: unknown): Problem {
   for (const { field, description } of violations) {
     const [, index, inner] = /^requests\[(\d+)\]\.(?:\w+\.)?(.*)$/.exec(field) ?? [];
     if (index !== undefined) fields["requests"] ??= `${texts.line(Number(index) + 1)}: ${inner}: ${description}`;
-    for (const name of [field, field.slice(field.indexOf(".") + 1)]) fields[name] ??= description;
+    const own = field.slice(field.indexOf(".") + 1);
+    // A form has one field for a list, and the sentences of the service about its items name them.
+    for (const name of [field, own, own.replace(/\[\d+\]$/, "")]) fields[name] ??= description;
   }
   return { message: failure.rawMessage, fields };
 }

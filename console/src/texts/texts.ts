@@ -2,6 +2,7 @@
 
 import { accessTexts } from "./access-texts.ts";
 import { counted } from "./counted.ts";
+import { peopleTexts } from "./people-texts.ts";
 
 export const texts = {
   product: "Tenantry",
@@ -30,6 +31,7 @@ export const texts = {
     groups: "Groups",
     projects: "Projects",
     grants: "Roles granted",
+    roles: "Roles",
     changes: "Changes",
     webhooks: "Webhooks",
     eventStreams: "Event streams",
@@ -228,4 +230,5 @@ export const texts = {
     why: "Who may do what here?",
   },
   ...accessTexts,
+  ...peopleTexts,
 };

@@ -63,7 +63,7 @@ function Bindings({ rows, permissions }: BindingsProps) {
         </>
       ),
     },
-    { title: texts.columns.role, cell: ({ rolePath }) => <bdi title={rolePath}>{nameOf(rolePath)}</bdi> },
+    { title: texts.columns.role, cell: ({ rolePath }) => <PathLink path={rolePath} name={nameOf(rolePath)} /> },
     {
       title: texts.columns.condition,
       wide: true,

@@ -59,7 +59,7 @@ function Roles({ rows, member }: { readonly rows: readonly RoleBinding[]; readon
     rows.flatMap(({ path, rolePath, subjectPath }) => [rolePath, subjectPath, parentOf(path)]),
   );
   const columns: readonly Column<RoleBinding>[] = [
-    { title: texts.columns.role, cell: ({ rolePath }) => <bdi title={rolePath}>{nameOf(rolePath)}</bdi> },
+    { title: texts.columns.role, cell: ({ rolePath }) => <PathLink path={rolePath} name={nameOf(rolePath)} /> },
     { title: texts.columns.on, cell: ({ path }) => <PathLink path={parentOf(path)} name={nameOf(parentOf(path))} /> },
     {
       title: texts.columns.from,

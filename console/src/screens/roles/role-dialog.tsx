@@ -1,0 +1,87 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { type Role, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts";
+import { texts } from "../../texts/texts.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { Loading } from "../../ui/notes.tsx";
+import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { PermissionChooser } from "./permission-chooser.tsx";
+import { useKnownPermissions } from "./use-known-permissions.ts";
+
+interface CreateRoleDialogProps {
+  /** Such as `/orgs/acme`. */
+  readonly org: string;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+const fields = [...namedFields, "permissions"];
+
+const permissionsIn = (form: FormData): string[] =>
+  form.getAll("permissions").filter((value) => typeof value === "string");
+
+export function CreateRoleDialog({ org, open, onClose }: CreateRoleDialogProps) {
+  const create = useMutation(RolesService.method.createRole);
+  return (
+    <FormDialog
+      title={texts.roles.create}
+      submit={texts.create}
+      fields={fields}
+      open={open}
+      onClose={onClose}
+      onSubmit={(form) =>
+        create.mutateAsync({ parentPath: org, role: { ...readNamed(form), permissions: permissionsIn(form) } })
+      }
+    >
+      <NamedFields />
+      <Permissions org={org} before={[]} />
+    </FormDialog>
+  );
+}
+
+interface ChangeRoleDialogProps {
+  readonly org: string;
+  /** The role as it was when somebody asked to change it; undefined while nobody does. */
+  readonly role: Role | undefined;
+  readonly onClose: () => void;
+}
+
+/** Changes a role, after it has shown who gains and who loses what. */
+export function ChangeRoleDialog({ org, role, onClose }: ChangeRoleDialogProps) {
+  const update = useMutation(RolesService.method.updateRole);
+  const send = async (form: FormData, validateOnly: boolean): Promise<Role> =>
+    update.mutateAsync({
+      path: role?.path ?? "",
+      role: {
+        displayName: valueOf(form, "display_name"),
+        description: valueOf(form, "description"),
+        permissions: permissionsIn(form),
+        etag: role?.etag ?? "",
+      },
+      updateMask: { paths: ["display_name", "description", "permissions"] },
+      validateOnly,
+    });
+  return (
+    <FormDialog
+      title={texts.roles.editTitle}
+      submit={texts.roles.save}
+      fields={fields}
+      open={role !== undefined}
+      onClose={onClose}
+      onPreview={async (form) => (await send(form, true)).accessPreview}
+      onSubmit={(form) => send(form, false)}
+    >
+      <TextField name="display_name" label={texts.fields.displayName} defaultValue={role?.displayName ?? ""} />
+      <TextAreaField name="description" label={texts.fields.description} defaultValue={role?.description ?? ""} />
+      <Permissions org={org} before={role?.permissions ?? []} />
+    </FormDialog>
+  );
+}
+
+function Permissions({ org, before }: { readonly org: string; readonly before: readonly string[] }) {
+  const known = useKnownPermissions(org);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(before));
+  if (known === undefined) return <Loading />;
+  return <PermissionChooser known={known} chosen={chosen} onChoose={setChosen} />;
+}

@@ -1,0 +1,93 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Role, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
+import { texts } from "../../texts/texts.ts";
+import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Answered } from "../../ui/notes.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { PermissionList } from "./permission-list.tsx";
+import { ChangeRoleDialog } from "./role-dialog.tsx";
+import { RoleHolders } from "./role-holders.tsx";
+
+/** A role of an org: what is in it, and who is granted it. */
+export function RoleScreen() {
+  const { org: orgName, role: name } = useParams({ from: "/orgs/$org/roles/$role" });
+  const org = `/orgs/${orgName}`;
+  const path = `${org}/roles/${name}`;
+  const role = useQuery(RolesService.method.getRole, { path });
+  return (
+    <Answered of={role}>
+      {(data) => (
+        <Page
+          kind={texts.kinds.role}
+          title={data.displayName || data.name}
+          intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
+          actions={<RoleActions org={org} role={data} />}
+        >
+          <Section title={texts.roles.permissions}>
+            <PermissionList permissions={data.permissions} />
+          </Section>
+          <Section title={texts.roles.holders}>
+            <RoleHolders org={org} role={data.path} />
+          </Section>
+        </Page>
+      )}
+    </Answered>
+  );
+}
+
+function RoleActions({ org, role }: { readonly org: string; readonly role: Role }) {
+  const permissions = usePermissions(role.path, ["iam.roles.update", "iam.roles.delete"]);
+  const navigate = useNavigate();
+  const [changing, setChanging] = useState<Role>();
+  const [deleting, setDeleting] = useState<Role>();
+  const remove = useMutation(RolesService.method.deleteRole);
+  const etag = deleting?.etag ?? "";
+  return (
+    <>
+      <GuardedButton permissions={permissions} permission="iam.roles.update" onClick={() => setChanging(role)}>
+        {texts.roles.edit}
+      </GuardedButton>
+      <GuardedButton
+        kind="danger"
+        permissions={permissions}
+        permission="iam.roles.delete"
+        onClick={() => setDeleting(role)}
+      >
+        {texts.delete}
+      </GuardedButton>
+      <ChangeRoleDialog org={org} role={changing} onClose={() => setChanging(undefined)} />
+      <RemovalDialog
+        words={texts.delete}
+        intro={texts.roles.deleteIntro}
+        removed={deleting}
+        onClose={() => setDeleting(undefined)}
+        onPreview={async (path) => (await remove.mutateAsync({ path, etag, validateOnly: true })).accessPreview}
+        onRemove={async (path) => {
+          await remove.mutateAsync({ path, etag });
+          await navigate({ to: `${org}/roles` });
+        }}
+      />
+    </>
+  );
+}
+
+/** A predefined role, which is the same in every org. */
+export function PredefinedRoleScreen() {
+  const { role: name } = useParams({ from: "/roles/$role" });
+  const role = useQuery(RolesService.method.getRole, { path: `/roles/${name}` });
+  return (
+    <Answered of={role}>
+      {(data) => (
+        <Page kind={texts.roles.kindPredefined} title={data.displayName || data.name} intro={data.description}>
+          <Section title={texts.roles.permissions}>
+            <PermissionList permissions={data.permissions} />
+          </Section>
+        </Page>
+      )}
+    </Answered>
+  );
+}
