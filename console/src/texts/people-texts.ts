@@ -22,6 +22,7 @@ export const peopleTexts = {
     noHolders: "Nobody is granted this role.",
     noHoldersHint: "Grant it on the organisation, or on one of its projects.",
     someHolders: "There are more than this screen reads.",
+    holdersHidden: "You may not see who is granted it.",
     wildcards: {
       "*": "Every permission",
       "*.*.*": "Every permission of other services",

@@ -1,6 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type RoleBinding, RoleBindingsService } from "../../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { parentOf } from "../../calls/paths.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -17,10 +18,12 @@ interface RoleHoldersProps {
 export function RoleHolders({ org, role }: RoleHoldersProps) {
   const filter = `role_path = ${JSON.stringify(role)}`;
   const request = { filter, pageSize: 1_000 };
-  const options = { retry: false };
+  const mayList = usePermissions(org, ["iam.roleBindings.list"]).may("iam.roleBindings.list");
+  const options = { retry: false, enabled: mayList === true };
   const method = RoleBindingsService.method.listRoleBindings;
   const onOrg = useQuery(method, { ...request, parentPath: org }, options);
   const onProjects = useQuery(method, { ...request, parentPath: `${org}/projects/-` }, options);
+  if (mayList === false) return <p className="quiet-text">{texts.roles.holdersHidden}</p>;
   return (
     <Answered of={onOrg}>
       {(first) => (
