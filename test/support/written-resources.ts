@@ -128,6 +128,7 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
       member_org_id: "gen_random_uuid()",
       member_id: "gen_random_uuid()",
       cursor_time: "now()",
+      noted_time: "now()",
       cursor_revision: "gen_random_uuid()",
       cursor_position: "0",
       attempts: "0",
