@@ -65,6 +65,8 @@ describe("signing in", () => {
 
   test("keeps an access token in no storage of the browser", async () => {
     const { page } = await place.signIn(wile);
+    // The page before has an answer of its own.
+    await page.getByRole("heading", { name: "wile" }).waitFor();
     const sold = page.waitForResponse((response) => response.url().endsWith("/console/session"));
     await page.goto(`${place.url}/console${acme}`);
     const { access_token: token } = (await (await sold).json()) as { access_token: string };

@@ -50,8 +50,8 @@ test("a copy loses what goes with a removed resource, and keeps what only names 
   const robot = await company.join("robot");
   const { apiKeys } = owner;
   const old = await apiKeys.createApiKey({ parentPath: robot.path, apiKey: { name: "old" } });
-  const successor = await apiKeys.rotateApiKey({ path: old.path, name: "new", overlap: { seconds: 1n } });
   const { watch, copy } = await openCopy();
+  const successor = await apiKeys.rotateApiKey({ path: old.path, name: "new", overlap: { seconds: 1n } });
 
   const { path } = await owner.members.deleteMember({ path: maker.path });
   await owner.members.purgeMember({ path });

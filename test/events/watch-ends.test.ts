@@ -106,7 +106,7 @@ describe.each([
 test("a stream ends when its API key expires, and when a role binding does", async () => {
   const [{ url }] = place.servers;
   const member = await createTokenMember(place.api, org, "owner");
-  const expireTime = timestampFromMs(Date.now() + 5_000);
+  const expireTime = timestampFromMs(Date.now() + 15_000);
   const key = await place.api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "short", expireTime } });
   const byKey = watchLog(createApi("gRPC", url, key.secret), { parentPath: org });
   await byKey.until(isSynced);
@@ -115,7 +115,7 @@ test("a stream ends when its API key expires, and when a role binding does", asy
   const roleBinding = { name: uniqueName("short"), rolePath: "/roles/owner", subjectPath: other.path };
   await place.api.roleBindings.createRoleBinding({
     parentPath: org,
-    roleBinding: { ...roleBinding, expireTime: timestampFromMs(Date.now() + 5_000) },
+    roleBinding: { ...roleBinding, expireTime: timestampFromMs(Date.now() + 15_000) },
   });
   const byRole = watchLog(createApi("gRPC", url, other.key), { parentPath: org });
   await byRole.until(isSynced);

@@ -1,5 +1,5 @@
 // A server that delivers to receivers on this machine, with an org, its owner, and the database.
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Webhook, Webhook_Format, Webhook_Signature } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { type Caller, type Company, openCompany } from "../../access/callers.ts";
 import { uniqueName } from "../../support/api.ts";
@@ -73,8 +73,10 @@ export async function openWebhookPlace(): Promise<WebhookPlace> {
     passWait,
 
     async passDays(webhook, days) {
-      const since = "failing_since - make_interval(days => $2)";
-      await sql.query(`update webhooks set failing_since = ${since} where id = $1`, [webhook.id, days]);
+      // A try that is under way would record since when it has failed as it was before.
+      const shift = `update webhooks set failing_since = failing_since - make_interval(days => $2)
+        where id = $1 and failing_since is not null and lease_end <= now() returning id`;
+      await expect.poll(() => sql.query(shift, [webhook.id, days])).toHaveLength(1);
       await passWait(webhook);
     },
 
