@@ -6,6 +6,7 @@ import type { EventStream, EventStream_SubjectFormat } from "../../../gen/iam/v1
 import { type Caller, type Company, openCompany } from "../../access/callers.ts";
 import { uniqueName } from "../../support/api.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
+import { stopRetries } from "../deliveries/no-retries.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 import { type Answer, type Received, webhookNetworks } from "../webhooks/receiver.ts";
 
@@ -63,6 +64,7 @@ export async function openSignalPlace(settings: Partial<Config> = {}): Promise<S
   const company = await openCompany("gRPC", server);
   const owner = await company.joinAs("owner");
   const sql = await openSqlClient(server.databaseUrl);
+  await stopRetries(sql, "event_streams");
   const configuration = await readConfiguration(server.url);
   // The issuer of a server of tests is where it says, and not where it listens.
   const keys = createRemoteJWKSet(new URL(new URL(configuration.jwks_uri).pathname, server.url));

@@ -5,6 +5,7 @@ import { type Caller, type Company, openCompany } from "../../access/callers.ts"
 import { uniqueName } from "../../support/api.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
+import { stopRetries } from "../deliveries/no-retries.ts";
 import { type Received, type Receiver, webhookNetworks } from "./receiver.ts";
 
 export interface WebhookPlace {
@@ -38,6 +39,7 @@ export async function openWebhookPlace(): Promise<WebhookPlace> {
   const company = await openCompany("gRPC", server);
   const owner = await company.joinAs("owner");
   const sql = await openSqlClient(server.databaseUrl);
+  await stopRetries(sql, "webhooks");
   const parentPath = company.org.path;
 
   // The server looks again when it has written something, or after some seconds.
