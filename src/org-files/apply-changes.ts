@@ -24,6 +24,8 @@ export async function applyChanges(
   changes: readonly PlannedChange[],
 ): Promise<void> {
   for (const batch of batchesOf(changes)) {
+    // The org is locked: nobody waits for what the caller no longer does.
+    context.signal.throwIfAborted();
     try {
       await applyBatch(ofCaller, context, orgPath, batch);
     } catch (error) {

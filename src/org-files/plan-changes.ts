@@ -70,6 +70,7 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
   const stays = (path: string): boolean => after.has(path) || (before.has(path) && !removed.has(path));
   for (const resource of file.resources) {
     requireReferences(resource, stays, violations);
+    if (violations.length >= maxViolations) break;
     if (isStepOver()) yield;
   }
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));

@@ -12,6 +12,9 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** How many unknown keys of an object are told one by one. */
+const maxUnknownKeys = 20;
+
 /** Returns an object without its nulls, which are keys without a value in YAML. */
 export function readObject(
   value: JsonValue,
@@ -23,7 +26,13 @@ export function readObject(
     fail(place, `must be an object, got ${describe(value)}`);
     return undefined;
   }
-  const known = Object.entries(value).filter(([key, field]) => {
+  const entries = Object.entries(value);
+  // Each unknown one is compared with those that there are.
+  if (entries.length > keys.length + maxUnknownKeys) {
+    fail(place, `has ${entries.length} keys. The keys are ${keys.join(", ")}`);
+    return undefined;
+  }
+  const known = entries.filter(([key, field]) => {
     if (keys.includes(key)) return field !== null;
     const [meant] = nearestNames(key, keys);
     fail(

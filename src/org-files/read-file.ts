@@ -7,6 +7,7 @@ import { maxViolations, validateMessage } from "../validation/validate-message.t
 import { type FileResource, type FileType, fileFieldsOf, fileForms, inOrder, toFileMessage } from "./file-resources.ts";
 import { type Fail, explainJson, quote, readMessage, readObject } from "./read-entry.ts";
 import { type FileReader, sectionKeys, sections } from "./read-sections.ts";
+import { maxResources, tooManyResources } from "./resource-limit.ts";
 import { nameKey } from "./names/name-key.ts";
 
 /** A resource of a file, and where it is in it: `org_file.groups[3]`. */
@@ -24,7 +25,7 @@ export interface OrgFile {
  * Reads a file, in steps.
  *
  * @param name of the org, which the file must have as well.
- * @throws ServiceError FIELD_INVALID with the problems and their places, at most a hundred.
+ * @throws ServiceError FIELD_INVALID with the problems and their places, at most a hundred. LIMIT_EXCEEDED for too many resources.
  */
 export function* readFile(file: JsonObject, name: string): Steps<OrgFile> {
   const violations: FieldViolation[] = [];
@@ -48,11 +49,16 @@ export function* readFile(file: JsonObject, name: string): Steps<OrgFile> {
   };
   const ofOrg = fileFieldsOf(OrgSchema).map((field) => field.name);
   const keys = ["org", ...ofOrg.filter((key) => key !== "name"), ...sectionKeys];
-  const all = readObject(file, "org_file", keys, fail) ?? {};
+  const all = readObject(file, "org_file", keys, fail);
+  if (all === undefined) throw invalidFields(violations);
   const org = readOrg(all, name, fail);
   const isStepOver = createStepCounter();
   for (const read of sections) {
-    for (const _ of read(reader, all)) if (isStepOver()) yield;
+    for (const _ of read(reader, all)) {
+      if (violations.length >= maxViolations) throw invalidFields(violations);
+      if (found.size > maxResources) throw tooManyResources(`/orgs/${name}`, "the file");
+      if (isStepOver()) yield;
+    }
   }
   if (violations.length > 0) throw invalidFields(violations);
   return { org, resources: inOrder([...found.values()]) };

@@ -22,7 +22,7 @@ export interface FileReader {
   readonly add: (type: FileType, path: string, fields: JsonObject, place: string) => void;
 }
 
-/** Reads a part of a file, and yields after each entry. */
+/** Reads a part of a file, and yields at each entry, also at one that is wrong. */
 type ReadSection = (reader: FileReader, file: JsonObject) => Generator<void, void, void>;
 
 function* entriesOf(
@@ -77,6 +77,7 @@ function* readRoles(reader: FileReader, file: JsonObject): Generator<void, void,
 function* readGroups(reader: FileReader, file: JsonObject): Generator<void, void, void> {
   const contents = ["members", "maintainers", "subgroups", "parent"];
   for (const [value, place] of entriesOf(reader, file, "groups")) {
+    yield;
     const entry = readEntry("group", value, place, contents, reader.fail);
     const fields = entry && nameFields(entry.fields, place, reader.fail);
     if (entry === undefined || fields === undefined) continue;
@@ -97,7 +98,6 @@ function* readGroups(reader: FileReader, file: JsonObject): Generator<void, void
         yield;
       }
     }
-    yield;
   }
 }
 
@@ -128,6 +128,7 @@ function addInGroup(
 
 function* readProjects(reader: FileReader, file: JsonObject): Generator<void, void, void> {
   for (const [value, place] of entriesOf(reader, file, "projects")) {
+    yield;
     const entry = readEntry("project", value, place, ["role_bindings"], reader.fail);
     const fields = entry && nameFields(entry.fields, place, reader.fail);
     if (entry === undefined || fields === undefined) continue;
@@ -138,7 +139,6 @@ function* readProjects(reader: FileReader, file: JsonObject): Generator<void, vo
       addBinding(reader, `${path}/`, each, `${place}.role_bindings[${index}]`);
       yield;
     }
-    yield;
   }
 }
 
@@ -167,6 +167,7 @@ function addBinding(reader: FileReader, above: string, value: JsonValue, place: 
 
 function* readGrants(reader: FileReader, file: JsonObject): Generator<void, void, void> {
   for (const [value, place] of entriesOf(reader, file, "grants")) {
+    yield;
     const fields = readObject(value, place, ["group", "project", "role"], reader.fail);
     if (fields === undefined) continue;
     const role = grantRoles.find((each) => each === fields["role"]);
@@ -178,7 +179,6 @@ function* readGrants(reader: FileReader, file: JsonObject): Generator<void, void
     const permissions = permissionsOfRole(role);
     if (!reader.has(`roles/${role}`)) reader.add("role", `roles/${role}`, { name: role, permissions }, place);
     bind(reader, `projects/${project}/`, `groups/${group}`, `${reader.orgPath}/roles/${role}`, place);
-    yield;
   }
 }
 

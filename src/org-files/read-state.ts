@@ -9,6 +9,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import { formatPath, formatReferences } from "../paths/format-path.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import { patterns } from "../paths/patterns.ts";
+import { maxResources, tooManyResources } from "./resource-limit.ts";
 import type { InProcess } from "../rpc/call-in-process.ts";
 import {
   type FileResource,
@@ -36,9 +37,6 @@ export interface OrgState {
   /** In the order of their types, and then of their paths. */
   readonly resources: readonly StateResource[];
 }
-
-/** How many resources a file may have. */
-const maxResources = 50_000;
 
 const pageSize = 1_000;
 const maxAttempts = 3;
@@ -79,7 +77,7 @@ async function readResources(ofCaller: OfCaller, context: HandlerContext, orgPat
       const resource = toResource(type, item);
       if (resource !== undefined) found.push(resource);
     }
-    if (found.length > maxResources) throw tooMany(orgPath);
+    if (found.length > maxResources) throw tooManyResources(orgPath, "the org");
   };
   for (const type of fileTypes) {
     const { list, items, parents } = fileForms[type];
@@ -130,8 +128,3 @@ function toResource(type: FileType, item: Message): StateResource | undefined {
 
 /** The path of what is deleted has an id in place of the name. */
 const isOfDeleted = (path: string): boolean => path.includes("/@");
-
-function tooMany(org: string): ServiceError {
-  const description = `a file has at most ${maxResources} resources, and the org has more`;
-  return new ServiceError("LIMIT_EXCEEDED", description, { quotas: [{ subject: org, description }] });
-}

@@ -9,6 +9,7 @@ import {
 } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
 import { patterns } from "../paths/patterns.ts";
+import { createFairQueue } from "../scheduling/fair-queue.ts";
 import { readWriteRequest } from "../standard-methods/method-handler.ts";
 import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 import { type Prepared, applyPlan } from "./apply-plan.ts";
@@ -24,6 +25,9 @@ interface OrgFilesDependencies extends WriteRunner {
 /** What the requests to plan and to apply share. */
 type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & { readonly orgFile?: JsonObject | undefined };
 
+/** An org and a file with all that they have are in memory at once: some 64 MB for the largest file. */
+const queueOptions = { capacity: 4, perTarget: 1, maxWaiting: 32, waitsFor: "files to be compared" } as const;
+
 const defaultRemovalPercent = 10;
 
 /** How many resources that stay a plan names. */
@@ -31,8 +35,14 @@ const maxUnlisted = 100;
 
 export function createOrgFilesService(dependencies: OrgFilesDependencies): ServiceImpl<typeof OrgFilesService> {
   const { ofCaller } = dependencies;
+  const queue = createFairQueue(queueOptions);
+  const inTurn = <Result>(context: HandlerContext, run: () => Promise<Result>): Promise<Result> =>
+    queue.run({ orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal }, run);
 
-  const prepare = async (request: FileRequest, context: HandlerContext): Promise<Prepared> => {
+  const prepare = (request: FileRequest, context: HandlerContext): Promise<Prepared> =>
+    inTurn(context, () => comparePlan(request, context));
+
+  const comparePlan = async (request: FileRequest, context: HandlerContext): Promise<Prepared> => {
     const [org] = targetOf(context, patterns.Org);
     const slices = slicesOf(context);
     const state = await readState(ofCaller, context, org);
@@ -46,8 +56,10 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
   return {
     async exportOrg(_request, context) {
       const [org] = targetOf(context, patterns.Org);
-      const state = await readState(ofCaller, context, org);
-      return { orgFile: await slicesOf(context).run(writeFile(state)), revision: state.revision };
+      return inTurn(context, async () => {
+        const state = await readState(ofCaller, context, org);
+        return { orgFile: await slicesOf(context).run(writeFile(state)), revision: state.revision };
+      });
     },
 
     async planOrg(request, context) {

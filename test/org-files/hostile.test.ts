@@ -201,6 +201,23 @@ describe("who may not make a change may not make it with a file", () => {
       .toEqual([["iam.v1alpha.RolesService/BatchCreateRoles", "GRANT_EXCEEDS_OWN", 1]]);
   });
 
+  test("a condition on labels is not met by those of the org for a project that the file creates", async () => {
+    const { api, org, bind, join, joinAs } = await openCompany("Connect", server);
+    const { path: parentPath } = org;
+    await joinAs("owner");
+    const carl = await joinAs("viewer", "carl");
+    const { path: subjectPath } = await join("fay");
+    const roleOf = async (role: string, permissions: string[]) =>
+      (await api.roles.createRole({ parentPath, role: { name: role, permissions } })).path;
+    await bind(parentPath, await roleOf("applies", ["iam.orgs.apply", "iam.projects.create"]), carl);
+    await bind(parentPath, await roleOf("binds", ["iam.roleBindings.create"]), carl, '!("sealed" in resource.labels)');
+    const binding = { name: "fay-viewer", role_path: "/roles/viewer", subject_path: subjectPath };
+    const projects = [{ name: "vault", labels: { sealed: "yes" }, role_bindings: [binding] }];
+    const failure = await failureOf(filesOf(parentPath, server.url, carl.key).apply({ org: org.name, projects }));
+    expect(failure.reason).toBe("PERMISSION_DENIED");
+    expect((await api.projects.listProjects({ parentPath })).projects).toEqual([]);
+  });
+
   test("the last owner stays one", async () => {
     const file = await files.export();
     const bindings = (file["role_bindings"] as JsonObject[]).map((each) =>
