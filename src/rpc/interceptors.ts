@@ -108,7 +108,7 @@ export function createCallInterceptor(
     }
     const validation = startValidation(request.method.input, request.message);
     if (validation !== undefined) await slices.run(validation);
-    const confirm = confirmOf(caller, decisions);
+    const confirm = confirmOf(caller, decisions, joinedOf(request.contextValues) !== undefined);
     const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin, slices });
     return next(request);

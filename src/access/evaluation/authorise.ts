@@ -12,7 +12,7 @@ import type { DecisionView, ViewCaller } from "./caller-view.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { readInSteps } from "./read-in-steps.ts";
 import { whenReady } from "../../scheduling/when-ready.ts";
-import { resolveById } from "./resolve-in-snapshot.ts";
+import { projectIn, resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, contentsOf, everywhere, hasPath, withoutPath } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 import {
@@ -68,6 +68,13 @@ export interface CallerAuthoriser {
    * @param child the pattern of what is in it.
    */
   readonly mayDifferInside: (permission: string, target: ResolvedTarget, child: PathPattern) => boolean;
+  /**
+   * Checks that no condition decides about what is in a project that does not exist yet, but which the transaction may have made: it
+   * would see the org.
+   *
+   * @throws ServiceError PERMISSION_DENIED
+   */
+  readonly requireDecided: (permission: string, path: TargetPath, target: ResolvedTarget) => void;
 }
 
 export interface Authorise {
@@ -145,7 +152,7 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
       await slices.next();
       return decideQuietly(view, requirement, path);
     },
-    mayDifferInside: (...of) => mayDifferInside(view, ...of),
+    ...questionsOf(view),
   });
 
   const authoriserOf: Authorise["authoriserOf"] = async (caller, slices) =>
@@ -182,6 +189,19 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
   };
 
   return Object.assign(authorise, { authoriserOf, authoriserIn, visibility, all });
+}
+
+function questionsOf(view: DecisionView): Pick<CallerAuthoriser, "mayDifferInside" | "requireDecided"> {
+  return {
+    mayDifferInside: (...of) => mayDifferInside(view, ...of),
+    requireDecided(permission, path, target) {
+      const project = projectIn(path);
+      if (project === undefined || project.by === "any" || target.resource.kind !== "org") return;
+      if (allows(view.snapshot, view.check, permission, withoutPath(target))) return;
+      const message = `the caller holds the permission ${permission} under a condition, which cannot be evaluated in a project that does not exist before the write`;
+      throw new ServiceError("PERMISSION_DENIED", message, { metadata: { permission } });
+    },
+  };
 }
 
 function mayDifferInside(

@@ -5,6 +5,7 @@ import { refreshCaller, selectCaller } from "../../identity/refresh-caller.ts";
 import { impersonatePermission, impersonatorOf, pathOfMember } from "../tokens/impersonation.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { Authorise, Requirement } from "./authorise.ts";
+import type { ResolvedTarget } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** A decision about a call: what it required, and the path, by the ids on which the call was authorised. */
@@ -21,12 +22,16 @@ export interface ItemDecision extends Decision {
 
 const requiredToImpersonate: Requirement = { permission: impersonatePermission, listVisibility: "never" };
 
-/** Creates the function that makes the decisions about a call again, by what its caller holds then. */
-export type ConfirmOf = (caller: Caller, decisions: readonly Decision[]) => ConfirmAuthor;
+/**
+ * Creates the function that makes the decisions about a call again, by what its caller holds then.
+ *
+ * @param isJoined whether the call writes in the transaction of another one.
+ */
+export type ConfirmOf = (caller: Caller, decisions: readonly Decision[], isJoined?: boolean) => ConfirmAuthor;
 
 /** @param slices those of calls that hold what others wait for: the transaction in which a call is confirmed has locks. */
 export function createConfirmOf(authorise: Authorise, slices: CallSlices): ConfirmOf {
-  return (caller, decisions) => createConfirm(authorise, slices, caller, decisions);
+  return (caller, decisions, isJoined = false) => createConfirm(authorise, slices, caller, decisions, isJoined);
 }
 
 function createConfirm(
@@ -34,6 +39,7 @@ function createConfirm(
   slices: CallSlices,
   caller: Caller,
   decisions: readonly Decision[],
+  isJoined: boolean,
 ): ConfirmAuthor {
   let last: { readonly db: unknown; readonly orgId: string; head?: AuthorHead } | undefined;
   let itemsDiffer = false;
@@ -50,11 +56,17 @@ function createConfirm(
     if (impersonator !== undefined) {
       await authorise(impersonator, requiredToImpersonate, pathOfMember(now), slices);
     }
-    const { decide, mayDifferInside } = await authorise.authoriserOf(now, slices);
+    const authoriser = await authorise.authoriserOf(now, slices);
+    const decide = async (requirement: Requirement, path: TargetPath): Promise<ResolvedTarget> => {
+      const { target } = await authoriser.decide(requirement, path);
+      if (isJoined) authoriser.requireDecided(requirement.permission, path, target);
+      return target;
+    };
     for (const { requirement, path, items = [] } of decisions) {
-      const { target } = await decide(requirement, path);
+      const target = await decide(requirement, path);
       const [first] = items;
-      if (first === undefined || !mayDifferInside(requirement.permission, target, first.path.pattern)) continue;
+      if (first === undefined || !authoriser.mayDifferInside(requirement.permission, target, first.path.pattern))
+        continue;
       itemsDiffer = true;
       for (const { index, requirement: ofItem, path: at } of items) {
         if (item === undefined || item === index) await decide(ofItem, at);

@@ -76,11 +76,7 @@ function resolveInOrg(names: ConditionNames, snapshot: OrgSnapshot, path: Target
       const projectName = projectId === undefined ? writtenName(asked) : nameById(projects, projectId);
       return currentPath(names, snapshot, orgPathIn(snapshot), projectName, path);
     },
-    labels: () => {
-      // A project that does not exist yet may get any labels. A write that makes it decides about what is in it before it is committed.
-      if (asked !== undefined && asked.by !== "any" && projectId === undefined) throw noPath();
-      return snapshot.labels.of(projectId ?? org.id);
-    },
+    labels: () => snapshot.labels.of(projectId ?? org.id),
   };
 }
 
