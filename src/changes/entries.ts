@@ -7,6 +7,7 @@ import { type StatementTemplate, createStatementTemplate } from "../database/sta
 import type { Author } from "./author.ts";
 import { type ChainEnd, bytes } from "./chain.ts";
 import type { Change } from "./change.ts";
+import type { LockedOrgRow } from "./lock-org.ts";
 import { splitCommon } from "./split-common.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
@@ -131,6 +132,13 @@ export function appendEntries(
   const ofFew = few[entries.length - 1];
   const values = ofFew === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
   db.sendWithNext((ofFew ?? any)(db, [...head, ...values]));
+}
+
+/** Lets those who follow an org, or the log of a customer, learn of entries when the transaction has committed them. */
+export function noteAppended(db: WriteTransaction, org: LockedOrgRow, entries: readonly Entry[]): void {
+  const { is_watched, has_webhooks, has_event_streams } = org;
+  const followed = { is_watched, has_webhooks, has_event_streams };
+  db.noteWritten({ orgId: org.id, before: org.revision, entries, lockedAt: performance.now(), ...followed });
 }
 
 /** Inserts entries for an org or a customer that was just created with their revision. */

@@ -8,7 +8,7 @@ import { isDatabaseUnavailable, isRetryable } from "../database/failure.ts";
 import type { Author } from "./author.ts";
 import { type ChainEnd, chainEndOf, seal } from "./chain.ts";
 import { mayChangeAccess } from "./access-change.ts";
-import { appendEntries, entriesOf } from "./entries.ts";
+import { appendEntries, entriesOf, noteAppended } from "./entries.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
@@ -180,15 +180,5 @@ export function endGroup({ db, org, written }: WriteGroup): void {
   const last = entries.at(-1);
   if (last === undefined) return;
   appendEntries(db, { org, revision, time: last.time, chain }, entries, org.revision);
-  const { is_watched, has_webhooks, has_event_streams } = org;
-  const lockedAt = performance.now();
-  db.noteWritten({
-    orgId: org.id,
-    before: org.revision,
-    entries,
-    lockedAt,
-    is_watched,
-    has_webhooks,
-    has_event_streams,
-  });
+  noteAppended(db, org, entries);
 }

@@ -8,7 +8,7 @@ import { isRetryable } from "../database/failure.ts";
 import type { Author, AuthorHead } from "./author.ts";
 import { chainEndOf, sealInTurns } from "./chain.ts";
 import type { Change } from "./change.ts";
-import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
+import { type TimedRevision, appendEntries, entriesOf, insertEntries, noteAppended } from "./entries.ts";
 import { type NewId, createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
@@ -118,17 +118,7 @@ export async function endWrite({ db, org, author, revision, time, changes }: Org
   const head = { org, revision, time, timeline: org.timeline };
   const { entries, end: chain } = await sealInTurns(chainEndOf(org), entriesOf(head, author, changes));
   appendEntries(db, { ...head, chain }, entries, org.revision);
-  const { is_watched, has_webhooks, has_event_streams } = org;
-  const lockedAt = performance.now();
-  db.noteWritten({
-    orgId: org.id,
-    before: org.revision,
-    entries,
-    lockedAt,
-    is_watched,
-    has_webhooks,
-    has_event_streams,
-  });
+  noteAppended(db, org, entries);
 }
 
 /** Runs a write in an org: begins it, calls `write` and ends it. */
