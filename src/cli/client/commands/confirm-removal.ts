@@ -17,7 +17,7 @@ function removes(verb: string): boolean {
  */
 export async function confirmRemoval(
   host: Host,
-  { service, source }: Connection,
+  connection: Connection,
   found: readonly FoundMethod[],
   isConfirmed: boolean,
 ): Promise<void> {
@@ -26,13 +26,28 @@ export async function confirmRemoval(
   const verb = kebab(first.method.verb);
   const paths = found.map(({ segments }) => segments.join("/"));
   const what = paths.length === 1 ? (paths[0] ?? "") : `${paths.length} resources, from ${paths[0] ?? ""}`;
+  await confirm(host, connection, `${verb} ${what}`, `tenantry ${verb} ${paths.join(" ")}`);
+}
+
+/**
+ * Asks whether to do something.
+ *
+ * @param command what does it without asking, with `--yes`.
+ * @throws CommandError if the person says no, or if there is nobody to ask.
+ */
+export async function confirm(
+  host: Host,
+  { service, source }: Connection,
+  what: string,
+  command: string,
+): Promise<void> {
   if (!host.isInteractive) {
-    throw new CommandError(`${verb} ${what} needs --yes where nobody can be asked`, {
+    throw new CommandError(`${what} needs --yes where nobody can be asked`, {
       reason: "CONFIRMATION_NEEDED",
-      next: `tenantry ${verb} ${paths.join(" ")} --yes`,
+      next: `${command} --yes`,
     });
   }
-  const answer = await host.ask(`${verb} ${escapeText(`${what} at ${service.url} as ${source}`)}? [y/N] `);
+  const answer = await host.ask(`${escapeText(`${what} at ${service.url} as ${source}`)}? [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new CommandError("nothing was changed", { exitCode: exitCodes.refused, reason: "NOT_CONFIRMED" });
 }

@@ -6,11 +6,10 @@ import { CommandError, exitCodes } from "../command-error.ts";
 import { addressOf, findMethod } from "../contract/find-method.ts";
 import type { Connection } from "../credentials/connect.ts";
 import { ServiceCallError, recordOf, stringOf } from "../http/service-error.ts";
-import type { Host } from "../host.ts";
-import { escapeText } from "../output/escape-text.ts";
 import { writeJson } from "../output/print-items.ts";
 import { type PlanLines, readPlan, writePlan } from "../output/write-plan.ts";
 import { type Command, type CommandCall, connectTo, refuseWords } from "./command.ts";
+import { confirm } from "./confirm-removal.ts";
 import { explainFailure } from "./explain-failure.ts";
 
 const flags: readonly Flag[] = [
@@ -59,7 +58,8 @@ const applyFile: Command = {
     if (plan.obstacles.length > 0)
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
     if (plan.changes.length === 0) return exitCodes.done;
-    await confirm(call.host, connection, org, parsed);
+    if (!isSet(parsed, "yes"))
+      await confirm(call.host, connection, `apply this to ${org}`, `tenantry apply ${parsed.positionals[0] ?? "FILE"}`);
     const body = { ...request, plan: answer["plan"], request_id: randomUUID() };
     const applied = await send(call, connection, "apply", org, body);
     if (call.host.isInteractive) call.host.warn("Applied.\n");
@@ -123,24 +123,6 @@ function optionsOf(parsed: ParsedArguments): Readonly<Record<string, unknown>> {
     ...(prune !== undefined && { prune: prune.toUpperCase() }),
     ...(percent !== undefined && { max_removal_percent: Number(percent) }),
   };
-}
-
-async function confirm(
-  host: Host,
-  { service, source }: Connection,
-  org: string,
-  parsed: ParsedArguments,
-): Promise<void> {
-  if (isSet(parsed, "yes")) return;
-  if (!host.isInteractive) {
-    throw new CommandError("apply needs --yes where nobody can be asked", {
-      reason: "CONFIRMATION_NEEDED",
-      next: `tenantry apply ${parsed.positionals[0] ?? "FILE"} --yes`,
-    });
-  }
-  const answer = await host.ask(`apply this to ${escapeText(`${org} at ${service.url} as ${source}`)}? [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim()))
-    throw new CommandError("nothing was changed", { exitCode: exitCodes.refused, reason: "NOT_CONFIRMED" });
 }
 
 export const planCommands: readonly Command[] = [planFile, applyFile];
