@@ -78,7 +78,10 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
   return {
     changes: inOrderOfWrites(changes),
     unlisted: others.filter(({ path }) => !removed.has(path)).map(({ path }) => path),
-    obstacles: tooManyRemovals(state, [...removed.values(), ...replaced(changes, before)], options.maxRemovalPercent),
+    obstacles: [
+      ...lostPolicy(state, file),
+      ...tooManyRemovals(state, [...removed.values(), ...replaced(changes, before)], options.maxRemovalPercent),
+    ],
   };
 }
 
@@ -158,6 +161,14 @@ function replaced(changes: readonly PlannedChange[], before: ReadonlyMap<string,
   return changes
     .flatMap(({ action, path }) => (action === "replace" ? [before.get(path)] : []))
     .filter((each) => each !== undefined);
+}
+
+/** A part of a file, or one from before the policy, does not remove the rules for keys without a word. */
+function lostPolicy({ org }: OrgState, file: OrgFile): readonly string[] {
+  if (org.apiKeyPolicy === undefined || file.org.apiKeyPolicy !== undefined) return [];
+  return [
+    "the api_key_policy of the org would be removed: the file must have one; to remove it, update the org itself",
+  ];
 }
 
 /** Returns what is refused because a large part of the org would be removed, for each type. One may always be. */

@@ -218,6 +218,20 @@ describe("who may not make a change may not make it with a file", () => {
     expect((await api.projects.listProjects({ parentPath })).projects).toEqual([]);
   });
 
+  test("a file without it does not remove the policy for keys", async () => {
+    const { api, org, joinAs } = await openCompany("Connect", server);
+    const { path } = org;
+    const { key } = await joinAs("owner");
+    const theirs = filesOf(path, server.url, key);
+    const updateMask = { paths: ["api_key_policy"] };
+    await api.orgs.updateOrg({ path, org: { apiKeyPolicy: { scopesRequired: true } }, updateMask });
+    const { obstacles } = await theirs.plan({ org: org.name, groups: ["g"] });
+    expect(obstacles).toEqual([expect.stringContaining("the api_key_policy of the org would be removed")]);
+    expect((await failureOf(theirs.apply({ org: org.name, groups: ["g"] }))).reason).toBe("STATE_FORBIDS");
+    const whole = await theirs.export();
+    expect((await theirs.plan({ ...whole, groups: ["g"] })).obstacles).toEqual([]);
+  });
+
   test("the last owner stays one", async () => {
     const file = await files.export();
     const bindings = (file["role_bindings"] as JsonObject[]).map((each) =>
