@@ -3,6 +3,7 @@ import { createOrgFilesService } from "../org-files/service.ts";
 import { type InProcess, createInProcess } from "../rpc/call-in-process.ts";
 import type { Guards } from "../rpc/guards.ts";
 import { createErrorInterceptor } from "../rpc/interceptors.ts";
+import type { Scheduling } from "./scheduling.ts";
 import type { Facades, ServiceDependencies } from "../rpc/services.ts";
 import { createSearchService } from "../search/search-service.ts";
 
@@ -14,6 +15,7 @@ import { createSearchService } from "../search/search-service.ts";
  */
 export function composeFacades(
   handlers: ServiceDependencies,
+  { fileQueue }: Pick<Scheduling, "fileQueue">,
   guards: Guards,
   routes: () => (router: ConnectRouter) => void,
 ): Facades {
@@ -25,7 +27,11 @@ export function composeFacades(
       ofCaller: whenCalled(() => createInProcess(routes(), { ...guards, errors })),
     }),
     // What refuses a call for a file is noted with the method that refused.
-    orgFiles: createOrgFilesService({ ...handlers, ofCaller: whenCalled(() => createInProcess(routes(), guards)) }),
+    orgFiles: createOrgFilesService({
+      ...handlers,
+      fileQueue,
+      ofCaller: whenCalled(() => createInProcess(routes(), guards)),
+    }),
   };
 }
 

@@ -76,6 +76,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         queues: {
           lists: handlers.listQueue.activity,
           previews: handlers.previewQueue.activity,
+          files: scheduling.fileQueue.activity,
           writes: handlers.writeQueue.activity,
           bodies: scheduling.bodySlots.held,
           body_reads: scheduling.bodySlots.reading,

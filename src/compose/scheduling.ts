@@ -16,6 +16,8 @@ export interface Scheduling {
   /** Where lists, and previews of access, wait for each other. */
   readonly listQueue: FairQueue;
   readonly previewQueue: FairQueue;
+  /** Where calls wait that have a whole org in memory. */
+  readonly fileQueue: FairQueue;
   readonly bodySlots: BodySlots;
   readonly countCall: CountCall | undefined;
   /** Counts a request that is no call against the rate limits of a member. @throws ServiceError RATE_LIMITED */
@@ -30,6 +32,12 @@ export function composeScheduling(settings: Settings, rateWindowMs: number): Sch
     timeSlices: createTimeSlices(),
     listQueue: createFairQueue({ capacity: readConnections, perTarget: readConnections }),
     previewQueue: createFairQueue({ capacity: queues.previews, perTarget: 1 }),
+    fileQueue: createFairQueue({
+      capacity: queues.files,
+      perTarget: 1,
+      maxWaiting: queues.filesWaiting,
+      waitsFor: "other orgs to be read",
+    }),
     bodySlots: createBodySlots(),
     countCall,
     countRequest(member, reads) {

@@ -42,7 +42,7 @@ export interface Service {
   /** The same methods, for facades. */
   readonly inProcess: InProcess;
   readonly signIn: SignIn;
-  readonly scheduling: Pick<Scheduling, "bodySlots" | "timeSlices">;
+  readonly scheduling: Pick<Scheduling, "bodySlots" | "fileQueue" | "timeSlices">;
   /** What has begun with it is to be closed before the database. */
   readonly access: Pick<Access, "job" | "snapshots">;
   readonly identity: Pick<Identity, "job">;
@@ -61,7 +61,7 @@ export function composeService(config: Config, parts: Parts): Service {
   const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
-  const facades = composeFacades(handlers, guards, () => routes);
+  const facades = composeFacades(handlers, scheduling, guards, () => routes);
   const routes = createServices(handlers, facades);
   const inProcess = createInProcess(routes, guards);
   const signIn = composeSignIn(config, all);

@@ -9,7 +9,7 @@ import {
 } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
 import { patterns } from "../paths/patterns.ts";
-import { createFairQueue } from "../scheduling/fair-queue.ts";
+import type { FairQueue } from "../scheduling/fair-queue.ts";
 import { readWriteRequest } from "../standard-methods/method-handler.ts";
 import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 import { type Prepared, applyPlan } from "./apply-plan.ts";
@@ -19,14 +19,12 @@ import { type OfCaller, readState } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
 interface OrgFilesDependencies extends WriteRunner {
+  readonly fileQueue: FairQueue;
   readonly ofCaller: OfCaller;
 }
 
 /** What the requests to plan and to apply share. */
 type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & { readonly orgFile?: JsonObject | undefined };
-
-/** An org and a file with all that they have are in memory at once: some 64 MB for the largest file. */
-const queueOptions = { capacity: 4, perTarget: 1, maxWaiting: 32, waitsFor: "files to be compared" } as const;
 
 const defaultRemovalPercent = 10;
 
@@ -34,10 +32,9 @@ const defaultRemovalPercent = 10;
 const maxUnlisted = 100;
 
 export function createOrgFilesService(dependencies: OrgFilesDependencies): ServiceImpl<typeof OrgFilesService> {
-  const { ofCaller } = dependencies;
-  const queue = createFairQueue(queueOptions);
+  const { ofCaller, fileQueue } = dependencies;
   const inTurn = <Result>(context: HandlerContext, run: () => Promise<Result>): Promise<Result> =>
-    queue.run({ orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal }, run);
+    fileQueue.run({ orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal }, run);
 
   const prepare = (request: FileRequest, context: HandlerContext): Promise<Prepared> =>
     inTurn(context, () => comparePlan(request, context));

@@ -44,6 +44,10 @@ export const queues = {
   writesOfOrg: 3,
   /** How many previews run at once: at most one of a caller's org, and one on an org. */
   previews: 2,
+  /** How many files of orgs are compared at once. Each is in memory with its org: some 64 MB for the largest. */
+  files: 4,
+  /** How many of these calls of an org may wait, with their files. */
+  filesWaiting: 32,
   /** How many calls of an org may wait. They have been parsed, so each keeps more memory than one that waits for a time slice. */
   maxWaiting: 1_000,
 } as const;
