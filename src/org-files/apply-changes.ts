@@ -4,6 +4,7 @@ import { isMessage } from "@bufbuild/protobuf";
 import { ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
+import { parentPathOf } from "./file-resources.ts";
 import type { PlannedChange } from "./plan-changes.ts";
 import type { OfCaller } from "./read-state.ts";
 import { writeMethods } from "./write-methods.ts";
@@ -51,13 +52,11 @@ function* batchesOf(changes: readonly PlannedChange[]): Generator<Batch, void, v
 
 function isTogether(one: PlannedChange, other: PlannedChange): boolean {
   if (one.action !== other.action || one.type !== other.type) return false;
-  if (one.action === "delete") return parentOf(one) === parentOf(other);
+  const [parent, otherParent] = [one, other].map((change) => parentPathOf(change.path));
+  if (one.action === "delete") return parent === otherParent;
   // A batch creates in the org, or in several of its groups or projects.
-  return one.action === "create" && (parentOf(one) === "") === (parentOf(other) === "");
+  return one.action === "create" && (parent === "") === (otherParent === "");
 }
-
-/** `groups/platform` of `groups/platform/members/alice`; empty for what is in the org itself. */
-const parentOf = ({ path }: PlannedChange): string => path.split("/").slice(0, -2).join("/");
 
 async function applyBatch(ofCaller: OfCaller, context: HandlerContext, orgPath: string, batch: Batch): Promise<void> {
   const [{ action, type, path, message, fields }] = batch;
@@ -69,7 +68,7 @@ async function applyBatch(ofCaller: OfCaller, context: HandlerContext, orgPath: 
   }
   const { batchCreate, update, batchDelete, field } = writeMethods[type];
   const at = (parent: string): string => (parent === "" ? orgPath : `${orgPath}/${parent}`);
-  const below = parentOf(batch[0]);
+  const below = parentPathOf(path);
   if (action === "update") {
     await ofCaller(update, { path: at(path), [field]: message, updateMask }, context);
     return;
@@ -79,7 +78,7 @@ async function applyBatch(ofCaller: OfCaller, context: HandlerContext, orgPath: 
     await ofCaller(batchDelete, { parentPath: at(below), paths }, context);
   }
   if (action !== "delete") {
-    const requests = batch.map((change) => ({ parentPath: at(parentOf(change)), [field]: change.message }));
+    const requests = batch.map((change) => ({ parentPath: at(parentPathOf(change.path)), [field]: change.message }));
     // `orgs/acme/groups/-` for what is in groups.
     const parentPath = at(below.replace(/\/[^/]+$/, "/-"));
     await ofCaller(batchCreate, { parentPath, requests }, context);

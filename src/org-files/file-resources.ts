@@ -141,6 +141,9 @@ const byCodeUnits = (one: unknown, other: unknown): number => (String(one) < Str
 /** `/orgs/acme/groups/platform` becomes `groups/platform`. */
 export const pathBelowOrg = (path: string): string => path.split("/").slice(3).join("/");
 
+/** `groups/platform` of `groups/platform/members/alice`; empty for what is in the org itself. */
+export const parentPathOf = (path: string): string => path.split("/").slice(0, -2).join("/");
+
 /** Orders resources by their types and paths, and leaves out what was read twice. */
 export function inOrder<Resource extends FileResource>(resources: readonly Resource[]): Resource[] {
   const byPath = new Map(resources.map((resource) => [resource.path, resource]));

@@ -1,7 +1,7 @@
 // What a plan never removes, whatever the file leaves out: the author, the owners of the org, and what makes them so.
 import { isMessage } from "@bufbuild/protobuf";
 import { RoleBindingSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
-import { pathBelowOrg } from "./file-resources.ts";
+import { parentPathOf, pathBelowOrg } from "./file-resources.ts";
 import type { OrgState, StateResource } from "./read-state.ts";
 import { referencesOf } from "./references.ts";
 
@@ -9,7 +9,7 @@ const owner = "/roles/owner";
 
 /** Returns whether a resource of an org is protected. Owners are those of the org as a whole, also through groups. */
 export function findProtected({ resources }: OrgState, authorId: string): (resource: StateResource) => boolean {
-  const below = Map.groupBy(resources, ({ path }) => path.split("/").slice(0, -2).join("/"));
+  const below = Map.groupBy(resources, ({ path }) => parentPathOf(path));
   const kept = new Set<string>();
   const keep = (path: string): void => {
     if (kept.has(path)) return;

@@ -2,7 +2,7 @@
 import { type Message, isMessage } from "@bufbuild/protobuf";
 import { GroupMemberSchema, SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { RoleBindingSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
-import { type FileResource, pathBelowOrg } from "./file-resources.ts";
+import { type FileResource, parentPathOf, pathBelowOrg } from "./file-resources.ts";
 
 interface FileReference {
   /** The field of the message; empty for the parent, which the place in the file says. */
@@ -11,7 +11,7 @@ interface FileReference {
 }
 
 export function referencesOf({ path, message }: Pick<FileResource, "path" | "message">): readonly FileReference[] {
-  const parent = path.split("/").slice(0, -2).join("/");
+  const parent = parentPathOf(path);
   return [...(parent === "" ? [] : [{ field: "", path: parent }]), ...fieldsOf(message)];
 }
 

@@ -1,7 +1,7 @@
 // Writes an org as a file, in one order and spelling, so that the same org is always the same file.
 import { type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
-import { type FileResource, type FileType, fileForms, nameFieldOf } from "./file-resources.ts";
+import { type FileResource, type FileType, fileForms, nameFieldOf, parentPathOf } from "./file-resources.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import type { OrgState } from "./read-state.ts";
 
@@ -14,7 +14,7 @@ export function* writeFile({ name, org, resources }: OrgState): Steps<JsonObject
     messages.set(path, objectOf(toJson(fileForms[type].schema, message, written)));
     if (isStepOver()) yield;
   }
-  const below = Map.groupBy(resources, ({ type, path }) => `${type} ${parentOf(path)}`);
+  const below = Map.groupBy(resources, ({ type, path }) => `${type} ${parentPathOf(path)}`);
   const entries = (type: FileType, parent: string): JsonValue[] =>
     (below.get(`${type} ${parent}`) ?? []).map((resource) =>
       entryOf(resource, { ...messages.get(resource.path), ...contentsOf(resource) }),
@@ -44,11 +44,6 @@ const written = { useProtoFieldName: true } as const;
 function entryOf({ type, path }: FileResource, entry: JsonObject): JsonValue {
   const [key, ...others] = Object.keys(entry);
   return key === nameFieldOf(type) && others.length === 0 ? path.slice(path.lastIndexOf("/") + 1) : entry;
-}
-
-/** `groups/platform/members/alice` is in `groups/platform`, which is in the org, the empty path. */
-function parentOf(path: string): string {
-  return path.split("/").slice(0, -2).join("/");
 }
 
 function withoutEmpty(lists: Readonly<Record<string, JsonValue[]>>): JsonObject {
