@@ -18,7 +18,7 @@ let created: string;
 beforeAll(async () => {
   writes = await startTestServer();
   const { databaseUrl, operatorKey, secretKeysFile } = writes;
-  server = await startTestServer({ databaseUrl, secretKeysFile, requestTimeoutMs: 4_000, streamsPerCaller: 1 });
+  server = await startTestServer({ databaseUrl, secretKeysFile, requestTimeoutMs: 15_000, streamsPerCaller: 1 });
   api = createApi("gRPC", server.url, operatorKey);
   const { orgs, members } = createApi("gRPC", writes.url, operatorKey);
   ({ etag: created } = await orgs.createOrg({ org: { name: "acme" } }));
