@@ -80,7 +80,7 @@ async function expectFreed(): Promise<void> {
     return result;
   };
   expect(await opened()).toBe("RATE_LIMITED");
-  await expect.poll(opened).toBe("open");
+  await expect.poll(opened, { interval: 500 }).toBe("open");
 }
 
 test("over REST, a stream whose client stops reading is ended, and its place is free", async () => {
