@@ -50,7 +50,7 @@ beforeAll(async () => {
   });
   await sql`vacuum analyze`.execute(database.writes);
   plans = createPlanReader(created.url);
-}, 120_000);
+});
 afterAll(async () => {
   await plans.close();
   await database.close();

@@ -203,7 +203,7 @@ beforeAll(async () => {
   for (const [home, grants] of drawn) actors.push(await join(home, grants));
   const inWeb = { parentPath: web.path };
   binding = required((await api.roleBindings.listRoleBindings(inWeb)).roleBindings[0]).path;
-}, 60_000);
+});
 afterAll(() => server.close());
 
 const states = ["nothing", "the project", "the org and the project", "the org"] as const;

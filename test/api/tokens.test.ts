@@ -1,9 +1,10 @@
 import { createClient } from "@connectrpc/connect";
-import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { IntrospectTokenResponse_End as End, TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { publishedKeys } from "../support/published-keys.ts";
 import { rounds } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { issuer } from "../support/test-server.ts";
@@ -103,7 +104,7 @@ describe("a token", () => {
       jwks_uri: string;
     };
     expect(metadata).toMatchObject({ issuer, jwks_uri: `${issuer}/.well-known/jwks.json` });
-    const keys = createRemoteJWKSet(new URL(metadata.jwks_uri.replace(issuer, server.url)));
+    const keys = publishedKeys(metadata.jwks_uri.replace(issuer, server.url));
     const options = { issuer, audience: issuer, typ: "at+jwt", algorithms: ["ES256"] };
     const { payload } = await jwtVerify(token, keys, options);
     expect(payload).toMatchObject({ iss: issuer, aud: issuer, sub: member.id, scope: "*", gen: "0" });

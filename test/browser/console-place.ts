@@ -83,7 +83,7 @@ async function openConsolePage(
 ): Promise<ConsolePage> {
   const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   const [problems, outside]: [string[], string[]] = [[], []];
   page.on("console", (message) => {
     // What the service refuses is shown on the screen, or left out there; the browser logs it in any case.

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await copyCluster(inject("migratedCluster"), join(directory, "postgres"));
   file = join(directory, "org.json");
   await writeFile(file, JSON.stringify({ org: "unnamed", members, groups }));
-  server = await startServer("0");
+  server = await startServer();
 });
 
 afterAll(async () => {
@@ -43,8 +43,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function startServer(port: string): Promise<SpawnedServer> {
-  const command = spawnTenantry(["serve"], { TENANTRY_DATA: directory, PORT: port, TENANTRY_ACCESS_LOG: "off" });
+async function startServer(): Promise<SpawnedServer> {
+  const command = spawnTenantry(["serve"], { TENANTRY_DATA: directory, PORT: "0", TENANTRY_ACCESS_LOG: "off" });
   try {
     const url = await vi.waitFor(() => readUrl(command.stdout()), { timeout: 120_000 });
     return { command, url, operatorKey: (await readFile(join(directory, "operator-key"), "utf8")).trim() };
@@ -114,7 +114,7 @@ test("killing the server loses none of the acknowledged resources, and the impor
   await whenBack;
   async function restart(): Promise<void> {
     await kill(before.command);
-    server = await startServer(new URL(before.url).port);
+    server = await startServer();
   }
   const second = await importInto(server, file, { org });
   expect(second.end).toBeUndefined();

@@ -1,5 +1,6 @@
 // Tests the real command as a process with its embedded database.
 import { execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -77,16 +78,17 @@ describe.each(users)("as %s, in a private home directory", (_name, user, deaths)
     const folder = await privateFolder(user);
     const { url } = await serve(folder, user);
     const api = operatorApi(folder, url);
-    process.kill(databasePid(folder), "SIGKILL");
-    await expect
-      .poll(() =>
-        api.orgs.listOrgs({}).then(
-          () => "answers",
-          () => "does not",
-        ),
-      )
-      .toBe("answers");
-    await api.orgs.createOrg({ org: { name: "acme" } });
+    const killed = databasePid(folder);
+    process.kill(killed, "SIGKILL");
+    // What the server has started may answer until it learns that it is gone.
+    await expect.poll(() => databasePid(folder)).not.toBe(killed);
+    const requestId = randomUUID();
+    const create = () =>
+      api.orgs.createOrg({ org: { name: "acme" }, requestId }).then(
+        () => "answers",
+        () => "does not",
+      );
+    await expect.poll(create).toBe("answers");
   });
 });
 
@@ -167,7 +169,7 @@ test("after SIGTERM the server is not ready immediately, serves for a while, and
   const folder = await privateFolder(undefined);
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const env = { DATABASE_URL: database.url, TENANTRY_SHUTDOWN_DELAY_MS: "2000" };
+  const env = { DATABASE_URL: database.url, TENANTRY_SHUTDOWN_DELAY_MS: "10000" };
   const { url } = await serve(folder, undefined, env);
   const api = operatorApi(folder, url);
   const readiness = async () => (await fetch(`${url}/readyz`)).status;

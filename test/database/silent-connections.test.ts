@@ -99,7 +99,7 @@ describe("a connection that falls silent", () => {
     expect(open.size).toBe(2);
     proxy.silenceForGood();
     await watch.close();
-    await expect.poll(() => open.size, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => open.size).toBe(0);
   });
 });
 

@@ -73,7 +73,7 @@ export async function runPage(page: string): Promise<string[]> {
       PROVIDER: join(root, "examples/provider/main.ts"),
     },
     stdio: ["ignore", "pipe", "inherit"],
-    timeout: 120_000,
+    timeout: 280_000,
   });
   let output = "";
   for await (const text of shell.stdout.setEncoding("utf8")) output += text as string;

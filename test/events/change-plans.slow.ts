@@ -80,7 +80,7 @@ beforeAll(async () => {
     from orgs, generate_series(1, 20) as n where customer_id = ${many.customer_id}`.execute(database.writes);
   await sql`vacuum analyze`.execute(database.writes);
   plans = createPlanReader(created.url);
-}, 120_000);
+});
 
 afterAll(async () => {
   await plans.close();

@@ -15,7 +15,7 @@ import {
   sendForm,
   sharedTokenServers,
 } from "../support/token-servers.ts";
-import { isAbout, isSynced, watchLog } from "../support/watch-log.ts";
+import { type Watch, isAbout, isSynced, watchLog } from "../support/watch-log.ts";
 
 let place: SharedTokenServers;
 let org: string;
@@ -26,6 +26,13 @@ beforeAll(async () => {
 
 const write = async (): Promise<string> =>
   (await place.api.groups.createGroup({ parentPath: org, group: { name: uniqueName("group") } })).etag;
+
+/** Writes, and waits until the streams have shown it. Returns the revision. */
+async function writeShown(watches: readonly Watch[]): Promise<string> {
+  const revision = await write();
+  for (const watch of watches) await watch.until(({ resumeRevision }) => resumeRevision === revision);
+  return revision;
+}
 
 const sessions = () => createClient(SessionsService, place.api.transport);
 
@@ -92,7 +99,7 @@ describe.each([
       const bearer = credential === "an API key" ? member.key : await exchangeKey(place.servers[0], member.key, scope);
       const watches = place.servers.map(({ url }) => watchLog(createApi("gRPC", url, bearer), { parentPath: org }));
       for (const watch of watches) await watch.until(isSynced);
-      const last = await write();
+      const last = await writeShown(watches);
       await end(member, bearer);
       await write();
       for (const watch of watches) {
@@ -162,7 +169,7 @@ test("a stream of an impersonator ends when its group no longer lets it imperson
   const { accessToken } = await members.impersonateMember({ path: application.path });
   const watches = place.servers.map(({ url }) => watchLog(createApi("gRPC", url, accessToken), { parentPath: org }));
   for (const watch of watches) await watch.until(isSynced);
-  const last = await write();
+  const last = await writeShown(watches);
   await roleBindings.deleteRoleBinding({ path });
   await write();
   for (const watch of watches) {

@@ -18,7 +18,7 @@ let created: string;
 beforeAll(async () => {
   writes = await startTestServer();
   const { databaseUrl, operatorKey, secretKeysFile } = writes;
-  server = await startTestServer({ databaseUrl, secretKeysFile, requestTimeoutMs: 4_000, streamsPerCaller: 1 });
+  server = await startTestServer({ databaseUrl, secretKeysFile, requestTimeoutMs: 15_000, streamsPerCaller: 1 });
   api = createApi("gRPC", server.url, operatorKey);
   const { orgs, members } = createApi("gRPC", writes.url, operatorKey);
   ({ etag: created } = await orgs.createOrg({ org: { name: "acme" } }));
@@ -80,7 +80,7 @@ async function expectFreed(): Promise<void> {
     return result;
   };
   expect(await opened()).toBe("RATE_LIMITED");
-  await expect.poll(opened).toBe("open");
+  await expect.poll(opened, { interval: 500 }).toBe("open");
 }
 
 test("over REST, a stream whose client stops reading is ended, and its place is free", async () => {

@@ -30,11 +30,11 @@ async function openServers(count: number): Promise<Database[]> {
 
 const at = <Item>(items: readonly Item[], index: number): Item => required(items[index % items.length]);
 
-/** Runs a change, again while it does not get a connection: on a busy machine, the others that wait for one take too long. */
-async function whenConnected(change: () => Promise<void>): Promise<void> {
+/** Runs a statement, again while it does not get a connection: on a busy machine, the others that wait for one take too long. */
+async function whenConnected<Result>(run: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
-      return await change();
+      return await run();
     } catch (error) {
       if (!(error instanceof Error && error.message === "timeout exceeded when trying to connect")) throw error;
     }
@@ -101,12 +101,13 @@ test(
         if (await isGranted(() => ledger.reserve(place, id, { cpu_cores: 1 }))) {
           await isGranted(() => ledger.settle(place, id, { cpu_cores: 1 + (round % 3) / 10 }));
           await isGranted(() => ledger.reserve(place, id, { cpu_cores: 2 }));
-          await ledger.settle(place, id, {});
+          await whenConnected(() => ledger.settle(place, id, {}));
         }
-        if (worker === 0) await setLimit(first, place, "org", "cpu_cores", round % 2 === 0 ? "1.5" : null);
-        const total = await readBalance(first, place, "customer", "cpu_cores");
+        const limit = round % 2 === 0 ? "1.5" : null;
+        if (worker === 0) await whenConnected(() => setLimit(first, place, "org", "cpu_cores", limit));
+        const total = await whenConnected(() => readBalance(first, place, "customer", "cpu_cores"));
         expect(Number(total?.used) + Number(total?.reserved)).toBeLessThanOrEqual(7);
-        await ledger.release(place, id);
+        await whenConnected(() => ledger.release(place, id));
       }
     };
     await Promise.all(Array.from({ length: 12 }, (_, worker) => live(worker)));

@@ -61,8 +61,7 @@ function create(
 const blocked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 /** Waits until as many transactions wait for locks. */
-const untilBlocked = (count: number): Promise<void> =>
-  expect.poll(() => watcher.query(blocked), { timeout: 10_000 }).toHaveLength(count);
+const untilBlocked = (count: number): Promise<void> => expect.poll(() => watcher.query(blocked)).toHaveLength(count);
 
 /**
  * Runs calls while the lock of the org is held, until they wait for it.

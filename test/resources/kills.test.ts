@@ -29,7 +29,7 @@ const perRound = 4;
 const order = ["server", "database", "provider", "server", "provider", "server", "provider", "server"] as const;
 
 /** The time for calls and restarts on a busy machine. */
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 /** What a caller may try again. Other errors would be faults. */
 const passing: ReadonlySet<Code> = new Set([
@@ -150,9 +150,7 @@ test(
       for (const { path } of answers) {
         started.push(path);
         await expect
-          .poll(() => persist(({ operations }) => operations.getOperation({ path })).then(stateOf), {
-            timeout: patienceMs,
-          })
+          .poll(() => persist(({ operations }) => operations.getOperation({ path })).then(stateOf))
           .toBe("SUCCEEDED");
       }
     };
@@ -171,7 +169,7 @@ test(
       const used = perRound * (round > 0 ? 5 : 2);
       for (const parentPath of [customerPath, cloud.org, cloud.project]) {
         const quotas = createClient(QuotasService, createTransport("Connect", urlOf(0), key));
-        const quota = await quotas.getQuota({ parentPath });
+        const quota = await persist(() => quotas.getQuota({ parentPath }));
         expect([parentPath, quota.usage, quota.reserved]).toEqual([parentPath, { [cloud.cores]: used }, {}]);
       }
     };

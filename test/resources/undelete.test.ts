@@ -243,7 +243,7 @@ test("a deleted resource that another one uses is not purged", async () => {
       "select rounds > 0 as waits from sweeps where scope_id = (select project_id from resources where id = $1)",
       [usedId],
     );
-  await expect.poll(waits, { timeout: 20_000 }).toEqual([{ waits: true }]);
+  await expect.poll(waits).toEqual([{ waits: true }]);
   expect(await read(byId)).toMatchObject({ state: DELETED, operationPath: "" });
 
   await sql.query("delete from resource_references where target_id = $1", [usedId]);

@@ -1,8 +1,9 @@
 // A client that many programs use, `openid-client`, with nothing but the address of the service and an API key.
-import { createRemoteJWKSet, jwtVerify } from "jose";
+import { jwtVerify } from "jose";
 import * as oauth from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createApi } from "../support/api.ts";
+import { publishedKeys } from "../support/published-keys.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type TokenMember, createTokenMember, statusWith } from "../support/token-servers.ts";
 
@@ -62,7 +63,7 @@ test.each(algorithms)("finds the service by its metadata for %s, and its keys", 
   const config = await discover(oauth.ClientSecretPost(member.key), algorithm);
   const { access_token: token } = await oauth.clientCredentialsGrant(config);
   const { jwks_uri: uri = "" } = config.serverMetadata();
-  const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL(uri)), { issuer, audience: issuer });
+  const { payload } = await jwtVerify(token, publishedKeys(uri), { issuer, audience: issuer });
   expect(payload.sub).toBe(member.id);
 });
 

@@ -212,9 +212,9 @@ export async function connectAs(user: User, connection: Partial<Connection>): Pr
   );
 }
 
-/** Repeats the attempt until it succeeds, for at most a minute. */
+/** Repeats the attempt until it succeeds, for at most two minutes. */
 export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  const giveUpAt = Date.now() + 60_000;
+  const giveUpAt = Date.now() + 120_000;
   for (;;) {
     try {
       return await attempt();

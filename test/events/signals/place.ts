@@ -1,10 +1,11 @@
 // A server with event streams, and receivers that verify what they get with `jose`, by what the service publishes.
-import { createRemoteJWKSet, jwtVerify } from "jose";
+import { jwtVerify } from "jose";
 import { expect, onTestFinished } from "vitest";
 import type { Config } from "../../../src/config.ts";
 import type { EventStream, EventStream_SubjectFormat } from "../../../gen/iam/v1alpha/event_stream_pb.ts";
 import { type Caller, type Company, openCompany } from "../../access/callers.ts";
 import { uniqueName } from "../../support/api.ts";
+import { publishedKeys } from "../../support/published-keys.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { stopRetries } from "../deliveries/no-retries.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
@@ -67,7 +68,7 @@ export async function openSignalPlace(settings: Partial<Config> = {}): Promise<S
   await stopRetries(sql, "event_streams");
   const configuration = await readConfiguration(server.url);
   // The issuer of a server of tests is where it says, and not where it listens.
-  const keys = createRemoteJWKSet(new URL(new URL(configuration.jwks_uri).pathname, server.url));
+  const keys = publishedKeys(new URL(new URL(configuration.jwks_uri).pathname, server.url));
 
   // The server looks again when it has written something, or after some seconds.
   const passWait = async ({ id }: EventStream): Promise<void> => {

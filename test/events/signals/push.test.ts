@@ -221,7 +221,7 @@ test("a verification event has the state of the request, and comes before what w
   await expect.poll(async () => (await inspect(stream)).attempts).toBe(1);
   receiver.answer = accepted;
   const { jti } = await place.owner.eventStreams.verifyEventStream({ path: stream.path, state: "VGhpcyBpcyBh" });
-  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(3);
+  await expect.poll(() => receiver.received.length).toBe(3);
   const [, verification, waited] = await verifyAll(place, receiver.received);
   expect(verification).toMatchObject({
     jti,

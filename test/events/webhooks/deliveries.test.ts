@@ -1,5 +1,5 @@
 // Tests what receivers get, in which order, in which formats, and what becomes of what they do not accept.
-import { setTimeout as sleep } from "node:timers/promises";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -78,20 +78,26 @@ test("CloudEvents are in binary mode, and signed as well", async () => {
 test("a batch has the changes of some seconds, a line for each, and is the same when it is sent again", async () => {
   const receiver = await startReceiver(answerWith(500));
   const webhook = await place.createWebhook(receiver, { format: Webhook_Format.NDJSON_BATCH });
+  // However long it takes to create them, all are there when it begins to deliver.
+  await place.owner.webhooks.pauseWebhook({ path: webhook.path });
   const first = await place.createGroups(3);
-  await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(1);
+  await place.owner.webhooks.resumeWebhook({ path: webhook.path });
+  await expect.poll(() => deliveriesOf(webhook)).toMatchObject([{ state: FAILED, attempts: 1, changeCount: 3 }]);
+  const [tried] = await deliveriesOf(webhook);
+  const [{ createTime }] = [await place.owner.groups.getGroup({ path: required(first[0]) })];
+  expect(timestampMs(required(tried?.attemptTime)) - timestampMs(required(createTime))).toBeGreaterThanOrEqual(5_000);
   const later = await place.createGroups(2);
   receiver.answer = accept;
   await place.passWait(webhook);
-  await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(3);
+  await expect.poll(() => receiver.received.length).toBe(3);
   const linesOf = ({ body }: Received): unknown[] =>
     body
       .trimEnd()
       .split("\n")
       .map((line) => (JSON.parse(line) as { resource_path: string }).resource_path);
   expect(receiver.received.map(linesOf)).toEqual([first, first, later]);
-  const [tried, again, next] = idsOf(receiver.received);
-  expect([tried === again, tried === next]).toEqual([true, false]);
+  const [sent, again, next] = idsOf(receiver.received);
+  expect([sent === again, sent === next]).toEqual([true, false]);
   expect(receiver.received[0]?.headers["content-type"]).toBe("application/x-ndjson");
   for (const { headers, body } of receiver.received) {
     // `verify` also parses one JSON text.
@@ -363,8 +369,12 @@ test("nothing of another org is delivered, and nothing while the org is suspende
   receiver.answer = accept;
   await company.api.orgs.suspendOrg({ path: company.org.path });
   await place.sql.query("update webhooks set next_attempt_time = 'epoch'");
+  // Found together with the one of the suspended org.
+  const control = await startReceiver();
+  const webhook = { name: "control", url: control.url, filter: onlyGroups };
+  await other.api.webhooks.createWebhook({ parentPath: other.org.path, webhook });
   await other.api.groups.createGroup({ parentPath: other.org.path, group: { name: uniqueName("group") } });
-  await sleep(1_000);
+  await expect.poll(() => control.received.length).toBe(1);
   expect(receiver.received).toHaveLength(2);
   await company.api.orgs.activateOrg({ path: company.org.path });
   await expect.poll(() => pathsOf(receiver.received).slice(2)).toEqual([`${company.org.path}/groups/${second}`]);

@@ -17,6 +17,8 @@ export interface WebhookPlace {
   createWebhook(receiver: Pick<Receiver, "url">, fields?: WebhookFields): Promise<Webhook>;
   /** Creates groups, one after the other. Returns their paths. */
   createGroups(count: number): Promise<string[]>;
+  /** Creates groups in one revision. Returns their paths. */
+  createGroupsTogether(count: number): Promise<string[]>;
   /** Lets the time pass after which a receiver that fails is tried again. */
   passWait(webhook: Webhook): Promise<void>;
   /** Lets so many days pass since the receiver began to fail, and the wait. */
@@ -70,6 +72,12 @@ export async function openWebhookPlace(): Promise<WebhookPlace> {
         paths.push(path);
       }
       return paths;
+    },
+
+    async createGroupsTogether(count) {
+      const requests = Array.from({ length: count }, () => ({ group: { name: uniqueName("group") } }));
+      const { groups } = await owner.groups.batchCreateGroups({ parentPath, requests });
+      return groups.map(({ path }) => path);
     },
 
     passWait,

@@ -28,7 +28,7 @@ test.skipIf(!hasPython).each([
   const paths = await place.createGroups(2);
   const printed = (): unknown[] =>
     receiver.lines().map((line) => (JSON.parse(line) as { resource_path: string }).resource_path);
-  await expect.poll(printed, { timeout: 30_000 }).toEqual(paths);
+  await expect.poll(printed).toEqual(paths);
   // With another secret, it refuses what comes.
   await owner.webhooks.rotateWebhook({ path, overlap: { seconds: 0n } });
   const refused = await owner.webhooks.testWebhook({ path });

@@ -35,15 +35,15 @@ test.skipIf(!hasPython)(
       return lines.map((line) => (JSON.parse(line) as { readonly resource_path: string }).resource_path);
     };
     const shipper = await start();
-    const first = await place.createGroups(3);
-    await expect.poll(shipped, { timeout: 30_000 }).toEqual(first);
-    expect(await files()).toEqual(["changes.000001.ndjson"]);
+    const first = await place.createGroupsTogether(3);
+    await expect.poll(shipped).toEqual(first);
+    await expect.poll(files).toEqual(["changes.000001.ndjson"]);
     await shipper.kill();
     // A line of which a part was written when it was killed.
     await appendFile(join(folder, "changes.ndjson"), '{"revision":');
     const later = await place.createGroups(2);
     await start();
-    await expect.poll(shipped, { timeout: 30_000 }).toEqual([...first, ...later]);
+    await expect.poll(shipped).toEqual([...first, ...later]);
     // What comes again is left out.
     const { changes } = await owner.changes.listChanges({
       parentPath: place.company.org.path,
@@ -51,6 +51,6 @@ test.skipIf(!hasPython)(
     });
     await owner.webhooks.replayWebhook({ path, fromRevision: changes[0]?.revision ?? "" });
     const [last = ""] = await place.createGroups(1);
-    await expect.poll(shipped, { timeout: 30_000 }).toEqual([...first, ...later, last]);
+    await expect.poll(shipped).toEqual([...first, ...later, last]);
   },
 );

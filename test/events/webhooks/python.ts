@@ -27,7 +27,7 @@ export async function startPython(file: string, secret: string, args: readonly s
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  await expect.poll(() => output.stderr, { timeout: 30_000 }).toContain("receives at");
+  await expect.poll(() => output.stderr).toContain("receives at");
   const [url = ""] = /http:\S+/.exec(output.stderr) ?? [];
   return {
     url,

@@ -17,11 +17,16 @@ function answerLarge(_request: HttpRequest, response: HttpResponse): void {
 
 describe("an answer that nobody reads", () => {
   it("is cut on HTTP/1.1, with its connection", async () => {
-    await using server = await startListener(answerLarge, { reads: { unreadMs: 200, msPerKilobyte: 0 } });
+    const cut = Promise.withResolvers<void>();
+    const answer = (request: HttpRequest, response: HttpResponse): void => {
+      response.once("close", () => cut.resolve());
+      answerLarge(request, response);
+    };
+    await using server = await startListener(answer, { reads: { unreadMs: 200, msPerKilobyte: 0 } });
     const client = await openRaw(server.port);
     client.socket.pause();
     client.socket.write(get);
-    await sleep(500);
+    await cut.promise;
     client.socket.resume();
     await client.closed;
     expect(client.received().length).toBeLessThan(large.length);

@@ -11,11 +11,11 @@ import {
 } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { parseJson } from "../../../src/rest/json/parse-json.ts";
 import { createJsonReaders } from "../../../src/rest/json/read-json.ts";
 import { createJsonWriters } from "../../../src/rest/json/write-json.ts";
-import { rounds, soakTimeoutMs } from "../../support/rounds.ts";
+import { rounds } from "../../support/rounds.ts";
 import * as library from "../gen/rest/test/v1/library_pb.ts";
 import { OddFieldsSchema } from "../gen/rest/test/v1/odd_fields_pb.ts";
 import * as parameters from "../gen/rest/test/v1/parameters_pb.ts";
@@ -34,7 +34,6 @@ const descs: readonly DescMessage[] = [
 ];
 const numRuns = Math.ceil(rounds(150, 50_000) / descs.length);
 const seed = Number(process.env["TENANTRY_FUZZ_SEED"] ?? 48);
-vi.setConfig({ testTimeout: rounds(30_000, soakTimeoutMs) });
 
 const registry = createRegistry(
   library.file_rest_test_v1_library,

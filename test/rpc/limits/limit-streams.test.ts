@@ -161,7 +161,7 @@ test("a stream over HTTP/1.1 ends when its client has gone, which only ends its 
   atOnce.socket.end(head);
   await expect.poll(() => server.open.size).toBe(2);
   gone.socket.destroy();
-  await expect.poll(() => server.open.size, { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => server.open.size).toBe(0);
   await atOnce.closed;
   await openStream(server.session, "192.0.2.1");
 });
