@@ -70,8 +70,8 @@ test("a membership, a role binding, a key and an invitation are entries when the
 });
 
 test("the sessions of a client end with it in all orgs, and are removed in steps without a further call", async () => {
-  const sql = await openSqlClient(server.databaseUrl);
-  onTestFinished(() => sql.close());
+  const client = await openSqlClient(server.databaseUrl);
+  onTestFinished(() => client.close());
   const org = await api.orgs.createOrg({ org: { name: uniqueName("ending") } });
   const newClient = () =>
     api.clients.createClient({
@@ -86,7 +86,7 @@ test("the sessions of a client end with it in all orgs, and are removed in steps
       [gone, sessions],
       [other, 1],
     ] as const) {
-      await sql.query(
+      await client.query(
         `insert into sessions (customer_id, org_id, member_id, id, client_id, client_org_id, oauth_client_id, user_agent, expire_time,
           changed_revision)
         select customer_id, org_id, id, gen_random_uuid(), $2::text, $3, $2::uuid, '', now() + interval '1 day', gen_random_uuid()
@@ -103,9 +103,9 @@ test("the sessions of a client end with it in all orgs, and are removed in steps
     const { sessions } = await api.sessions.listSessions({ parentPath });
     expect(sessions.map(({ clientId }) => clientId)).toEqual([other.id]);
   }
-  const left = async () => (await sql.query("select from sessions where oauth_client_id = $1", [gone.id])).length;
+  const left = async () => (await client.query("select from sessions where oauth_client_id = $1", [gone.id])).length;
   await expect.poll(left, { timeout: 10_000 }).toBe(0);
-  expect(await sql.query("select from sessions where oauth_client_id = $1", [other.id])).toHaveLength(2);
+  expect(await client.query("select from sessions where oauth_client_id = $1", [other.id])).toHaveLength(2);
   expect(await expired(org.path)).toEqual(["Session", "Session", "Session"]);
   const { changes } = await api.changes.listChanges({
     parentPath: elsewhere,
