@@ -16,7 +16,6 @@ const clients = { tables: ["clients"], reason: "The client of a session may be o
 const bindings = "Role bindings on the platform, a customer or a service are of several orgs.";
 const job = "A job searches all orgs, and checks what it has found in its org.";
 const secret = "A secret is looked up by its own id or prefix: the caller's org is what it tells.";
-const old = "Each new row removes some that have ended, of all orgs.";
 
 const reads = [
   "src/standard-methods/read/row-reader.ts",
@@ -43,9 +42,8 @@ export const notLed: readonly NotLed[] = [
   })),
   { start: "src/events/deliveries/due.ts", reason: job },
   { start: "src/database/held-log.ts", reason: job },
-  { start: "src/iam/sessions/store.ts expireSessionsOfClients", reason: "The sessions of a client are of all orgs." },
   {
-    start: "src/iam/identity-providers/service.ts removeIdentities",
+    start: "src/iam/identity-providers/service.ts findIdentityElsewhere",
     reason: "Those of a provider of the installation are of all orgs.",
   },
   { start: "src/quotas/kinds.ts countQuotasOfKind", reason: "A kind that any quota has is not deleted." },
@@ -76,10 +74,6 @@ export const notLed: readonly NotLed[] = [
   },
   { start: "src/iam/sign-in/choice-store.ts readChoices", reason: "A person chooses among members of several orgs." },
   { start: "src/iam/sign-in/provider-store.ts", reason: "A provider is named by its id in what it sends back." },
-  { start: "src/iam/authorization-codes/store.ts deleteOldCodes", reason: old },
-  { start: "src/iam/sign-in/store.ts deleteExpired", reason: old },
-  { start: "src/identity/tokens/signing-key-store.ts forgetEndedTokens", reason: old },
-  { end: ": delete write_requests", reason: old },
   { start: "src/jobs/operations-job.ts find", reason: job },
   { start: "src/jobs/purge/", reason: job },
   { start: "src/resources/sweeps/store.ts findNextSweeps", reason: job },
@@ -88,7 +82,7 @@ export const notLed: readonly NotLed[] = [
     start: "src/events/access-events/write-events.ts readOrgs",
     reason: "Calls that were refused name orgs, which may not exist.",
   },
-  { start: "src/events/access-events/write-events.ts removeOldEvents", reason: job },
+  { start: "src/database/old-rows.ts findOldRows", reason: job },
   { start: "src/database/migrations/", reason: "A migration changes the rows of all orgs." },
   { start: "src/database/migration/fills.ts", reason: "A migration changes the rows of all orgs." },
   ...["lookup keys", "lookup one_by_one"].map((start) => ({ start, reason: "A test of lookups sends it." })),

@@ -5,6 +5,7 @@ import { migrations } from "../database/migrations/all.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import { startFills } from "../jobs/fills-job.ts";
 import { createLogHeadsJob } from "../jobs/log-heads-job.ts";
+import { startOldRowsJob } from "../jobs/old-rows-job.ts";
 import { createOperationsJob } from "../jobs/operations-job.ts";
 import { createPurgeJob } from "../jobs/purge/purge-job.ts";
 import { createStatisticsJob } from "../jobs/statistics-job.ts";
@@ -39,6 +40,7 @@ export function composeJobs(
     { name: "log-heads", ...createLogHeadsJob({ database, signHead, logger }) },
     { name: "fills", ...startFills({ database, migrations, logger }) },
     { name: "purge", ...createPurgeJob(ofPurge) },
+    { name: "old-rows", ...startOldRowsJob({ database, logger }) },
     { name: "operations", ...createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }) },
     { name: "sweep", ...createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }) },
     { name: "deliveries", ...deliveries },

@@ -44,14 +44,15 @@ export function createLastUse(database: Database, intervalMs: number, onError: (
 }
 
 async function writeLastUse(database: Database, callers: readonly Caller[]): Promise<void> {
+  const customers = callers.map(({ customerId }) => customerId);
   const orgs = callers.map(({ orgId }) => orgId);
   const members = callers.map(({ memberId }) => memberId);
   const keys = callers.map(({ credentialId }) => credentialId);
   const times = callers.map(({ time }) => new Date(time));
   await sql`
     update api_keys set last_use_time = date_trunc('minute', used.time)
-    from unnest(${orgs}::uuid[], ${members}::uuid[], ${keys}::uuid[], ${times}::timestamptz[])
-      as used (org_id, member_id, id, time)
-    where api_keys.org_id = used.org_id and api_keys.member_id = used.member_id and api_keys.id = used.id
+    from unnest(${customers}::uuid[], ${orgs}::uuid[], ${members}::uuid[], ${keys}::uuid[], ${times}::timestamptz[])
+      as used (customer_id, org_id, member_id, id, time)
+    where api_keys.customer_id = used.customer_id and api_keys.org_id = used.org_id and api_keys.member_id = used.member_id and api_keys.id = used.id
       and (last_use_time is null or last_use_time < date_trunc('minute', used.time))`.execute(database.writes);
 }

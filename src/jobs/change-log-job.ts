@@ -1,10 +1,8 @@
-// The job that keeps the partitions of the change log, and removes old sign-ins and refused calls. Every server runs it, at its start and then
-// a few times a day. A role that does not own the log leaves partitions to `tenantry migrate`.
+// The job that keeps the partitions of the change log. Every server runs it, at its start and then a few times a day. A role that does not own the log leaves partitions to `tenantry migrate`.
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import { type LogDays, findHolding, readDaysToKeep } from "../database/held-log.ts";
 import { createPartitions, dropPartitions, readLogState } from "../database/partitions.ts";
-import { removeOldEvents } from "../events/access-events/write-events.ts";
 import { type Repetition, repeat } from "../timers/repeat.ts";
 
 interface ChangeLogJobOptions {
@@ -26,7 +24,6 @@ const fewMonths = 12;
 export function startChangeLogJob({ database, logDays, logger }: ChangeLogJobOptions): ChangeLogJob {
   const held = { webhooks: 0 };
   const run = async (): Promise<void> => {
-    await removeOldEvents(database.writes);
     const found = await readLogState(database.reads, logDays.kept);
     const days = found.expired === 0 ? logDays.kept : await readDaysToKeep(database.reads, logDays);
     const state = days === logDays.kept ? found : await readLogState(database.reads, days);

@@ -378,30 +378,6 @@ test("the keys of one member count as one caller", async () => {
   expect(await createApi("gRPC", second.url, secret).orgs.createOrg(request)).toEqual(answer);
 });
 
-test("each write removes a few stored responses that are older than a day", async () => {
-  const api = createApi("gRPC", first.url, first.operatorKey);
-  const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
-  const write = () =>
-    api.projects.createProject({ parentPath, project: { name: uniqueName("p") }, requestId: randomUUID() });
-  await write();
-  await sql.query("delete from write_requests where create_time <= now() - interval '1 day'");
-  const count = async (sign: "<=" | ">"): Promise<number> => {
-    const text = `select count(*)::int as count from write_requests where create_time ${sign} now() - interval '1 day'`;
-    return Number((await sql.query(text))[0]?.["count"]);
-  };
-  await sql.query(`insert into write_requests (customer_id, org_id, actor_id, request_id, fingerprint, answer, create_time)
-    select customer_id, org_id, actor_id, gen_random_uuid(), fingerprint, answer, now() - interval '2 days'
-    from (select * from write_requests limit 1) one, generate_series(1, 30)`);
-  const fresh = await count(">");
-  await write();
-  const left = await count("<=");
-  expect(left).toBeGreaterThan(0);
-  expect(left).toBeLessThan(30);
-  for (let turn = 1; turn < 15; turn++) await write();
-  expect(await count("<=")).toBe(0);
-  expect(await count(">")).toBe(fresh + 15);
-});
-
 /** Returns the same id for the same text. */
 function uuidOf(text: string): string {
   const hex = Buffer.from(text.padEnd(16, ".")).toString("hex").slice(0, 32);

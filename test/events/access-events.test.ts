@@ -8,7 +8,6 @@ import type { Database } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
 import { createAccessLog } from "../../src/events/access-events/access-log.ts";
 import type { AccessEvent as NotedEvent } from "../../src/events/access-events/access-event.ts";
-import { removeOldEvents } from "../../src/events/access-events/write-events.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { addOrg } from "../database/sample-rows.ts";
 import { createApi } from "../support/api.ts";
@@ -259,17 +258,6 @@ describe("the log of a server", () => {
     expect(methods.toSorted()).toEqual(["method", ...Array.from({ length: 9 }, (_, n) => `old ${n + 1}`)]);
     const { rows } = await sql<{ n: number }>`select count(*)::int as n from access_events`.execute(database.reads);
     expect(required(rows[0]).n).toBe(10);
-  });
-
-  test("is rid of what is old", async () => {
-    const database = await openTestDatabase();
-    const org = await addOrg(database, "acme");
-    await sql`
-      insert into access_events (customer_id, org_id, id, time, last_time, count, kind, method, resource_path, reason, reason_detail)
-      select ${org.customer_id}, ${org.id}, gen_random_uuid(), now() - n * interval '1 hour', now(), 1, 'CALL_REFUSED', 'call',
-        '', '', '' from generate_series(1, 4000) as n`.execute(database.writes);
-    await removeOldEvents(database.writes);
-    expect(await linesOf(database, org)).toHaveLength(90 * 24 - 1);
   });
 
   test("writes what it could not write when it can again, and counts nothing twice", async () => {

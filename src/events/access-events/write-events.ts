@@ -1,13 +1,12 @@
 // Writes sign-ins and refused calls. What several servers have seen of one line, or what comes later in the same minute, is added to it.
 import { type Insertable, type Kysely, sql } from "kysely";
-import { readClock, secondsAfter } from "../../database/clock.ts";
+import { secondsAfter } from "../../database/clock.ts";
 import type { AccessEvents } from "../../database/log-tables.ts";
 import type { OrgKey } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
 import type { FindLine } from "./org-lines.ts";
 import type { PendingEvent } from "./pending-events.ts";
-import { keptDays } from "./store.ts";
 
 type Row = Insertable<AccessEvents>;
 
@@ -127,21 +126,6 @@ async function insertRows(db: Kysely<Schema>, rows: readonly Row[]): Promise<voi
     select * from unnest(${sql.join(arrays)})
     on conflict (customer_id, org_id, id) do update set count = access_events.count + excluded.count,
       last_time = greatest(access_events.last_time, excluded.last_time)`.execute(db);
-}
-
-/** How many old lines a statement removes. */
-const oldPerStatement = 1_000;
-
-/** Removes the lines of all orgs that are older than lines are kept. */
-export async function removeOldEvents(db: Kysely<Schema>): Promise<void> {
-  const end = secondsAfter(await readClock(db), -keptDays * 86_400);
-  for (let removed = oldPerStatement; removed === oldPerStatement;) {
-    const { numAffectedRows = 0n } = await sql`
-      delete from access_events where (customer_id, org_id, id) in (
-        select customer_id, org_id, id from access_events
-        where time <= ${end} order by time limit ${oldPerStatement})`.execute(db);
-    removed = Number(numAffectedRows);
-  }
 }
 
 /** Removes the oldest lines of an org, beyond a number of them. */

@@ -3,7 +3,6 @@ import type { Database } from "../../database/database.ts";
 import { createSecretHandle } from "../../identity/secret-handle.ts";
 import type { RegisteredClient } from "../clients/registered-client.ts";
 import type { SignedInMember } from "../sign-in/browser-sessions.ts";
-import { deleteOldCodes } from "./store.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";
 
 export interface CodeGrant {
@@ -25,7 +24,6 @@ export function issueCode(database: Database, grant: CodeGrant): Promise<string>
   const { id, text, hash } = createSecretHandle();
   return inTransaction(database, async (db) => {
     const now = await readClock(db);
-    await deleteOldCodes(db, now);
     await db
       .insertInto("authorization_codes")
       .values({

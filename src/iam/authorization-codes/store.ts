@@ -1,4 +1,4 @@
-import { type Kysely, type Transaction, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
@@ -76,13 +76,4 @@ export async function useCode(
     db,
   );
   return rows[0];
-}
-
-/** Deletes some of the codes that expired a day ago, so that each new one pays for old ones. */
-export async function deleteOldCodes(db: Transaction<Schema>, now: string): Promise<void> {
-  await sql`
-    delete from authorization_codes where id in (
-      select id from authorization_codes where expire_time <= ${now}::timestamptz - interval '1 day'
-      order by expire_time limit 100 for update skip locked
-    )`.execute(db);
 }

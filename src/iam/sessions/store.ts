@@ -1,6 +1,7 @@
 import { type InferResult, type Kysely, type SqlBool, type Transaction, sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
+import { isInOrgOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type SessionRow = InferResult<ReturnType<typeof selectSessions>>[number];
@@ -31,7 +32,12 @@ const clientName = sql<string | null>`(
   where clients.org_id = sessions.client_org_id and clients.id = sessions.oauth_client_id
 )`;
 
-const isLive = sql<SqlBool>`sessions.expire_time > statement_timestamp()`;
+/** Whether a session is of a registered client that was deleted. It has ended then, and the purge job removes it. */
+export const isOfGoneClient = sql<SqlBool>`(sessions.oauth_client_id is not null and not exists (
+  select from clients where clients.org_id = sessions.client_org_id and clients.id = sessions.oauth_client_id
+))`;
+
+const isLive = sql<SqlBool>`(sessions.expire_time > statement_timestamp() and not ${isOfGoneClient})`;
 
 /** Selects all sessions that have not ended, with the columns that their paths need. */
 export function selectSessions(db: Kysely<Schema>) {
@@ -63,22 +69,13 @@ export async function expireSessions({ db, org, time }: OrgTransaction, memberId
   await db
     .updateTable("sessions")
     .set({ expire_time: sql<Date>`least(expire_time, ${time}::timestamptz)` })
-    .where("org_id", "=", org.id)
+    .where(isInOrgOf("sessions", org))
     .where("member_id", "=", memberId)
     .execute();
-  await db.deleteFrom("sign_in_links").where("org_id", "=", org.id).where("member_id", "=", memberId).execute();
-}
-
-/** Lets the sessions of clients expire, in all orgs. They have ended already: their clients are deleted. */
-export async function expireSessionsOfClients(
-  { db, org, time }: OrgTransaction,
-  ids: readonly string[],
-): Promise<void> {
   await db
-    .updateTable("sessions")
-    .set({ expire_time: sql<Date>`least(expire_time, ${time}::timestamptz)` })
-    .where("client_org_id", "=", org.id)
-    .where(sql<SqlBool>`oauth_client_id = any(${ids}::uuid[])`)
+    .deleteFrom("sign_in_links")
+    .where(isInOrgOf("sign_in_links", org))
+    .where("member_id", "=", memberId)
     .execute();
 }
 

@@ -23,7 +23,6 @@ import {
   type SignedInRow,
   browserLifeSeconds,
   deleteBrowserSession,
-  deleteExpired,
   readSignedIn,
 } from "./store.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";
@@ -118,7 +117,6 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
     start: (member, origin) =>
       inTransaction(database, async (db) => {
         const now = await readClock(db);
-        await deleteExpired(db, "browser_sessions", now);
         const { id, text, hash } = createSecretHandle();
         const { expire_time: expireTime } = await db
           .insertInto("browser_sessions")

@@ -19,7 +19,7 @@ import { insertBrowserSession, signInAuthor } from "./browser-sessions.ts";
 import { type ChoiceRow, declineIdentity, readChoices, useChoice } from "./choice-store.ts";
 import type { LinkedIdentity } from "./provider-store.ts";
 import type { MemberKey } from "./sign-in-links.ts";
-import { browserLifeSeconds, deleteExpired } from "./store.ts";
+import { browserLifeSeconds } from "./store.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";
 
 /** A member as whom a person can be signed in. */
@@ -80,7 +80,6 @@ export function createSignInChoices({ database, registry }: ChoiceDependencies):
       const choices = JSON.stringify(Object.fromEntries(usable.map(({ identityId, gen }) => [identityId, gen ?? ""])));
       await inTransaction(database, async (db) => {
         const now = await readClock(db);
-        await deleteExpired(db, "browser_sessions", now);
         const expireTime = secondsAfter(now, browserLifeSeconds);
         await db
           .insertInto("browser_sessions")

@@ -3,7 +3,6 @@ import { inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { type SecretHandle, createSecretHandle, parseSecretHandle } from "../../identity/secret-handle.ts";
-import { deleteExpired } from "./store.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";
 
 export interface MemberKey {
@@ -23,7 +22,6 @@ export function createSignInLink(database: Database, { orgId, memberId }: Member
   const { id, text, hash } = createSecretHandle();
   return inTransaction(database, async (db) => {
     const now = await readClock(db);
-    await deleteExpired(db, "sign_in_links", now);
     const expireTime = secondsAfter(now, lifeSeconds);
     const { customer_id } = await db
       .selectFrom("orgs")

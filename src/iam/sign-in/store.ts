@@ -78,15 +78,3 @@ export async function deleteBrowserSession(
   // A statement of its own: the deletion may have waited for a session that was being started.
   return db.selectFrom("sessions").select(["org_id", "member_id", "id"]).where("browser_session_id", "=", id).execute();
 }
-
-/** Deletes some of the rows that have expired, so that each new one pays for old ones. */
-export async function deleteExpired(
-  db: Transaction<Schema>,
-  table: "browser_sessions" | "sign_in_links",
-  now: string,
-): Promise<void> {
-  await sql`
-    delete from ${sql.table(table)} where id in (
-      select id from ${sql.table(table)} where expire_time <= ${now} order by expire_time limit 100 for update skip locked
-    )`.execute(db);
-}

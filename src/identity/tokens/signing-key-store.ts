@@ -63,11 +63,6 @@ export async function retireSigningKeys(db: Transaction<Schema>, now: number): P
   );
 }
 
-/** Removes what ended tokens that have expired since. */
-export async function forgetEndedTokens(db: Transaction<Schema>, now: number, keptMs: number): Promise<void> {
-  await sql`delete from ended_tokens where end_time <= ${new Date(now - keptMs)}`.execute(db);
-}
-
 /**
  * Ends what was encrypted with a secret key that is lost: the signing keys sign no more, and their private part is erased. They stay
  * published until the last of their tokens has expired.

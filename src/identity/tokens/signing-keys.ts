@@ -11,7 +11,6 @@ import { findMissingSecretKey } from "./missing-secret-key.ts";
 import {
   type PublishedKeys,
   type SigningKeyRow,
-  forgetEndedTokens,
   insertSigningKey,
   lockSigningKeys,
   readSigningKeys,
@@ -64,7 +63,7 @@ export interface SigningKeysOptions {
   readonly algorithm: TokenAlgorithm;
   /** How long a key signs, in days. */
   readonly lifeDays: number;
-  /** How long a retired key verifies tokens, and ended tokens are remembered, in milliseconds. */
+  /** How long a retired key verifies tokens, in milliseconds. */
   readonly keptMs: number;
   readonly logger: Logger;
 }
@@ -273,7 +272,7 @@ async function keepSigningKeys(
   algorithms: readonly TokenAlgorithm[],
   isFirst: boolean,
 ): Promise<void> {
-  const { database, sealer, lifeDays, keptMs, logger } = options;
+  const { database, sealer, lifeDays, logger } = options;
   const made = await database.writes.transaction().execute(async (db) => {
     await lockSigningKeys(db);
     const before = await readSigningKeys(db);
@@ -281,7 +280,6 @@ async function keepSigningKeys(
     if (missing !== undefined && isFirst) throw missing;
     if (missing !== undefined) logger.warn(missing.message);
     await retireSigningKeys(db, before.now);
-    await forgetEndedTokens(db, before.now, keptMs);
     const { rows, now } = await readSigningKeys(db);
     const newRows: SigningKeyRow[] = [];
     const opened: SigningKeyRow[] = [];

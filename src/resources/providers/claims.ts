@@ -7,6 +7,8 @@ import { ServiceError } from "../../errors/service-error.ts";
 import { type Later, type WriteTransaction, transact } from "../../database/write-transaction.ts";
 import { type OperationRow, maxAttempts } from "../operations/store.ts";
 import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
+import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
+import { required } from "../../errors/required.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Schema } from "../../database/schema.ts";
@@ -35,6 +37,7 @@ interface DueOperations {
 }
 
 interface Place {
+  readonly customer_id: string;
   readonly org_id: string;
   readonly id: string;
 }
@@ -119,9 +122,10 @@ async function claimFound(
   if (operations.length === 0) return [];
   const byOrg = Map.groupBy(operations, (place) => place.org_id);
   const claimed = await transact(database, async (db) => {
-    const claiming = [...byOrg].map(([orgId, places]) =>
-      db.sendWithNext(claimIn(orgId, places, now, seconds).compile(db)),
-    );
+    const claiming = [...byOrg].map(([orgId, places]) => {
+      const { customer_id } = required(places[0]);
+      return db.sendWithNext(claimIn({ customer_id, id: orgId }, places, now, seconds).compile(db));
+    });
     await db.sendHeld();
     return claiming.flatMap((read) => read());
   });
@@ -129,22 +133,22 @@ async function claimFound(
   return operations.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
-function claimIn(orgId: string, places: readonly Place[], now: string, seconds: number) {
+function claimIn(org: OrgKey, places: readonly Place[], now: string, seconds: number) {
   return sql<Claimed>`
     with due as materialized (
       select id from operations
-      where org_id = ${orgId} and id = any (${places.map(({ id }) => id)}::uuid[]) and ${isDue(now)} for update skip locked
+      where ${isInOrgOf("operations", org)} and id = any (${places.map(({ id }) => id)}::uuid[]) and ${isDue(now)} for update skip locked
     )
     update operations set state = 'RUNNING', claim_token = gen_random_uuid(), attempts = attempts + 1,
       next_attempt_time = ${secondsAfter(now, seconds)}
-    from due where operations.org_id = ${orgId} and operations.id = due.id
+    from due where ${isInOrgOf("operations", org)} and operations.id = due.id
     returning operations.org_id, operations.id, claim_token, attempts, next_attempt_time as claim_expire_time`;
 }
 
 const isDue = (now: string) => sql`end_time is null and next_attempt_time <= ${now} and attempts < ${maxAttempts}`;
 
 /**
- * Selects operations that wait, as `org_id`, `id` and `time`. Each key, or else each type, has a queue of its own in an index, so
+ * Selects operations that wait, as `customer_id`, `org_id`, `id` and `time`. Each key, or else each type, has a queue of its own in an index, so
  * that the cost does not depend on how many others wait. As many are taken from each as are wanted in all.
  */
 function selectDue({ claimable, now, count, leftOut }: DueSearch) {
@@ -156,7 +160,7 @@ function selectDue({ claimable, now, count, leftOut }: DueSearch) {
   ];
   const ofType = sql`type_id = any (${typeIds}::uuid[])`;
   const selectWhere = (...more: RawBuilder<unknown>[]) => sql`
-    select org_id, id, next_attempt_time as time from operations
+    select customer_id, org_id, id, next_attempt_time as time from operations
     where ${sql.join([...conditions, ...more], sql` and `)} order by next_attempt_time limit ${count}`;
   if (routingKeys.length > 0) {
     const inLane = selectWhere(sql`routing_key = lane.routing_key`, ...(typeIds.length > 0 ? [ofType] : []));

@@ -63,10 +63,8 @@ export interface WriteRunner {
   readonly previewAccess: PreviewAccess;
 }
 
-const oldPerKept = 8;
-
-/** How long answers are kept. */
-const keptMs = 86_400_000;
+/** How long answers are kept, in milliseconds. Then a job removes them (`src/jobs/old-rows-job.ts`). */
+export const keptAnswerMs = 86_400_000;
 
 /**
  * Another write holds the request id of a write in a group. That one may be waiting for the lock of the group, so the group must not wait
@@ -183,7 +181,7 @@ async function findAnswer({
     .executeTakeFirstOrThrow();
   const { now } = row;
   if (row.answer === null || row.fingerprint === null || row.create_time === null) return { before: undefined, now };
-  if (row.create_time.getTime() <= now - keptMs) return { before: undefined, now };
+  if (row.create_time.getTime() <= now - keptAnswerMs) return { before: undefined, now };
   if (fingerprint().equals(row.fingerprint)) return { before: fromBinary(answer, row.answer), now };
   throw invalidField("request_id", "was already used for another request; each request needs its own id", "request_id");
 }
@@ -210,13 +208,6 @@ function keepAnswer(
     })
     .onConflict((conflict) => conflict.constraint("write_requests_pkey").doUpdateSet(values));
   db.sendWithNext(insert.compile());
-  // Each stored response removes some old ones, so that only those of about a day remain.
-  const deletion = sql`
-    delete from write_requests where (org_id, actor_id, request_id) in (
-      select org_id, actor_id, request_id from write_requests where create_time <= ${new Date(now - keptMs)}
-      order by create_time limit ${oldPerKept} for update skip locked
-    )`;
-  db.sendWithNext(deletion.compile(db));
 }
 
 /**

@@ -1,4 +1,5 @@
 // Tests that what ends by itself is an entry of the log when it ends, and not when the next run of the job comes.
+import { randomUUID } from "node:crypto";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -9,7 +10,8 @@ import type { Committed } from "../../../src/database/commits.ts";
 import { createEndTimer } from "../../../src/jobs/purge/end-timer.ts";
 import { endAfterChange } from "../../../src/jobs/purge/noted-ends.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
-import { addOrg } from "../../database/sample-rows.ts";
+import { addMember, addOrg } from "../../database/sample-rows.ts";
+import { openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 import { openPurgeFixture } from "./purge-fixture.ts";
 import { unfollowed } from "../../support/unfollowed.ts";
@@ -72,6 +74,53 @@ test.concurrent("a membership, a role binding, a key and an invitation are entri
   }
 });
 
+test("the sessions of a client end with it in all orgs, and are removed in steps without a further call", async () => {
+  const client = await openSqlClient(server.databaseUrl);
+  onTestFinished(() => client.close());
+  const org = await api.orgs.createOrg({ org: { name: uniqueName("ending") } });
+  const newClient = () =>
+    api.clients.createClient({
+      parentPath: org.path,
+      client: { name: uniqueName("app"), redirectUris: ["https://app.example.com/callback"] },
+    });
+  const [gone, other] = [await newClient(), await newClient()];
+  /** Creates a member in an org, with so many sessions of the first client, and one of the other. */
+  const addMember = async (parentPath: string, sessions: number): Promise<string> => {
+    const { id, path } = await api.members.createMember({ parentPath, member: { name: "alice" } });
+    for (const [{ id: clientId }, count] of [
+      [gone, sessions],
+      [other, 1],
+    ] as const) {
+      await client.query(
+        `insert into sessions (customer_id, org_id, member_id, id, client_id, client_org_id, oauth_client_id, user_agent, expire_time,
+          changed_revision)
+        select customer_id, org_id, id, gen_random_uuid(), $2::text, $3, $2::uuid, '', now() + interval '1 day', gen_random_uuid()
+        from members, generate_series(1, $4::int) where id = $1`,
+        [id, clientId, org.id, count],
+      );
+    }
+    return path;
+  };
+  const { path: elsewhere } = await api.orgs.createOrg({ org: { name: uniqueName("ending") } });
+  const members = [await addMember(org.path, 3), await addMember(elsewhere, 450)];
+  await api.clients.deleteClient({ path: gone.path });
+  for (const parentPath of members) {
+    const { sessions } = await api.sessions.listSessions({ parentPath });
+    expect(sessions.map(({ clientId }) => clientId)).toEqual([other.id]);
+  }
+  const left = async () => (await client.query("select from sessions where oauth_client_id = $1", [gone.id])).length;
+  await expect.poll(left).toBe(0);
+  expect(await client.query("select from sessions where oauth_client_id = $1", [other.id])).toHaveLength(2);
+  expect(await expired(api, org.path)).toEqual(["Session", "Session", "Session"]);
+  const { changes } = await api.changes.listChanges({
+    parentPath: elsewhere,
+    filter: "type = EXPIRED",
+    pageSize: 1000,
+  });
+  expect(changes).toHaveLength(450);
+  expect(new Set(changes.map(({ revision }) => revision)).size).toBeGreaterThan(1);
+});
+
 test.concurrent("a server that has started knows what ends from the database", async ({
   expect: expectHere,
   onTestFinished: onFinished,
@@ -117,6 +166,26 @@ test("of the runs that follow ends, one waits for the one in progress, however m
   expect(job.runs.ended).toBeLessThanOrEqual(3);
 });
 
+test("a client of which nothing is left is not looked at again", async () => {
+  const { database, query, createJob } = await openPurgeFixture();
+  const org = await addOrg(database, "acme");
+  const { id: memberId } = await addMember(database, org, "alice");
+  const clientId = randomUUID();
+  await query(sql`
+    insert into ended_tokens (customer_id, org_id, id, type, end_time)
+    values (${org.customer_id}, ${org.id}, ${clientId}, 'Client', now() - interval '1 hour')`);
+  const job = createJob();
+  expect(await job.runOnce()).toEqual({ removed: {}, isDone: true });
+  await query(sql`
+    insert into sessions (customer_id, org_id, member_id, id, client_id, client_org_id, oauth_client_id, user_agent, expire_time,
+      changed_revision)
+    values (${org.customer_id}, ${org.id}, ${memberId}, gen_random_uuid(), '', ${org.id}, ${clientId}, '', now() + interval '1 day',
+      gen_random_uuid())`);
+  expect(await job.runOnce()).toEqual({ removed: {}, isDone: true });
+  // Another server has not looked yet.
+  expect(await createJob().runOnce()).toEqual({ removed: { sessions: 1 }, isDone: true });
+});
+
 describe("the timer of ends", () => {
   test("runs once for many ends, and again for a later one", async () => {
     let runs = 0;
@@ -154,5 +223,7 @@ test("an entry says how long after it what it is about ends", () => {
   expect(endAfter({ invitation_expire_time: "2030-01-01T00:00:02.000Z" }, "Member")).toBe(2000);
   expect(endAfter({ expire_time: null })).toBe(Infinity);
   expect(endAfter(null)).toBe(Infinity);
+  // With a client, its sessions end.
+  expect([endAfter(null, "Client"), endAfter({}, "Client")]).toEqual([0, Infinity]);
   expect(endAfter({ expire_time: "2030-01-01T00:00:02.000Z" }, "Group")).toBe(Infinity);
 });
