@@ -21,7 +21,7 @@ const old = "Each new row removes some that have ended, of all orgs.";
 const reads = [
   "src/standard-methods/read/row-reader.ts",
   "src/standard-methods/batch/batch-methods.ts get",
-  "src/standard-methods/standard-service.ts read",
+  "src/standard-methods/read/read-handlers.ts read",
 ];
 
 /** An entry that a run of all tests does not need is named, and fails nothing: some statements are sent by jobs, when they are due. */
