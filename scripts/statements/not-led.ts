@@ -20,7 +20,7 @@ const secret = "A secret is looked up by its own id or prefix: the caller's org 
 const reads = [
   "src/standard-methods/read/row-reader.ts",
   "src/standard-methods/batch/batch-methods.ts get",
-  "src/standard-methods/standard-service.ts read",
+  "src/standard-methods/read/read-handlers.ts read",
 ];
 
 /** An entry that a run of all tests does not need is named, and fails nothing: some statements are sent by jobs, when they are due. */

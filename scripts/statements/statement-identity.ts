@@ -4,7 +4,7 @@
 
 /** A statement that was sent. */
 export interface SentStatement {
-  /** The functions of this project that lead to it, as in `src/changes/lock-org.ts lockOrg`, the nearest one first. */
+  /** The functions of this project that lead to it, as in `src/changes/lock-org.ts lockOrgThatStays`, the nearest one first. */
   readonly frames: readonly string[];
   /** The name that it is prepared with, if any. */
   readonly name: string | undefined;
@@ -28,7 +28,7 @@ const numberedName = /^statement_\d+$/;
 const shapeOfPath = /(?:_(?:name|id|any))+(?:_\d+)?$/;
 
 /**
- * Returns what identifies a statement, as in "src/changes/lock-org.ts lockOrg: update orgs"; undefined for one that src/ does not send. A
+ * Returns what identifies a statement, as in "src/changes/lock-org.ts lockOrgThatStays: select orgs"; undefined for one that src/ does not send. A
  * lookup that was batched has left its callers behind: "lookup members_ids". The rest has its text.
  */
 export function identityOf({ frames: all, name, text }: SentStatement): string | undefined {

@@ -14,7 +14,7 @@ import { type FoundRow, type LockedOrgRow, toLocked } from "./lock-org.ts";
  */
 export function lockCustomerLogWithNext(db: WriteTransaction, customer: Reference): Later<LockedOrgRow> {
   const value = customer.by === "any" ? null : customer.value;
-  const locking = db.sendWithNext(statements[customer.by](db, [value]));
+  const locking = db.readWithNext(statements[customer.by](db, [value]));
   return () => {
     const [found] = locking();
     if (found === undefined) throw notFound("customer", formatReferences(patterns.Customer, [customer]));

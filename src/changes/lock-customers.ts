@@ -13,7 +13,7 @@ export function lockCustomersOf(db: WriteTransaction, orgs: readonly Reference[]
   if (only === undefined) return;
   const value = only.by === "any" ? null : only.value;
   const ofOne = statements[only.by];
-  db.sendWithNext(orgs.length === 1 ? ofOne(db, [value]) : lockThoseOf(orgs.map(toCondition)).compile(db));
+  db.readWithNext(orgs.length === 1 ? ofOne(db, [value]) : lockThoseOf(orgs.map(toCondition)).compile(db));
 }
 
 const toCondition = (org: Reference): RawBuilder<SqlBool> => matchesReference(orgLevel, org);
@@ -43,12 +43,12 @@ function lockThoseOf(named: readonly RawBuilder<SqlBool>[]): RawBuilder<unknown>
 /** Locks the customer that a path names, if there is one, together with the next statement. */
 export function lockNamedCustomer(db: WriteTransaction, customer: Reference): void {
   const isNamed = matchesReference(customerLevel, customer);
-  db.sendWithNext(sql`select id from customers where ${isNamed} for no key update`.compile(db));
+  db.readWithNext(sql`select id from customers where ${isNamed} for no key update`.compile(db));
 }
 
 /** Locks a customer, together with the next statement. PostgreSQL keeps the plan of this one, and not of one with an array of ids. */
 export function lockCustomerById(db: WriteTransaction, id: string): void {
-  db.sendWithNext(lockStatement(db, [id]));
+  db.readWithNext(lockStatement(db, [id]));
 }
 
 /**
@@ -57,7 +57,7 @@ export function lockCustomerById(db: WriteTransaction, id: string): void {
  */
 export function lockCustomersById(db: WriteTransaction, ids: readonly string[]): void {
   if (ids.length === 0) return;
-  db.sendWithNext(
+  db.readWithNext(
     sql`select id from customers where id = any(${ids}::uuid[]) order by id for no key update`.compile(db),
   );
 }

@@ -49,20 +49,6 @@ export type FoundRow = OrgColumns &
     readonly timeline: number | null;
   };
 
-/**
- * Locks an org.
- *
- * @param limits of this wait for the lock and of the statements after it; undefined to keep those that are set.
- * @throws ServiceError RESOURCE_NOT_FOUND
- */
-export async function lockOrg(
-  db: Transaction<Schema>,
-  reference: Reference,
-  limits?: StatementLimits,
-): Promise<LockedOrgRow> {
-  return requireLocked(reference, (await db.executeQuery(lockStatement(db, reference, limits))).rows);
-}
-
 /** Waits for the lock of writes in an org and takes it. Returns false if the org does not exist or can be purged itself. */
 export async function lockOrgThatStays(db: Transaction<Schema>, orgId: string): Promise<boolean> {
   const lock = db.selectFrom("orgs").select("purge_time").where("id", "=", orgId);
@@ -71,9 +57,17 @@ export async function lockOrgThatStays(db: Transaction<Schema>, orgId: string): 
   return org.purge_time === null || org.purge_time > new Date(await readClock(db));
 }
 
-/** Locks an org together with the next statement. Throws later as `lockOrg`. */
-export function lockOrgWithNext(db: WriteTransaction, reference: Reference): Later<LockedOrgRow> {
-  const found = db.sendWithNext(lockStatement(db, reference));
+/**
+ * Locks an org together with the next statement. Throws later ServiceError RESOURCE_NOT_FOUND.
+ *
+ * @param limits of this wait for the lock and of the statements after it; undefined to keep those that are set.
+ */
+export function lockOrgWithNext(
+  db: WriteTransaction,
+  reference: Reference,
+  limits?: StatementLimits,
+): Later<LockedOrgRow> {
+  const found = db.readWithNext(lockStatement(db, reference, limits));
   return () => requireLocked(reference, found());
 }
 

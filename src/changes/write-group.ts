@@ -9,11 +9,11 @@ import type { Author } from "./author.ts";
 import { type ChainEnd, chainEndOf, seal } from "./chain.ts";
 import { mayChangeAccess } from "./access-change.ts";
 import { appendEntries, entriesOf, noteAppended } from "./entries.ts";
-import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
+import { type LockedOrgRow, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
 import { type OrgTransaction, createOrgTransaction } from "./write-in-org.ts";
-import { type OrgLocks, type WriteLocks, lockCustomersFirst } from "./write-locks.ts";
+import { type OrgLocks, type WriteLocks, lockWithNext } from "./write-locks.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** The state of a group after some of its writes. */
@@ -60,12 +60,12 @@ export async function beginGroup(
   locks: OrgLocks,
   remainingMs = Number.POSITIVE_INFINITY,
 ): Promise<WriteGroup> {
-  const limits = shortenedLimits(transactionLimits, remainingMs);
-  if (locks.customer === true) {
-    limitToDeadline(db, transactionLimits, remainingMs);
-    lockCustomersFirst(db, [locks.org]);
-  }
-  const locked = await lockOrg(db, locks.org, locks.customer === true ? undefined : limits);
+  // The wait for the customer has these limits, too.
+  if (locks.customer === true) limitToDeadline(db, transactionLimits, remainingMs);
+  const ofOrg = locks.customer === true ? undefined : shortenedLimits(transactionLimits, remainingMs);
+  const locking = lockWithNext(db, locks, ofOrg);
+  await db.sendHeld();
+  const locked = locking();
   const org = { ...locked, confirmed: new Set<string>() };
   const { revision, nextTime } = locked;
   const chain = chainEndOf(locked);

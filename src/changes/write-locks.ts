@@ -1,3 +1,4 @@
+import type { StatementLimits } from "../database/transaction-limits.ts";
 import type { Later, WriteTransaction } from "../database/write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import { lockCustomerLogWithNext } from "./lock-customer-log.ts";
@@ -15,6 +16,8 @@ export interface OrgLocks {
   readonly customer?: boolean;
   /** The customer that is locked after the org, if that is `system`: the write changes it. */
   readonly changes?: Reference;
+  /** Whether customers are locked, or made, after the org, which is `system` then: orgs are created in them. */
+  readonly creates?: "orgs";
   /** The state in which the org must be: `any` for writes that change the org itself, or must go on in every state. Default: `active`. */
   readonly state?: "active" | "any";
 }
@@ -25,20 +28,21 @@ interface CustomerLocks {
 }
 
 /**
- * Takes locks together with the next statement. Throws later as `lockOrg`.
+ * Takes locks together with the next statement. Throws later as `lockOrgWithNext`.
  *
+ * @param limits of the wait for the lock of the org, and of the statements after it; undefined to keep those that are set.
  * @throws Error when the customer would be locked after an org: another transaction may have that customer and wait for that org.
  */
-export function lockWithNext(db: WriteTransaction, locks: WriteLocks): Later<LockedOrgRow> {
+export function lockWithNext(db: WriteTransaction, locks: WriteLocks, limits?: StatementLimits): Later<LockedOrgRow> {
   if ("logOfCustomer" in locks) {
     const { logOfCustomer } = locks;
     if (logOfCustomer.by !== "id" || !db.lockedCustomerIds.has(logOfCustomer.value)) requireNoOrgLocked(db);
     return lockCustomerLogWithNext(db, logOfCustomer);
   }
-  const { org, customer = false, changes } = locks;
+  const { org, customer = false, changes, creates } = locks;
   if (customer) lockCustomersFirst(db, [org]);
-  db.hasLockedOrg = true;
-  const locking = lockOrgWithNext(db, org);
+  if (creates === undefined) db.hasLockedOrg = true;
+  const locking = lockOrgWithNext(db, org, limits);
   if (changes !== undefined) lockNamedCustomer(db, changes);
   return locking;
 }
@@ -69,6 +73,7 @@ export function lockCustomersOfLogs(db: WriteTransaction, all: readonly WriteLoc
   for (const id of ids) db.lockedCustomerIds.add(id);
 }
 
-function requireNoOrgLocked({ hasLockedOrg }: WriteTransaction): void {
+/** @throws Error when an org is locked, other than `system` by a write that creates orgs: customers come first. */
+export function requireNoOrgLocked({ hasLockedOrg }: WriteTransaction): void {
   if (hasLockedOrg) throw new Error("a transaction that has locked an org locks no customer: customers come first");
 }

@@ -1,7 +1,6 @@
 // What a write decides by the time gets it as a value: the time that was read with the lock, or before the first statement. A statement
 // that calls the clock by itself decides at another time than the write, and a distributed database cannot run many of them.
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { required } from "../errors/required.ts";
 import type { Schema } from "./schema.ts";
 
 /** The database's clock in milliseconds, as a column of a statement that reads something else, too. */
@@ -14,8 +13,8 @@ export function timeText(time: RawBuilder<unknown>): RawBuilder<string> {
 
 /** Reads the database's clock, with microseconds. */
 export async function readClock(db: Kysely<Schema>): Promise<string> {
-  const { rows } = await sql<{ time: string }>`select ${timeText(sql`clock_timestamp()`)} as time`.execute(db);
-  return required(rows[0]).time;
+  const { time } = await db.selectNoFrom(timeText(sql`clock_timestamp()`).as("time")).executeTakeFirstOrThrow();
+  return time;
 }
 
 /** Returns a time that is later by a number of seconds. */

@@ -18,7 +18,7 @@ import type { Reference } from "../paths/parse-path.ts";
 export interface LookupInTransaction<Row> {
   /** Looks up several rows inside a transaction, with one statement for each shape of path. */
   readonly all: (db: Transaction<Schema>, paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>;
-  /** The same together with the next statement: see `sendWithNext`. */
+  /** The same together with the next statement: see `readWithNext`. */
   readonly allWithNext: (db: WriteTransaction, paths: readonly (readonly Reference[])[]) => Later<(Row | undefined)[]>;
 }
 
@@ -108,7 +108,7 @@ export function createPathLookup<Row>(
 
   const allWithNext: PathLookup<Row>["allWithNext"] = (db, paths) =>
     findLater(paths, (alike) => {
-      const read = db.sendWithNext(statementOf(db, alike));
+      const read = db.readWithNext(statementOf(db, alike));
       return () => placeRows(alike, read());
     });
 

@@ -11,7 +11,7 @@ import {
   type TransactionSettings,
 } from "kysely";
 import type pg from "pg";
-import type { HoldingConnection, Later } from "./write-transaction.ts";
+import type { HeldKind, HoldingConnection, Later } from "./write-transaction.ts";
 
 /** A statement. A connection that is given a name prepares it; a name must always have the same text. */
 export interface Statement {
@@ -36,6 +36,7 @@ interface PoolForKysely {
 
 /** A statement that is sent with the next one. */
 interface HeldStatement extends Statement {
+  readonly kind: HeldKind;
   /** What its rows are, once it has run. */
   rows: Later<object[]>;
 }
@@ -70,73 +71,102 @@ export function createPoolDialect(pool: PoolForKysely): Dialect {
   };
 }
 
-function createConnection({ send, nameOf, settings }: PoolForKysely, client: pg.PoolClient): PooledConnection {
-  let held: HeldStatement[] = [];
-  /** Whether anything of the transaction was sent. Its beginning is the first statement that is held. */
-  let isBegun = false;
+function createConnection(pool: PoolForKysely, client: pg.PoolClient): PooledConnection {
+  const sender = createSender(pool, client);
   let isUsable = true;
   let isRolledBackAtEnd = false;
-
-  const toStatement = ({ sql: text, parameters: values }: CompiledQuery): Statement => {
-    return { name: values.length === 0 ? undefined : nameOf(text), text, values };
-  };
-
-  /** Sends statements with those that are held, and returns the result of the last. */
-  const run = async (...statements: readonly Statement[]): Promise<pg.QueryResult<object> | undefined> => {
-    const before = held;
-    const all = [...before, ...statements];
-    const sending = isBegun ? send(client, all) : sendFirst(send, client, all);
-    [held, isBegun] = [[], true];
-    try {
-      const results = await sending;
-      for (const [index, statement] of before.entries()) statement.rows = () => results[index]?.rows ?? [];
-      return results.at(-1);
-    } catch (error) {
-      for (const statement of before) statement.rows = () => raise(error);
-      throw error;
-    }
-  };
-
   return {
     async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-      const result = await run(toStatement(query));
+      const result = await sender.send(sender.toStatement(query), isSelect(query) ? "reads" : "may write");
       const rows = (result?.rows ?? []) as Row[];
       return typeof result?.rowCount === "number" ? { rows, numAffectedRows: BigInt(result.rowCount) } : { rows };
     },
     streamQuery: () => {
       throw new Error("rows are not streamed");
     },
-    hold(statement) {
-      const one: HeldStatement = { ...toStatement(statement), rows: () => raise(new Error(tooEarly)) };
-      held.push(one);
-      return () => one.rows();
-    },
+    hold: (statement, kind) => sender.hold(sender.toStatement(statement), kind),
     async sendHeld() {
-      if (held.length > 0) await run();
+      if (sender.holdsAny()) await sender.send(undefined, "reads");
     },
     rollBackAtEnd: () => void (isRolledBackAtEnd = true),
     begin(modes) {
+      isRolledBackAtEnd = false;
       // In one message, so that the settings cost no time of their own.
-      held = [{ text: beginningWith(modes) + settings, values: [], rows: () => [] }];
-      [isBegun, isRolledBackAtEnd] = [false, false];
+      sender.begin({ text: beginningWith(modes) + pool.settings, values: [] });
     },
     async commit() {
-      if (!isBegun && held.length === 1) return;
-      if (isRolledBackAtEnd) return void (await run({ text: "rollback", values: [] }));
-      const result = await run({ text: "commit", values: [] });
+      if (sender.hasSentNothing() && !sender.holdsAny()) return;
+      if (isRolledBackAtEnd) return void (await sender.send({ text: "rollback", values: [] }, "reads"));
+      const result = await sender.send({ text: "commit", values: [] }, "reads");
       if (result?.command === "ROLLBACK") throw new AbortedTransactionError();
     },
     async rollback() {
-      for (const statement of held) statement.rows = () => raise(new Error("the transaction was rolled back"));
-      held = [];
-      if (!isBegun) return;
+      sender.drop(new Error("the transaction was rolled back"));
+      if (sender.hasSentNothing()) return;
       try {
-        await run({ text: "rollback", values: [] });
+        await sender.send({ text: "rollback", values: [] }, "reads");
       } catch {
         isUsable = false;
       }
     },
     release: () => client.release(!isUsable),
+  };
+}
+
+/** Sends the statements of a transaction, and before them those that it holds. */
+interface Sender {
+  readonly toStatement: (query: CompiledQuery) => Statement;
+  /** Begins a transaction, with the first statement that is sent. */
+  readonly begin: (beginning: Statement) => void;
+  readonly hold: (statement: Statement, kind: HeldKind) => Later<object[]>;
+  /** Whether it holds statements besides the beginning. */
+  readonly holdsAny: () => boolean;
+  readonly hasSentNothing: () => boolean;
+  /** Drops what it holds, whose rows are read in vain then. */
+  readonly drop: (reason: Error) => void;
+  /** Returns the result of the last one. */
+  readonly send: (last: Statement | undefined, kind: HeldKind) => Promise<pg.QueryResult<object> | undefined>;
+}
+
+function createSender({ send, nameOf }: PoolForKysely, client: pg.PoolClient): Sender {
+  /** The beginning of the transaction, until it is sent. */
+  let beginning: Statement | undefined;
+  let held: HeldStatement[] = [];
+
+  return {
+    toStatement: ({ sql: text, parameters: values }) => {
+      return { name: values.length === 0 ? undefined : nameOf(text), text, values };
+    },
+    begin: (first) => void ([beginning, held] = [first, []]),
+    hold(statement, kind) {
+      const one: HeldStatement = { ...statement, kind, rows: () => raise(new Error(tooEarly)) };
+      held.push(one);
+      return () => one.rows();
+    },
+    holdsAny: () => held.length > 0,
+    hasSentNothing: () => beginning !== undefined,
+    drop(reason) {
+      for (const statement of held) statement.rows = () => raise(reason);
+      held = [];
+    },
+    async send(last, kind) {
+      const [first, before] = [beginning, held];
+      [beginning, held] = [undefined, []];
+      const all = last === undefined ? before : [...before, last];
+      // Statements that are sent together have their own ends: if the first one does not begin the transaction, because somebody has
+      // cancelled it, each of the others is one of its own, and commits what it writes.
+      const isTogether = kind === "reads" && before.every((statement) => statement.kind === "reads");
+      try {
+        if (first !== undefined && !isTogether) await send(client, [first]);
+        const results = await send(client, first !== undefined && isTogether ? [first, ...all] : all);
+        const own = results.slice(results.length - all.length);
+        for (const [index, statement] of before.entries()) statement.rows = () => own[index]?.rows ?? [];
+        return results.at(-1);
+      } catch (error) {
+        for (const statement of before) statement.rows = () => raise(error);
+        throw error;
+      }
+    },
   };
 }
 
@@ -151,24 +181,7 @@ function raise(error: unknown): never {
   throw error;
 }
 
-/** Sends the first statements of a transaction together, or its beginning alone if another one may write. */
-async function sendFirst(
-  send: PoolForKysely["send"],
-  client: pg.PoolClient,
-  all: readonly Statement[],
-): Promise<readonly pg.QueryResult<object>[]> {
-  const [beginning, others] = [all.slice(0, 1), all.slice(1)];
-  if (!others.some(mayWrite)) return send(client, all);
-  return [...(await send(client, beginning)), ...(await send(client, others))];
-}
-
-/**
- * Whether a statement may write, to be on the safe side. Statements that are sent together have their own ends: if the first one does not
- * begin the transaction, because somebody has cancelled it, each of the others is one of its own, and commits what it writes.
- */
-function mayWrite({ text }: Statement): boolean {
-  return (
-    !/^\s*(?:begin|commit|rollback|select|with)\b/i.test(text) ||
-    /\b(?:insert\s+into|delete\s+from|update\s+\S+\s+set)\b/i.test(text)
-  );
+/** Whether a statement was built as a select. One that has a WITH clause may write in it. */
+function isSelect({ query }: CompiledQuery): boolean {
+  return query.kind === "SelectQueryNode" && query.with === undefined;
 }

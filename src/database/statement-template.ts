@@ -1,5 +1,5 @@
 // To put a statement together takes longer than to send it. Those that return all the time are put together once, for any values.
-import { CompiledQuery, type Kysely } from "kysely";
+import type { CompiledQuery, Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 
 /** Returns a statement with these values. @throws Error when a value is an expression, which would be another statement. */
@@ -33,6 +33,6 @@ export function createStatementTemplate<Row>(
       if (typeof value !== "object" || value === null || !("toOperationNode" in value)) return value;
       throw new Error("a value of a statement is an expression");
     });
-    return CompiledQuery.raw(compiled.sql, filled);
+    return { ...compiled, parameters: filled };
   };
 }

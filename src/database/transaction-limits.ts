@@ -76,7 +76,7 @@ export function limitToDeadline(
   const within = shortenedLimits(limits, remainingMs) ?? (isSet ? limits : undefined);
   if (within === undefined) return;
   const { statementMs, lockMs } = within;
-  db.sendWithNext(limitStatement(db, [`${statementMs}ms`, `${lockMs}ms`]));
+  db.readWithNext(limitStatement(db, [`${statementMs}ms`, `${lockMs}ms`]));
 }
 
 const limitStatement = createStatementTemplate(2, (db, [statementMs, lockMs]) =>

@@ -4,9 +4,15 @@ import type { CompiledQuery, DatabaseConnection, Kysely, Transaction } from "kys
 import type { Committed, Commits } from "./commits.ts";
 import type { Schema } from "./schema.ts";
 
+/**
+ * What a held statement does: one that is declared to write nothing, though it may lock, is sent together with the beginning of the
+ * transaction. Any other waits for the beginning: see `pool-dialect.ts`.
+ */
+export type HeldKind = "reads" | "may write";
+
 /** A connection that can hold a statement until the next one is sent. */
 export interface HoldingConnection extends DatabaseConnection {
-  readonly hold: (statement: CompiledQuery) => Later<readonly object[]>;
+  readonly hold: (statement: CompiledQuery, kind: HeldKind) => Later<readonly object[]>;
   /** Sends what is held, if there is anything. */
   readonly sendHeld: () => Promise<void>;
   /** Has the transaction rolled back where it would be committed. What is held is sent before, and may fail it. */
@@ -26,6 +32,8 @@ export type End = "commit" | "rollback";
 export interface WriteTransaction extends Transaction<Schema> {
   /** Sends a statement together with the next one, or with the end of the transaction. If it fails, so does the next one, with its error. */
   readonly sendWithNext: <Row>(statement: CompiledQuery<Row>) => Later<readonly Row[]>;
+  /** The same for a statement that only reads, locks or sets: in a transaction that has not begun, it goes together with the beginning. */
+  readonly readWithNext: <Row>(statement: CompiledQuery<Row>) => Later<readonly Row[]>;
   /** Sends, together, what was to be sent with the next statement, if there is anything. Rejects with the error of the first that fails. */
   readonly sendHeld: () => Promise<void>;
   /** Whether it has locked an org, after which it locks no customer (`src/changes/write-locks.ts`). */
@@ -48,11 +56,12 @@ export async function transact<Result>(
       .getExecutor()
       .provideConnection(async (own) => own as HoldingConnection);
     if (end === "rollback") rollBackAtEnd();
-    const sendWithNext = hold as WriteTransaction["sendWithNext"];
+    const holdAs = (kind: HeldKind) => ((statement) => hold(statement, kind)) as WriteTransaction["sendWithNext"];
     const noteWritten = (each: Committed): void => void written.push(each);
     return run(
       Object.assign(db, {
-        sendWithNext,
+        sendWithNext: holdAs("may write"),
+        readWithNext: holdAs("reads"),
         sendHeld,
         hasLockedOrg: false,
         lockedCustomerIds: new Set<string>(),

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { beginGroup, beginInGroup } from "../../src/changes/write-group.ts";
 import { beginWrite, inTransaction } from "../../src/changes/write-in-org.ts";
 import { type OrgLocks, lockCustomersFirst } from "../../src/changes/write-locks.ts";
+import { lockCustomers } from "../../src/iam/customers/store.ts";
 import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addOrg, sampleAuthor } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
@@ -36,6 +37,27 @@ test("the customers of several orgs are locked before the first of these", async
     await beginWrite(db, locksOf(), sampleAuthor);
     expect(await isCustomerFree()).toBe(false);
   });
+});
+
+test("a write that creates orgs locks their customers after the org system, and one of an org does not", async () => {
+  const customer = { by: "id", value: String(org?.customer_id) } as const;
+  const lockAfter = (creates?: "orgs") =>
+    inTransaction(database(), async (db) => {
+      await beginWrite(db, { ...locksOf(), ...(creates && { creates }) }, sampleAuthor);
+      const found = await lockCustomers(db, [customer]);
+      return [found.map(({ id }) => id), await isCustomerFree()];
+    });
+  expect(await lockAfter("orgs")).toEqual([[customer.value], false]);
+  await expect(lockAfter()).rejects.toThrow("customers come first");
+});
+
+test("a group has locked an org, and locks no customer afterwards", async () => {
+  const lockInGroup = () =>
+    inTransaction(database(), async (db) => {
+      await beginGroup(db, locksOf());
+      lockCustomersFirst(db, [locksOf().org]);
+    });
+  await expect(lockInGroup()).rejects.toThrow("customers come first");
 });
 
 test("a write whose org is not active begins only if it goes on in every state", async () => {

@@ -1,9 +1,9 @@
 import { Kysely, sql } from "kysely";
 import type pg from "pg";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createPoolDialect } from "../../src/database/pool-dialect.ts";
 import type { Schema } from "../../src/database/schema.ts";
-import { transact } from "../../src/database/write-transaction.ts";
+import { type WriteTransaction, transact } from "../../src/database/write-transaction.ts";
 
 /** The texts of the statements that were sent together. */
 let sent: string[][];
@@ -27,43 +27,69 @@ const writes = new Kysely<Schema>({
   }),
 });
 
-const run = (held: readonly string[], next?: string): Promise<unknown> =>
-  transact({ writes, commits: { tell: () => {} } }, async (db) => {
-    for (const text of held) db.sendWithNext(sql.raw(text).compile(db));
-    if (next !== undefined) await sql.raw(next).execute(db);
+const run = (write: (db: WriteTransaction) => unknown): Promise<unknown> =>
+  transact({ writes, commits: { tell: () => {} } }, async (db) => write(db));
+
+const [setting, lock, write] = ["set", "lock", "write"];
+const read = 'select "id" from "orgs"';
+
+const hold = (db: WriteTransaction, text: string) => db.sendWithNext(sql.raw(text).compile(db));
+const holdRead = (db: WriteTransaction, text: string) => db.readWithNext(sql.raw(text).compile(db));
+const select = (db: WriteTransaction) => db.selectFrom("orgs").select("id").execute();
+
+test("the beginning of a transaction is sent with what is declared to read, and with a select", async () => {
+  await run((db) => {
+    holdRead(db, setting);
+    holdRead(db, lock);
+    return select(db);
   });
-
-const lock = "with locked as materialized (select id from orgs for no key update) select id from locked";
-const setting = "select set_config('lock_timeout', '1s', true)";
-
-test("the beginning of a transaction is sent with what only reads and locks", async () => {
-  await run([setting, lock], "select 1");
-  expect(sent).toEqual([["begin", setting, lock, "select 1"], ["commit"]]);
+  await run((db) => {
+    holdRead(db, lock);
+    return db.sendHeld();
+  });
+  expect(sent).toEqual([["begin", setting, lock, read], ["commit"], ["begin", lock], ["commit"]]);
 });
 
-describe.each([
-  "insert into orgs (id) values (1)",
-  "delete from orgs",
-  "update orgs set name = 'a'",
-  "with moved as (update orgs set name = 'a' returning id) select id from moved",
-  "with new as (select 1) insert\n into orgs select from new",
-  "create table things (id integer)",
-])("%s", (write) => {
-  test.each([
-    { what: "is the first statement", held: [], next: write, after: [[write], ["commit"]] },
-    {
-      what: "is sent with the first one",
-      held: [setting, write],
-      next: lock,
-      after: [[setting, write, lock], ["commit"]],
+test.each([
+  {
+    what: "is the first statement",
+    run: (db: WriteTransaction) => sql.raw(write).execute(db),
+    after: [[write], ["commit"]],
+  },
+  {
+    what: "is built, and the first statement",
+    run: (db: WriteTransaction) => db.deleteFrom("orgs").execute(),
+    after: [['delete from "orgs"'], ["commit"]],
+  },
+  {
+    what: "is in a WITH clause of a select",
+    run: (db: WriteTransaction) =>
+      db
+        .with("moved", (own) => own.deleteFrom("orgs").returning("id"))
+        .selectFrom("moved")
+        .select("id")
+        .execute(),
+    after: [['with "moved" as (delete from "orgs" returning "id") select "id" from "moved"'], ["commit"]],
+  },
+  {
+    what: "is held, and sent with the first one",
+    run: (db: WriteTransaction) => {
+      holdRead(db, setting);
+      hold(db, write);
+      return select(db);
     },
-    { what: "is sent with the commit", held: [write], next: undefined, after: [[write, "commit"]] },
-  ])("waits for the beginning if it $what", async ({ held, next, after }) => {
-    await run(held, next);
-    expect(sent).toEqual([["begin"], ...after]);
-    sent = [];
-    refusal = new Error("cancelled");
-    await expect(run(held, next)).rejects.toThrow("cancelled");
-    expect(sent).toEqual([["begin"], ["rollback"]]);
-  });
+    after: [[setting, write, read], ["commit"]],
+  },
+  {
+    what: "is held, and sent with the commit",
+    run: (db: WriteTransaction) => hold(db, write),
+    after: [[write, "commit"]],
+  },
+])("what may write waits for the beginning if it $what", async ({ run: ofCase, after }) => {
+  await run(ofCase);
+  expect(sent).toEqual([["begin"], ...after]);
+  sent = [];
+  refusal = new Error("cancelled");
+  await expect(run(ofCase)).rejects.toThrow("cancelled");
+  expect(sent).toEqual([["begin"], ["rollback"]]);
 });

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { Later } from "../../database/write-transaction.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 
 /** The scopes that must keep an owner: the org and, for the installation's own org, the platform. */
@@ -12,10 +13,14 @@ type Owned = "ORG" | "PLATFORM";
  * @param before what `findOwned` found before the write.
  * @throws ServiceError LAST_OWNER
  */
-export async function requireOwned(transaction: OrgTransaction, before: readonly Owned[]): Promise<void> {
-  if (before.length === 0) return;
-  const after = await findOwned(transaction);
-  const lost = before.find((owned) => !after.includes(owned));
+export async function requireOwned(transaction: OrgTransaction, before: Later<readonly Owned[]>): Promise<void> {
+  await transaction.db.sendHeld();
+  const owned = before();
+  if (owned.length === 0) return;
+  const reading = findOwned(transaction);
+  await transaction.db.sendHeld();
+  const after = reading();
+  const lost = owned.find((each) => !after.includes(each));
   if (lost === undefined) return;
   const { org } = transaction;
   const what = lost === "ORG" ? `the org /orgs/${org.name}` : "the platform";
@@ -24,9 +29,9 @@ export async function requireOwned(transaction: OrgTransaction, before: readonly
   });
 }
 
-/** Returns the scopes in an org that have an owner now. */
-export async function findOwned({ db, org: { id: orgId, lockTime } }: OrgTransaction): Promise<Owned[]> {
-  const { rows } = await sql<{ owned: Owned }>`
+/** Finds the scopes in an org that have an owner now, together with the next statement. */
+export function findOwned({ db, org: { id: orgId, lockTime } }: OrgTransaction): Later<readonly Owned[]> {
+  const statement = sql<{ owned: Owned }>`
     with recursive granted (owned, member_id, group_id) as (
       select scope_type, member_id, group_id from role_bindings
       where org_id = ${orgId} and predefined_role = 'owner' and scope_type in ('ORG', 'PLATFORM')
@@ -48,6 +53,7 @@ export async function findOwned({ db, org: { id: orgId, lockTime } }: OrgTransac
       join members on members.org_id = ${orgId} and members.id = group_members.member_id
       where inside.owned = all_owned.owned and group_members.expire_time is null
         and members.state = 'ACTIVE' and members.delete_time is null
-    )`.execute(db);
-  return rows.map(({ owned }) => owned);
+    )`;
+  const reading = db.readWithNext(statement.compile(db));
+  return () => reading().map(({ owned }) => owned);
 }

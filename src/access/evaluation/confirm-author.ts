@@ -76,7 +76,7 @@ function createConfirm(
   };
   const isElsewhere = decidesElsewhere(caller, decisions);
   return Object.assign(confirm, {
-    readWithNext: (db: WriteTransaction) => (isElsewhere ? db.sendWithNext(selectCaller(db, caller)) : undefined),
+    readWithNext: (db: WriteTransaction) => (isElsewhere ? db.readWithNext(selectCaller(db, caller)) : undefined),
   });
 }
 

@@ -1,4 +1,5 @@
-import { type InferResult, type Kysely, sql } from "kysely";
+import { type InferResult, type Kysely, type SqlBool, sql } from "kysely";
+import { requireNoOrgLocked } from "../../changes/write-locks.ts";
 import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
 import { customerLevel, matchesReference } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
@@ -11,6 +12,21 @@ export const customerColumns = [...namedColumns, ...deletableColumns] as const;
 
 export function selectCustomers(db: Kysely<Schema>) {
   return db.selectFrom("customers").select(columnsOf("customers", customerColumns));
+}
+
+/**
+ * Finds the customers that references name, and locks them until the transaction ends, before it locks an org, in the order of their ids,
+ * which is the order for every transaction that locks several. Those whose name another transaction takes away meanwhile are not found.
+ */
+export async function lockCustomers(db: WriteTransaction, references: readonly Reference[]): Promise<CustomerRow[]> {
+  if (references.length === 0) return [];
+  requireNoOrgLocked(db);
+  const isNamed = references.map((reference) => matchesReference(customerLevel, reference));
+  return selectCustomers(db)
+    .where(sql<SqlBool>`(${sql.join(isNamed, sql` or `)})`)
+    .orderBy("customers.id")
+    .modifyEnd(sql`for no key update`)
+    .execute();
 }
 
 /** Finds a customer and locks it until the transaction ends: others cannot change it or add orgs to it. */

@@ -131,7 +131,7 @@ function findExpired(
   const memberIds = memberships.map(({ member }) => member.id);
   const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.expire_time <= ${org.lockTime}
     and (group_members.group_id, group_members.member_id) in (select * from unnest(${groupIds}::uuid[], ${memberIds}::uuid[]))`;
-  return db.sendWithNext(selectKeptMemberships(db).where(isExpired).compile());
+  return db.readWithNext(selectKeptMemberships(db).where(isExpired).compile());
 }
 
 /** Removes expired memberships, which are replaced as if they had been deleted. */

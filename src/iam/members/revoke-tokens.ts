@@ -47,6 +47,6 @@ export async function endAllTokens(transaction: OrgTransaction, row: MemberRow):
   const target = { db, org, revision, time };
   const after = { ...row, ...(await updateRow(target, memberDefinition, row, change)) };
   recordChange(transaction, memberDefinition, row, after);
-  await expireSessions(transaction, row.id);
+  expireSessions(transaction, row.id);
   return after;
 }

@@ -61,7 +61,7 @@ function createMemberRules({ installation }: ResourceDependencies): MemberRules 
     revokes: (write) => (takesAccess(write) ? [{ kind: "member", memberId: write.row.id }] : []),
     async beforeTransition(transaction, row, transition) {
       if (row.id === installation.operatorId) throw operatorProtected();
-      if (transition === "suspend" || transition === "delete") await expireSessions(transaction, row.id);
+      if (transition === "suspend" || transition === "delete") expireSessions(transaction, row.id);
       if (transition === "activate" || transition === "undelete") requireOpenInvitation(row, transaction.org);
     },
     transitionColumns,

@@ -1,22 +1,21 @@
 import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../../changes/author.ts";
 import { createIdSource } from "../../changes/id-source.ts";
-import { lockCustomersById } from "../../changes/lock-customers.ts";
 import { firstRevision } from "../../changes/revision.ts";
+import type { WriteLocks } from "../../changes/write-locks.ts";
 import type { TimedRevision } from "../../changes/entries.ts";
 import { beginLog, beginWrite, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
-import { type CustomerRow, lockCustomer } from "../customers/store.ts";
+import { type CustomerRow, lockCustomers } from "../customers/store.ts";
 import { deleted, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/parse-path.ts";
+import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
 import type { AtItem } from "../../standard-methods/batch/batch-item.ts";
 import { limitExceeded } from "../../standard-methods/definition/limits.ts";
 import type { NamedFields } from "../../standard-methods/named-fields.ts";
 import { required } from "../../errors/required.ts";
-import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { changeOf, recordChange } from "../../standard-methods/write/append-change.ts";
 import { orgDefinition } from "./definition.ts";
@@ -39,46 +38,54 @@ export async function createOrgs(
   creation: OrgCreation,
   atItem: AtItem,
 ): Promise<OrgRow[]> {
-  if (orgs.length > 1) await lockForOrgs(db, orgs, author, creation, atItem);
+  const customers = await lockCustomersOf(db, orgs, author, creation, atItem);
   const rows: OrgRow[] = [];
   for (const [index, org] of orgs.entries()) {
-    rows.push(await atItem(index, () => createOrg(db, org, author, creation)));
+    rows.push(await atItem(index, () => createOrg(db, org, author, creation, customers)));
   }
   return rows;
 }
 
 /**
- * Locks all customers in which several orgs are created, before any of their names is taken: a transaction that waits for one of the
- * names may hold one of these locks. Before them the org `system`, if that has the log of customers.
+ * Locks the customers in which orgs are created, before any of their names is taken: a transaction that waits for one of the names may
+ * hold one of these locks. Before them the org `system`, if that has the log of customers, and one may be created beside others.
+ *
+ * @returns those that exist.
  */
-async function lockForOrgs(
+async function lockCustomersOf(
   db: WriteTransaction,
   orgs: readonly Org[],
   author: Author,
-  { installation: { customerLogs, systemOrgId } }: OrgCreation,
+  { installation }: OrgCreation,
   atItem: AtItem,
-): Promise<void> {
-  if (!customerLogs) await beginWrite(db, { org: { by: "id", value: systemOrgId } }, author);
-  const ids = new Map<string, string | undefined>();
+): Promise<CustomerRow[]> {
+  const named = new Map<string, Reference>();
   for (const [index, { customerPath: path }] of orgs.entries()) {
-    if (path === "" || ids.has(path)) continue;
-    const customer = await atItem(index, () => findRow(db, customerDefinition, parseCustomerPath(path)));
-    ids.set(path, customer?.id);
+    if (path === "" || named.has(path)) continue;
+    named.set(path, await atItem(index, async () => parseCustomerPath(path)[0]));
   }
-  const found = [...ids.values()].filter((id) => id !== undefined);
-  lockCustomersById(db, found);
+  if (!installation.customerLogs && orgs.length > 1) await beginWrite(db, logOfSystem(installation), author);
+  return lockCustomers(db, [...named.values()]);
 }
 
+/** The locks of a creation where the log of the org `system` has what becomes of customers. */
+function logOfSystem({ systemOrgId }: OrgCreation["installation"]): WriteLocks {
+  return { org: { by: "id", value: systemOrgId }, creates: "orgs" };
+}
+
+/** @param customers that are locked, with those that were created before. */
 async function createOrg(
   db: WriteTransaction,
   org: Org,
   author: Author,
   { installation, limit }: OrgCreation,
+  customers: CustomerRow[],
 ): Promise<OrgRow> {
-  const customer =
-    org.customerPath === ""
-      ? await createCustomer(db, org, author, installation)
-      : await lockLiveCustomer(db, org.customerPath);
+  const isIn = org.customerPath !== "";
+  const customer = isIn
+    ? requireLiveCustomer(customers, org.customerPath)
+    : await createCustomer(db, org, author, installation);
+  if (!isIn) customers.push(customer);
   if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
     throw limitExceeded(orgDefinition, customerPath(customer), limit);
   }
@@ -121,11 +128,11 @@ function createCustomer(
   db: WriteTransaction,
   org: Org,
   author: Author,
-  { customerLogs, systemOrgId }: OrgCreation["installation"],
+  installation: OrgCreation["installation"],
 ): Promise<CustomerRow> {
   const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
-  if (customerLogs) return insertCustomer(db, fields, author);
-  return writeInOrg(db, { org: { by: "id", value: systemOrgId } }, author, async (transaction) => {
+  if (installation.customerLogs) return insertCustomer(db, fields, author);
+  return writeInOrg(db, logOfSystem(installation), author, async (transaction) => {
     const { revision, time, newId } = transaction;
     const target = { db, org: undefined, revision, time, newId };
     const { rows } = await insertRows(target, customerDefinition, [{ fields, columns: {} }]);
@@ -135,9 +142,14 @@ function createCustomer(
   });
 }
 
-async function lockLiveCustomer(db: WriteTransaction, path: string): Promise<CustomerRow> {
+/** @throws ServiceError RESOURCE_NOT_FOUND, STATE_FORBIDS when it is deleted */
+function requireLiveCustomer(customers: readonly CustomerRow[], path: string): CustomerRow {
   const references = parseCustomerPath(path);
-  const customer = await lockCustomer(db, references[0]);
+  const [reference] = references;
+  const customer = customers.find(({ id, name, delete_time: deleteTime }) => {
+    if (reference.by === "id") return id === reference.value;
+    return reference.by === "name" && name === reference.value && deleteTime === null;
+  });
   if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, references));
   if (customer.delete_time !== null) throw deleted("customer", customerPath(customer));
   return customer;

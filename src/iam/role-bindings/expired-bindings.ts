@@ -32,7 +32,7 @@ export function findExpired(
       ? sql`role_bindings.name = any(${names}::text[])`
       : sql`(role_bindings.scope_id, role_bindings.name) in (select * from unnest(${scopeIds}::uuid[], ${names}::text[]))`;
   const isExpired = sql<SqlBool>`scope_type = ${sql.lit(type)} and expire_time <= ${org.lockTime} and ${isNamed}`;
-  return db.sendWithNext(
+  return db.readWithNext(
     selectKeptRoleBindings(db).where("role_bindings.org_id", "=", org.id).where(isExpired).compile(),
   );
 }

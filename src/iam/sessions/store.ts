@@ -62,21 +62,21 @@ export function selectAllSessions(db: Kysely<Schema>) {
 }
 
 /**
- * Lets the sessions of a member expire, when all its tokens end, and deletes the codes with which it could sign in. The sessions
- * have ended already: they have another `token_gen` than the member.
+ * Lets the sessions of a member expire, with the next statement, when all its tokens end, and deletes the codes with which it could sign
+ * in. The sessions have ended already: they have another `token_gen` than the member.
  */
-export async function expireSessions({ db, org, time }: OrgTransaction, memberId: string): Promise<void> {
-  await db
+export function expireSessions({ db, org, time }: OrgTransaction, memberId: string): void {
+  const expiry = db
     .updateTable("sessions")
     .set({ expire_time: sql<Date>`least(expire_time, ${time}::timestamptz)` })
     .where(isInOrgOf("sessions", org))
-    .where("member_id", "=", memberId)
-    .execute();
-  await db
+    .where("member_id", "=", memberId);
+  db.sendWithNext(expiry.compile());
+  const deletion = db
     .deleteFrom("sign_in_links")
     .where(isInOrgOf("sign_in_links", org))
-    .where("member_id", "=", memberId)
-    .execute();
+    .where("member_id", "=", memberId);
+  db.sendWithNext(deletion.compile());
 }
 
 export function readSessionsOfKeys(

@@ -1,9 +1,8 @@
 // Statements that lock and remove what can be purged.
-import { type SqlBool, type Transaction, sql } from "kysely";
+import { type SqlBool, sql } from "kysely";
 import { customerDefinition } from "../../iam/customers/definition.ts";
 import { type CustomerRow, selectCustomers } from "../../iam/customers/store.ts";
 import type { OrgKey } from "../../database/org-key.ts";
-import type { Schema } from "../../database/schema.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { removeAllocations, removeQuotas, removeQuotasOfCustomer } from "../../quotas/remove-allocations.ts";
 import { type OrgRow, selectOrgs } from "../../iam/orgs/store.ts";
@@ -16,10 +15,11 @@ import { hasNoOrg, isPastCustomer, isPurgeable } from "./purge-conditions.ts";
 import type { RowPlace } from "./find-purgeable.ts";
 import { rowsOfMembers } from "./org-tables.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { readClock } from "../../database/clock.ts";
 import { deletePlaces, lockPlaces } from "../../database/places.ts";
 
-type Db = Transaction<Schema>;
+type Db = WriteTransaction;
 type Ids = readonly string[];
 
 /** Locks an org that can be purged. Returns undefined if it no longer can, or if another transaction has the lock. */
@@ -123,7 +123,7 @@ export async function removePurgeable(
   if (rows.length === 0) return;
   await removeWhere(db, definition, org, isOneOf(definition, rows));
   if (!registry.isReferredTo(definition.type)) return;
-  await forgetCounts(
+  forgetCounts(
     db,
     org,
     rows.map((row) => idOf(definition, row)),

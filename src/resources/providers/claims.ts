@@ -216,7 +216,7 @@ interface LockedOperation {
  */
 export function lockClaimed(db: WriteTransaction, claim: PresentedClaim): Later<readonly LockedOperation[]> {
   const lock = sql<LockedOperation>`select attempts from operations where ${isHeld(claim)} for update`;
-  return db.sendWithNext(lock.compile(db));
+  return db.readWithNext(lock.compile(db));
 }
 
 /** @throws ServiceError CLAIM_VOID */

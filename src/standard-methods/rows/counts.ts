@@ -4,6 +4,7 @@ import { type RawBuilder, type Transaction, sql } from "kysely";
 import type { KnownStatement } from "../../database/connection-pool.ts";
 import type { OrgKey } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
+import type { Later, WriteTransaction } from "../../database/write-transaction.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 
 /** The resources of a type below one parent, which may be the org itself. */
@@ -38,22 +39,48 @@ export async function addToCounts(
   differences: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, number>> {
   if (differences.size === 0) return new Map();
+  const { rows } = await additionToCounts(type, org, differences).execute(db);
+  return toCounts(type, differences, rows);
+}
+
+/** The same together with the next statement. Throws later when something was removed that had not been counted. */
+export function addToCountsWithNext(
+  db: WriteTransaction,
+  type: ResourceType,
+  org: OrgKey,
+  differences: ReadonlyMap<string, number>,
+): Later<ReadonlyMap<string, number>> {
+  if (differences.size === 0) return () => new Map();
+  const added = db.sendWithNext(additionToCounts(type, org, differences).compile(db));
+  return () => toCounts(type, differences, added());
+}
+
+function additionToCounts(
+  type: ResourceType,
+  org: OrgKey,
+  differences: ReadonlyMap<string, number>,
+): RawBuilder<Count> {
   const numbers = [...differences.values()];
   const changed = sql`unnest(${[...differences.keys()]}::uuid[], ${numbers}::bigint[]) as changed (parent_id, difference)`;
   // Only a positive difference may insert a row; a check constraint rejects negative counts.
-  const statement =
-    (numbers[0] ?? 0) > 0
-      ? sql<Count>`
+  return (numbers[0] ?? 0) > 0
+    ? sql<Count>`
           insert into resource_counts as counts (customer_id, org_id, parent_id, resource_type, count)
           select ${org.customer_id}, ${org.id}, parent_id, ${type}, difference from ${changed}
           on conflict on constraint resource_counts_pkey do update set count = counts.count + excluded.count
           returning counts.parent_id, counts.count`
-      : sql<Count>`
+    : sql<Count>`
           update resource_counts as counts set count = counts.count + changed.difference from ${changed}
           where counts.customer_id = ${org.customer_id} and counts.org_id = ${org.id}
             and counts.parent_id = changed.parent_id and counts.resource_type = ${type}
           returning counts.parent_id, counts.count`;
-  const { rows } = await statement.execute(db);
+}
+
+function toCounts(
+  type: ResourceType,
+  differences: ReadonlyMap<string, number>,
+  rows: readonly Count[],
+): ReadonlyMap<string, number> {
   if (rows.length !== differences.size) throw new Error(`removed rows of ${type} that were not counted`);
   return new Map(rows.map((row) => [row.parent_id, Number(row.count)]));
 }
@@ -72,11 +99,10 @@ export function additionToCount({ type, org, parentId }: Counted, number: number
     returning counts.count)`;
 }
 
-/** Deletes the counts below parents that were removed. */
-export async function forgetCounts(db: Transaction<Schema>, org: OrgKey, parentIds: readonly string[]): Promise<void> {
-  await sql`
+/** Deletes the counts below parents that were removed, together with the next statement. */
+export function forgetCounts(db: WriteTransaction, org: OrgKey, parentIds: readonly string[]): void {
+  const deletion = sql`
     delete from resource_counts
-    where customer_id = ${org.customer_id} and org_id = ${org.id} and parent_id = any(${parentIds}::uuid[])`.execute(
-    db,
-  );
+    where customer_id = ${org.customer_id} and org_id = ${org.id} and parent_id = any(${parentIds}::uuid[])`;
+  db.sendWithNext(deletion.compile(db));
 }

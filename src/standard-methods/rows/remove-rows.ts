@@ -1,17 +1,18 @@
 // Permanently removes rows and the rows that refer to them, and updates counts and labels. The database has no cascades; the
 // references in the definitions determine which rows are removed together.
-import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { OrgKey } from "../../database/org-key.ts";
-import type { Schema } from "../../database/schema.ts";
+import type { Later, WriteTransaction } from "../../database/write-transaction.ts";
 import { nowhere } from "../../filters/label-index.ts";
+import type { ResourceType } from "../../paths/patterns.ts";
 import { type ResourceDefinition, parentColumnOf } from "../definition/definition.ts";
 import type { ResourceRegistry } from "../definition/registry.ts";
-import { addToCounts, forgetCounts } from "./counts.ts";
+import { addToCountsWithNext, forgetCounts } from "./counts.ts";
 import { idOf, isOneOf, led } from "./row-key.ts";
 
-/** Removes rows of a resource in an org by their keys, with all rows that refer to them. */
+/** Removes rows of a resource in an org by their keys, with all rows that refer to them. Takes two ways to the database and back. */
 export async function removeRows(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   registry: ResourceRegistry,
   definition: ResourceDefinition,
   org: OrgKey,
@@ -19,46 +20,74 @@ export async function removeRows(
 ): Promise<void> {
   if (rows.length === 0) return;
   const ids = rows.map((row) => idOf(definition, row));
-  await removeDependents(db, registry, definition, org, ids);
-  await removeWhere(db, definition, org, isOneOf(definition, rows));
-  if (registry.isReferredTo(definition.type)) await forgetCounts(db, org, ids);
+  const dependents = await removeDependents(db, registry, definition, org, ids);
+  const removal = removeWithNext(db, definition, org, isOneOf(definition, rows));
+  await settle(db, [...dependents.removals, removal], () => {
+    const parents = [...dependents.parents, ...(registry.isReferredTo(definition.type) ? ids : [])];
+    if (parents.length > 0) forgetCounts(db, org, parents);
+  });
 }
 
-/** Removes the rows that refer to rows of a resource, and do not keep them. */
+/** Removals that are sent with the next statement. */
+interface Removals {
+  readonly removals: readonly Removal[];
+  /** The ids of those rows to which others may refer, below which nothing is left to count. */
+  readonly parents: readonly string[];
+}
+
+/** Removes, with the next statement, the rows that refer to rows of a resource, and do not keep them. */
 async function removeDependents(
-  db: Transaction<Schema>,
+  db: WriteTransaction,
   registry: ResourceRegistry,
   { type }: ResourceDefinition,
   org: OrgKey,
   ids: readonly string[],
-): Promise<void> {
+): Promise<Removals> {
+  const removals: Removal[] = [];
+  const parents: string[] = [];
   for (const { definition, column } of registry.dependentsOf(type)) {
     const { table, id } = definition.storage;
     const refers = led(definition, org, sql`org_id = ${org.id} and ${sql.ref(column)} = any(${ids}::uuid[])`);
-    const deeper = registry.isReferredTo(definition.type);
-    if (deeper) {
+    if (registry.isReferredTo(definition.type)) {
       const { rows } = await sql<{ id: string }>`
         select ${sql.ref(id)} as id from ${sql.table(table)} where ${refers}`.execute(db);
       const found = rows.map((row) => row.id);
-      await removeDependents(db, registry, definition, org, found);
-      await forgetCounts(db, org, found);
+      const deeper = await removeDependents(db, registry, definition, org, found);
+      removals.push(...deeper.removals);
+      parents.push(...deeper.parents, ...found);
     }
-    await removeWhere(db, definition, org, refers);
+    removals.push(removeWithNext(db, definition, org, refers));
   }
+  return { removals, parents };
 }
 
 /**
  * Removes the rows of an org that match a condition, but not the rows that refer to them.
  *
  * @param place the org of the rows; for customers and orgs, where their labels are.
- * @returns the number of removed rows.
  */
-export async function removeWhere(
-  db: Transaction<Schema>,
+export function removeWhere(
+  db: WriteTransaction,
   definition: ResourceDefinition,
   place: OrgKey,
   condition: RawBuilder<SqlBool>,
-): Promise<number> {
+): Promise<void> {
+  return settle(db, [removeWithNext(db, definition, place, condition)]);
+}
+
+/** A removal that is sent with the next statement. */
+interface Removal {
+  readonly type: ResourceType;
+  readonly place: OrgKey;
+  readonly removed: Later<readonly Removed[]>;
+}
+
+function removeWithNext(
+  db: WriteTransaction,
+  definition: ResourceDefinition,
+  place: OrgKey,
+  condition: RawBuilder<SqlBool>,
+): Removal {
   const { type, storage } = definition;
   const { table, id, countedBy, labels } = storage;
   const counted = countedBy === undefined ? sql`null::uuid` : sql.ref(countedBy);
@@ -66,27 +95,42 @@ export async function removeWhere(
   const parent = column === undefined ? sql`null::uuid` : sql.ref(column);
   const isLive = definition.lifecycle === undefined ? sql`true` : sql`delete_time is null`;
   const kept = labels === "indexed" ? sql.ref("labels") : sql`'{}'::jsonb`;
-  const { rows } = await sql<Removed>`
+  const statement = sql<Removed>`
     with removed as (
       delete from ${sql.table(table)} where ${led(definition, place, condition)}
       returning ${counted} as parent_id, ${sql.ref(id)} as id,
         coalesce(${parent}, ${nowhere}::uuid) as labelled_in, ${kept} as labels, ${isLive} as is_live
     )
-    select parent_id, count(*)::int as count, count(*) filter (where is_live)::int as live,
+    select parent_id, count(*) filter (where is_live)::int as live,
       jsonb_agg(jsonb_build_object('id', id, 'labelled_in', labelled_in, 'labels', labels)) filter (where labels <> '{}') as labelled
-    from removed group by parent_id`.execute(db);
-  for (const { labelled } of rows) if (labelled !== null) await removeLabels(db, type, place, labelled);
-  const differences = rows.flatMap(({ parent_id: parentId, live }) =>
-    parentId === null || live === 0 ? [] : [[parentId, -live] as const],
-  );
-  await addToCounts(db, type, place, new Map(differences));
-  return rows.reduce((sum, { count }) => sum + count, 0);
+    from removed group by parent_id`;
+  return { type, place, removed: db.sendWithNext(statement.compile(db)) };
+}
+
+/**
+ * Sends removals, and then together what follows from them: the labels of the rows go, and the counts of their parents.
+ *
+ * @param follow sends more with the next statement.
+ * @throws Error when rows were removed that had not been counted.
+ */
+async function settle(db: WriteTransaction, removals: readonly Removal[], follow?: () => void): Promise<void> {
+  await db.sendHeld();
+  const counts = removals.map(({ type, place, removed }) => {
+    const rows = removed();
+    for (const { labelled } of rows) if (labelled !== null) removeLabels(db, type, place, labelled);
+    const differences = rows.flatMap(({ parent_id: parentId, live }) =>
+      parentId === null || live === 0 ? [] : [[parentId, -live] as const],
+    );
+    return addToCountsWithNext(db, type, place, new Map(differences));
+  });
+  follow?.();
+  await db.sendHeld();
+  for (const check of counts) check();
 }
 
 /** The removed rows of one parent. */
 interface Removed {
   readonly parent_id: string | null;
-  readonly count: number;
   readonly live: number;
   /** The id, direct parent and labels of each row that had labels. */
   readonly labelled: readonly Labelled[] | null;
@@ -99,26 +143,20 @@ interface Labelled {
 }
 
 /**
- * Deletes the labels of removed rows. This is a separate statement because the removal may have waited for a transaction that
+ * Deletes the labels of removed rows, with the next statement. This is a separate statement because the removal may have waited for a transaction that
  * changed the labels of a row, and the snapshot of its statement would have the old ones. The number of labels is in the arrays, so that the
  * planner looks up few of them one by one.
  */
-async function removeLabels(
-  db: Transaction<Schema>,
-  type: string,
-  place: OrgKey,
-  labelled: readonly Labelled[],
-): Promise<void> {
+function removeLabels(db: WriteTransaction, type: string, place: OrgKey, labelled: readonly Labelled[]): void {
   const gone = labelled.flatMap(({ id, labelled_in: parent, labels }) =>
     Object.entries(labels).map(([key, value]) => ({ key, value, parent, id })),
   );
   const [keys, values] = [gone.map(({ key }) => key), gone.map(({ value }) => value)];
   const [parents, ids] = [gone.map(({ parent }) => parent), gone.map(({ id }) => id)];
-  await sql`
+  const deletion = sql`
     delete from resource_labels as kept
     using unnest(${keys}::text[], ${values}::text[], ${parents}::uuid[], ${ids}::uuid[]) as gone (key, value, parent_id, id)
     where kept.customer_id = ${place.customer_id} and kept.org_id = ${place.id} and kept.resource_type = ${type}
-      and kept.key = gone.key and kept.value = gone.value and kept.parent_id = gone.parent_id and kept.resource_id = gone.id`.execute(
-    db,
-  );
+      and kept.key = gone.key and kept.value = gone.value and kept.parent_id = gone.parent_id and kept.resource_id = gone.id`;
+  db.sendWithNext(deletion.compile(db));
 }

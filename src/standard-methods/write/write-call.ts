@@ -155,7 +155,7 @@ async function lockRequestId({ db, group, request: { caller, requestId } }: Writ
   const key = sql`hashtextextended(${`${caller.memberId} ${requestId}`}, 0)`;
   if (group === undefined) {
     // Before any other lock.
-    db.sendWithNext(sql`select pg_advisory_xact_lock(${key})`.compile(db));
+    db.readWithNext(sql`select pg_advisory_xact_lock(${key})`.compile(db));
     return;
   }
   // The group holds the lock of its org. Writes that wait for it may already have locked their request ids.

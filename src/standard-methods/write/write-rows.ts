@@ -1,5 +1,5 @@
 // A write, step by step. What a Create, an Update, a Delete or a transition does in each step is beside this file, for one row as for a
-// batch; `run-write.ts` decides whether the transaction is its own, that of a group, or one that is rolled back.
+// batch; `write-call.ts` decides whether the transaction is its own, that of a group, or one that is rolled back.
 import type { DescMessage } from "@bufbuild/protobuf";
 import { findOwned, requireOwned } from "../../access/escalation/keep-owner.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
@@ -76,9 +76,9 @@ export async function writeRows<Table extends ResourceTable, Row extends Resourc
 
   // Apply: send the statements, and check what only their outcome tells.
   const mayLeaveNoOwner = writes.some(({ step }) => rules.mayLeaveNoOwner?.includes(step));
-  const owned = mayLeaveNoOwner ? await findOwned(transaction) : [];
+  const owned = mayLeaveNoOwner ? findOwned(transaction) : undefined;
   const { changes, counts } = await apply();
-  await requireOwned(transaction, owned);
+  if (owned !== undefined) await requireOwned(transaction, owned);
   const left = changes.map(({ after }) => after);
   if (counts !== undefined) await requireRoom(served, left.map(required), counts, atItem);
 
