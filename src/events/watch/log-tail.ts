@@ -2,12 +2,14 @@
 // itself says what the members of its org hold: a snapshot of the org is advanced with the log, so that they are at the same revision. What
 // others hold is not in it: it is decided at the heads of their orgs, which are read together with that of the log, so a change that was
 // committed after they had lost their access is not sent to them.
+import type { ChangesHead } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { applyEntry } from "../../access/engine/loading/apply-entry.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { Authorise, CallerAuthoriser } from "../../access/evaluation/authorise.ts";
 import type { Snapshots } from "../../access/snapshots/current-snapshots.ts";
 import { toLogEntry } from "../../access/snapshots/to-log-entry.ts";
 import { numberOf } from "../../changes/revision.ts";
+import type { SignHead } from "../../changes/signed-head.ts";
 import type { Database } from "../../database/database.ts";
 import { type ServiceError, notFound } from "../../errors/service-error.ts";
 import { byId } from "../../paths/format-path.ts";
@@ -16,7 +18,8 @@ import { type Turns, createTurns } from "../../scheduling/turns.ts";
 import { holdsOf } from "../changes/find-owner.ts";
 import { createReadable } from "../changes/readable-entries.ts";
 import { type Audience, createAudience } from "./audience.ts";
-import { type BytesOf, type MakesMessages, checkpoint, createBytesOf, createResponses } from "./responses.ts";
+import { type BytesOf, type MakesMessages, createBytesOf, createResponses, syncedCheckpoint } from "./responses.ts";
+import { type SignedEnd, createSignedEnd } from "./signed-end.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { type FollowedHeads, type LogPosition, type LoggedRevision, findStart, readRevisionsAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
@@ -28,18 +31,26 @@ export interface TailDependencies extends MakesMessages {
   readonly snapshots: Pick<Snapshots, "readOwn" | "release">;
   readonly authoriserOf: Authorise["authoriserOf"];
   readonly authoriserIn: Authorise["authoriserIn"];
+  readonly signHead: SignHead;
   /** For how long a stream is silent before it sends a checkpoint, in milliseconds. */
   readonly checkpointMs: number;
 }
 
+/** Where a watcher was added. */
+export interface Joined {
+  readonly revision: string;
+  /** Signed, for one with proofs. */
+  readonly head: ChangesHead | undefined;
+}
+
 export interface LogTail {
   /**
-   * Adds a watcher, which gets what follows the returned revision. That is the head of the log at some time after the call, or later.
+   * Adds a watcher, which gets what follows the returned end. That is the head of the log at some time after the call, or later.
    *
    * @param readNow reads the heads that decide about all watchers.
    * @throws ServiceError PERMISSION_DENIED, TOKEN_INVALID, RESOURCE_NOT_FOUND
    */
-  join(watcher: Watcher, readNow: ReadNow): Promise<string>;
+  join(watcher: Watcher, readNow: ReadNow): Promise<Joined>;
   /** Whether a watcher is about to be added. */
   isJoined(): boolean;
   leave(watcher: Watcher): void;
@@ -62,10 +73,14 @@ interface State extends TailDependencies {
   decidedAt: number;
   readonly turns: Turns;
   readonly bytesOf: BytesOf;
+  readonly signedEnd: SignedEnd;
 }
 
 /** The least time between two decisions about a watcher to whom nothing is sent. */
 const decideMs = 900;
+
+/** How many times as long as silence the time is after which a stream with proofs has a checkpoint with a signed head, also among changes. */
+const headsAfter = 4;
 
 export function createLogTail(orgId: string, dependencies: TailDependencies): LogTail {
   const state: State = {
@@ -78,6 +93,7 @@ export function createLogTail(orgId: string, dependencies: TailDependencies): Lo
     decidedAt: performance.now(),
     turns: createTurns(),
     bytesOf: createBytesOf(),
+    signedEnd: createSignedEnd(orgId, dependencies),
   };
   let last: Promise<unknown> = Promise.resolve();
   const inOrder = <Result>(run: () => Promise<Result>): Promise<Result> => {
@@ -113,7 +129,7 @@ function replaceSnapshot(state: State, snapshot: OrgSnapshot | undefined): void 
   state.snapshot = snapshot;
 }
 
-async function join(state: State, watcher: Watcher, readNow: ReadNow): Promise<string> {
+async function join(state: State, watcher: Watcher, readNow: ReadNow): Promise<Joined> {
   const { orgId, snapshots } = state;
   // Its caller may leave at any time, and the snapshot is not read for nobody.
   watcher.queue.requireOpen();
@@ -131,7 +147,7 @@ async function joinWith(
   watcher: Watcher,
   read: OrgSnapshot | undefined,
   readNow: ReadNow,
-): Promise<string> {
+): Promise<Joined> {
   const { database, orgId, audience } = state;
   // After the snapshot: what leads to it is sent to others, whose orgs may have changed before it was committed.
   const heads = await readNow();
@@ -148,9 +164,11 @@ async function joinWith(
   if (read !== undefined) replaceSnapshot(state, read);
   await watcher.authenticate(heads);
   await (await authoriserFor(state, watcher, heads)).decide(listChanges, pathOfOrg(orgId));
+  const { revision } = state.position;
+  const signed = await headFor(state, watcher, revision);
   watcher.queue.requireOpen();
   audience.add(watcher);
-  return state.position.revision;
+  return { revision, head: signed };
 }
 
 /** Ends all streams with an error, after which nothing is known of the log. */
@@ -161,19 +179,31 @@ function giveUp(state: State, error: unknown): void {
 }
 
 async function advance(state: State, heads: FollowedHeads): Promise<boolean> {
-  const { orgId, audience, checkpointMs } = state;
+  const { orgId, audience } = state;
   await authenticateStale(state, heads);
   const head = heads.of(orgId);
   if (head === undefined) audience.endAll(noOrg(state));
   else if (await follow(state, head, heads)) return true;
   await decideAgain(state, heads);
-  const { position } = state;
-  await audience.forEach((watcher) => {
-    if (position !== undefined && watcher.queue.isEmpty() && watcher.silentMs() >= checkpointMs)
-      watcher.send([checkpoint(position.revision, true)], state.bytesOf);
-    return Promise.resolve();
-  });
+  await sendCheckpoints(state);
   return false;
+}
+
+/** Says where the log is to watchers that have heard nothing for long, and to those with proofs also if they have. */
+async function sendCheckpoints(state: State): Promise<void> {
+  const { position, checkpointMs, audience, bytesOf } = state;
+  if (position === undefined) return;
+  const { revision } = position;
+  await audience.forEach(async (watcher) => {
+    const isSilent = watcher.queue.isEmpty() && watcher.silentMs() >= checkpointMs;
+    if (!isSilent && !(watcher.view.proof && watcher.uncheckedMs() >= headsAfter * checkpointMs)) return;
+    watcher.send([syncedCheckpoint(revision, await headFor(state, watcher, revision))], bytesOf);
+  });
+}
+
+/** Returns the end of the log, signed, for a watcher that is shown proofs. */
+async function headFor({ signedEnd }: State, { view }: Watcher, revision: string): Promise<ChangesHead | undefined> {
+  return view.proof ? signedEnd.at(revision) : undefined;
 }
 
 /** Authenticates again whose credential may have ended. */
@@ -210,6 +240,7 @@ async function follow(state: State, to: string, heads: FollowedHeads): Promise<b
       return false;
     }
     state.position = { revision: logged.revision, since: logged.entries[0].time_text };
+    state.signedEnd.note(logged.entries.at(-1) ?? logged.entries[0]);
     await send(state, logged, before, heads);
   }
   return page?.hasMore === true;
