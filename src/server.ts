@@ -7,7 +7,7 @@ import { findConsole } from "./console/console-files.ts";
 import { composeHealth } from "./compose/health.ts";
 import { composeJobs } from "./compose/jobs.ts";
 import { composeMetrics } from "./compose/metrics.ts";
-import { composeService } from "./compose/service.ts";
+import { type Intervals, composeService } from "./compose/service.ts";
 import type { Config } from "./config.ts";
 import type { Health } from "./http/health/health.ts";
 import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
@@ -35,7 +35,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const minuteMs = 60_000;
+const intervals: Intervals = { rateWindowMs: 60_000, checkpointMs: 15_000 };
 
 const unbuiltConsole = "there is no console: it was not built; npm ci builds it, and node scripts/build.ts after that";
 
@@ -43,7 +43,7 @@ const unbuiltConsole = "there is no console: it was not built; npm ci builds it,
  * Starts the service.
  *
  * @param onFatal called when the server cannot continue; the caller should close it and exit.
- * @param rateWindowMs the window of the rate limits, one minute except in tests.
+ * @param shorter intervals of tests.
  * @param showSignInLink called at the first start with the link with which the operator signs in once. By default, it is
  *   written to the data directory.
  * @param stopping ends the wait for a database that cannot be reached, and a migration.
@@ -53,7 +53,7 @@ export async function startServer(
   config: Config,
   logger: Logger,
   onFatal: (error: Error) => void,
-  rateWindowMs = minuteMs,
+  shorter: Partial<Intervals> = {},
   showSignInLink: (link: string) => Promise<void> = createSignInLinkFile(config.dataDirectory),
   stopping: AbortSignal = new AbortController().signal,
 ): Promise<RunningServer> {
@@ -82,7 +82,7 @@ export async function startServer(
     // The port is known when the listener has started.
     let { port } = config;
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
-    const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, rateWindowMs };
+    const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, ...intervals, ...shorter };
     const service = composeService(config, parts);
     endStreams = () => service.handlers.watches.close();
     started.push(service.access.job.close);

@@ -40,14 +40,22 @@ export function numberOf(revision: string): bigint {
   return BigInt(`0x${revision.slice(0, 18).replaceAll("-", "")}`);
 }
 
+/** Returns a text that sorts after the next revisions, so many of them, and before those that follow. */
+export function endOfNext(revision: string, count: number): string {
+  return `${digitsOf(numberOf(revision) + BigInt(count))}-ffff-ffffffffffff`;
+}
+
 /** Whether a text has the form of a revision. */
 export function isRevision(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
 }
 
 function withToken(number: bigint): string {
-  const digits = number.toString(16).padStart(16, "0");
   // The second half of a version 4 UUID has 62 random bits.
-  const token = randomUUID().slice(19);
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12)}-${token}`;
+  return `${digitsOf(number)}-${randomUUID().slice(19)}`;
+}
+
+function digitsOf(number: bigint): string {
+  const digits = number.toString(16).padStart(16, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12)}`;
 }

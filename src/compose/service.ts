@@ -21,7 +21,7 @@ import { type Scheduling, composeScheduling } from "./scheduling.ts";
 import { type SignIn, composeSignIn } from "./sign-in.ts";
 import { composeWatches } from "./watches.ts";
 
-interface Parts {
+interface Parts extends Intervals {
   readonly database: Database;
   readonly registry: ResourceRegistry;
   readonly installation: Installation;
@@ -30,7 +30,14 @@ interface Parts {
   /** The URL of the service, as its clients know it. */
   readonly issuer: () => string;
   readonly logger: Logger;
+}
+
+/** In milliseconds. */
+export interface Intervals {
+  /** The window of the rate limits. */
   readonly rateWindowMs: number;
+  /** For how long a stream of changes is silent before it sends a checkpoint. */
+  readonly checkpointMs: number;
 }
 
 /** What answers calls, whichever protocol they come over. */
@@ -57,7 +64,7 @@ export function composeService(config: Config, parts: Parts): Service {
   const identity = composeIdentity(config, { ...parts, contract, access });
   const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
   const accessLog = createAccessLog({ database: parts.database, logger: parts.logger });
-  const watching = composeWatches({ ...parts, access });
+  const watching = composeWatches({ ...parts, access, identity });
   const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);

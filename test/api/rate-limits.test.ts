@@ -217,7 +217,10 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   });
 
   test("calls are accepted again after the delay in the error", async () => {
-    const server = await startTestServer({ databaseUrl: unlimited.databaseUrl, rateReadsPerCaller: 1 }, 1_000);
+    const server = await startTestServer(
+      { databaseUrl: unlimited.databaseUrl, rateReadsPerCaller: 1 },
+      { rateWindowMs: 1_000 },
+    );
     onTestFinished(() => server.close());
     const api = connect(await newKey(), server);
     for (let round = 0; round < 2; round++) {

@@ -7,7 +7,7 @@ import { temporaryFile } from "./support/temporary-file.ts";
 const windowMs = 500;
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ rateReadsPerCaller: 1, rateWritesPerCaller: 1 }, windowMs);
+  server = await startTestServer({ rateReadsPerCaller: 1, rateWritesPerCaller: 1 }, { rateWindowMs: windowMs });
 });
 afterAll(() => server.close());
 

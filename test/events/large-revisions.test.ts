@@ -1,25 +1,50 @@
 // Tests that revisions with many large entries are read in parts, whose sizes their author does not choose.
+import { toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Member } from "../../gen/iam/v1alpha/member_pb.ts";
+import { Change_View, WatchChangesResponseSchema } from "../../gen/iam/v1alpha/change_pb.ts";
 import { openDatabase } from "../../src/database/database.ts";
-import { type EntryPosition, findStart, readPageAfter, readRevisionsAfter } from "../../src/events/watch/store.ts";
+import { type EntryPosition, findStart, positionAfter, readPageAfter } from "../../src/events/watch/store.ts";
+import { required } from "../../src/errors/required.ts";
 import { openCompany } from "../access/callers.ts";
-import { uniqueName } from "../support/api.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { changeOf, isSynced, watchLog } from "../support/watch-log.ts";
 
 const labels = Object.fromEntries(
   Array.from({ length: 64 }, (_, index) => [`k${index}`.padEnd(60, "x"), "v".repeat(63)]),
 );
-/** What the rows before and after on a page for one stream have, with one more entry. */
-const mostBytes = 131_072 + 20_000;
+const texts = { description: "\u{1f600}".repeat(2_048), displayName: "\u{1f600}".repeat(512) };
+/** What the rows before and after on a page for one stream and for all have, and what one entry more may have. */
+const oneBytes = 131_072;
+const allBytes = 1_048_576;
+const ofOneEntry = 40_000;
+
+/** Creates so many members with much text. */
+async function createMany({ members }: Pick<Api, "members">, parentPath: string, count: number): Promise<Member[]> {
+  const created: Member[] = [];
+  while (created.length < count) {
+    // What fits into the body of a call.
+    const requests = Array.from({ length: Math.min(40, count - created.length) }, () => ({
+      member: { name: uniqueName("m"), labels, ...texts },
+    }));
+    created.push(...(await members.batchCreateMembers({ parentPath, requests })).members);
+  }
+  return created;
+}
 
 /** An org, and the revisions before and after one that deletes many members with many labels. */
 async function openLarge() {
   const server = await sharedServer();
   const { api, org } = await openCompany("gRPC", server);
   const parentPath = org.path;
-  const requests = Array.from({ length: 100 }, () => ({ member: { name: uniqueName("m"), labels } }));
-  const { members: created } = await api.members.batchCreateMembers({ parentPath, requests });
+  const created = await createMany(api, parentPath, 460);
+  const view = Change_View.PROVED;
+  const live = watchLog(api, { parentPath, view });
+  await live.until(isSynced);
+  const stopped = api.changes.watchChanges({ parentPath, view })[Symbol.asyncIterator]();
+  await stopped.next();
   const { etag: before } = await api.groups.createGroup({ parentPath, group: { name: "before" } });
   await api.members.batchDeleteMembers({ parentPath, paths: created.map(({ path }) => path) });
   const { etag: after } = await api.groups.createGroup({ parentPath, group: { name: "after" } });
@@ -39,7 +64,7 @@ async function openLarge() {
       return rows;
     },
   };
-  return { api, org, parentPath, created, before, after, database, read };
+  return { api, org, parentPath, live, stopped, created, before, after, database, read };
 }
 
 let large: Awaited<ReturnType<typeof openLarge>>;
@@ -47,6 +72,23 @@ beforeAll(async () => {
   large = await openLarge();
 });
 afterAll(() => large.database.close());
+
+test("a stream at the head of the log gets all of a revision that is more than may wait, and a reader who stops is told to resume", async () => {
+  const { live, stopped, created, before, after } = large;
+  await live.until(({ resumeRevision }) => resumeRevision === after);
+  live.close();
+  const sent = live.received.filter((message) => changeOf(message)?.method.endsWith("BatchDeleteMembers") === true);
+  expect(sent.map((message) => changeOf(message)?.position)).toEqual(created.map((_, index) => index));
+  const revision = changeOf(required(sent[0]))?.revision;
+  expect(sent.map(({ resumeRevision }) => resumeRevision)).toEqual([...created.slice(1).map(() => before), revision]);
+  const bytes = sent.reduce((sum, message) => sum + toBinary(WatchChangesResponseSchema, message).length, 0);
+  expect(bytes).toBeGreaterThan(16_777_216);
+  const readRest = async (): Promise<never> => {
+    while ((await stopped.next()).done !== true);
+    throw new Error("the stream has ended without an error");
+  };
+  expect(await failureOf(readRest())).toMatchObject({ code: "Unavailable", reason: "STREAM_ENDED" });
+});
 
 test("a stream that resumes before a large revision gets all of it, and is resumed before it until it has the last change", async () => {
   const { api, parentPath, created, before, after } = large;
@@ -65,29 +107,47 @@ test("a stream that resumes before a large revision gets all of it, and is resum
   expect(sent.at(-1)).toMatchObject({ revision: after, resume: after });
 });
 
-test("each page for a stream has as many bytes of a large revision as of small ones, and the next one goes on within it", async () => {
-  const { org, before, database, read } = large;
-  const { time } = await findStart(database, org.id, before);
-  let position: EntryPosition = { revision: before, since: time ?? "" };
-  const entries: string[] = [];
-  let pages = 0;
-  for (let hasMore = true; hasMore; pages++) {
-    const page = await readPageAfter(database, org.id, position);
-    for (const { revision, entries: some, isComplete } of page?.revisions ?? []) {
-      entries.push(...some.map((entry) => `${entry.revision} ${entry.position}`));
-      const since = some[0].time_text;
-      position = isComplete ? { revision, since } : { revision, since, position: some.at(-1)?.position ?? 0 };
+test.each([
+  ["one", oneBytes],
+  ["all", allBytes],
+] as const)(
+  "each page for %s has as many bytes of a large revision as of small ones, and the next one goes on within it",
+  async (of, most) => {
+    const { org, before, created, database, read } = large;
+    const { time } = await findStart(database, org.id, before);
+    read.length = 0;
+    let position: EntryPosition = { revision: before, since: time ?? "" };
+    const entries: [string, number][] = [];
+    let pages = 0;
+    for (let hasMore = true; hasMore; pages++) {
+      const page = await readPageAfter(database, org.id, position, of);
+      for (const logged of page?.revisions ?? []) {
+        entries.push(...logged.entries.map((entry): [string, number] => [entry.revision, entry.position]));
+        position = positionAfter(logged);
+      }
+      hasMore = page?.hasMore === true;
     }
-    hasMore = page?.hasMore === true;
-  }
-  const whole = await readRevisionsAfter(database, org.id, { revision: before, since: time ?? "" });
-  const ofWhole = (whole?.revisions ?? []).flatMap((each) =>
-    each.entries.map((entry) => `${entry.revision} ${entry.position}`),
-  );
-  expect(ofWhole.length).toBeGreaterThanOrEqual(101);
-  expect(entries.slice(0, ofWhole.length)).toEqual(ofWhole);
-  const ofPages = read.filter(([name]) => name !== "follow_log" && name !== "follow_long_revision");
-  expect(ofPages).toHaveLength(pages);
-  expect(pages).toBeGreaterThan(10);
-  for (const [name, bytes] of ofPages) expect(bytes, name).toBeLessThan(mostBytes);
+    const [first] = entries;
+    const ofLarge = entries.slice(0, created.length);
+    expect(ofLarge).toEqual(created.map((_, index) => [first?.[0], index]));
+    expect(read).toHaveLength(pages);
+    expect(pages).toBeGreaterThan(3);
+    for (const [name, bytes] of read) expect(bytes, name).toBeLessThan(most + ofOneEntry);
+  },
+);
+
+test("who loses the right in a revision that is sent in parts gets none of them", async () => {
+  const server = await sharedServer();
+  const company = await openCompany("gRPC", server);
+  const { api, org } = company;
+  const parentPath = org.path;
+  await company.joinAs("owner");
+  const watcher = await company.join(uniqueName("watcher"));
+  await company.bind(parentPath, "owner", watcher);
+  const paths = (await createMany(api, parentPath, 90)).map(({ path }) => path);
+  const watch = watchLog(createApi("gRPC", server.url, watcher.key), { parentPath });
+  await watch.until(isSynced);
+  await api.members.batchDeleteMembers({ parentPath, paths: [...paths, watcher.path] });
+  expect(await failureOf(watch.ended)).toMatchObject({ code: "Unauthenticated" });
+  expect(watch.received.filter((message) => changeOf(message)?.method.endsWith("BatchDeleteMembers"))).toEqual([]);
 });

@@ -2,7 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { WatchChangesResponseSchema } from "../../gen/iam/v1alpha/change_pb.ts";
-import { type TailDependencies, createLogTail } from "../../src/events/watch/log-tail.ts";
+import { createLogTail } from "../../src/events/watch/log-tail.ts";
+import type { TailDependencies } from "../../src/events/watch/tail-state.ts";
 import { createBytesOf } from "../../src/events/watch/responses.ts";
 import { createStreamQueue } from "../../src/events/watch/stream-queue.ts";
 import { createWatcher } from "../../src/events/watch/watcher.ts";

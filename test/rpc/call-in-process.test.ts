@@ -26,6 +26,7 @@ import { type Api, createApi } from "../support/api.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
 const readsPerCaller = 20;
+const intervals = { rateWindowMs: 3_600_000, checkpointMs: 3_600_000 };
 
 let url: string;
 let inProcess: InProcess;
@@ -45,7 +46,7 @@ beforeAll(async () => {
   const whenAnswers = <Result>(step: () => Promise<Result>): Promise<Result> => step();
   const started = await startInstallation(config, { running, registry, jobs, keptMs: 1_000, logger, whenAnswers });
   const issuer = () => "https://iam.example.com";
-  const service = composeService(config, { ...started, database, registry, issuer, logger, rateWindowMs: 3_600_000 });
+  const service = composeService(config, { ...started, database, registry, issuer, logger, ...intervals });
   jobs.push(service.identity.job);
   const health = composeHealth(database, logger);
   const handler = createRequestHandler(config, service, health, undefined);

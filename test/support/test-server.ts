@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { type Config, readConfig } from "../../src/config.ts";
+import type { Intervals } from "../../src/compose/service.ts";
 import { startServer } from "../../src/server.ts";
 import { expectNoDrift } from "./expect-no-drift.ts";
 import { createTestDatabase } from "./test-database.ts";
@@ -36,9 +37,12 @@ const dayMs = 86_400_000;
 /**
  * Starts a complete server in this process, on a free port and a separate database.
  *
- * @param rateWindowMs replaces the minute of the rate limits.
+ * @param shorter replaces intervals: the minute of the rate limits, and others.
  */
-export async function startTestServer(overrides: Partial<Config> = {}, rateWindowMs?: number): Promise<TestServer> {
+export async function startTestServer(
+  overrides: Partial<Config> = {},
+  shorter?: Partial<Intervals>,
+): Promise<TestServer> {
   const database = overrides.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const dataDirectory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
   const logLines: string[] = [];
@@ -52,7 +56,7 @@ export async function startTestServer(overrides: Partial<Config> = {}, rateWindo
   const onFatal = (error: Error): void => {
     throw error;
   };
-  const server = await startServer(config, logger, onFatal, rateWindowMs);
+  const server = await startServer(config, logger, onFatal, shorter);
   return {
     url: server.url,
     metricsUrl: server.metricsUrl ?? "",

@@ -22,7 +22,8 @@ export const file_iam_v1alpha_webhook: GenFile = /*@__PURE__*/
 
 /**
  * A Webhook of an Org: a URL to which the service sends what is added to the log of the Org. Each is sent in the order of the log,
- * at least once, and with the same `webhook-id` each time.
+ * at least once, and with the same `webhook-id` each time. The header `tenantry-log-head` of a request has a `jws` as a ChangesHead
+ * has it: the end of the log, signed within the last minute.
  *
  * @generated from message iam.v1alpha.Webhook
  */

@@ -2,6 +2,7 @@
 // resource and of what contains it, of a customer and of the platform, in the order of their times. Only what an actor did in a customer is
 // looked for in each of its orgs.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { endOfNext } from "../../changes/revision.ts";
 import type { StoredEntry } from "../../changes/entry-proof.ts";
 import { entryTime } from "../../changes/entry-proof.ts";
 import { isInThePast } from "../../database/partitions.ts";
@@ -60,19 +61,19 @@ const keys = ["time", "org_id", "revision", "position"];
 export const cursorOf = (row: ChangeRow): Cursor => [row.time_text, row.org_id, row.revision, String(row.position)];
 
 export function selectChanges(page: LogPage): RawBuilder<ChangeRow> {
-  return withNames(selectPage(page), orderOf("page", page), page.states ? "page" : "none");
+  return withNames(selectPage(page), orderOf("page", page), page.states);
 }
 
 /**
  * Selects entries with the names that are shown of them.
  *
  * @param order of what is named `page`.
- * @param states whether the rows before and after are read: of no entry, of as many as a page may have, or of all.
+ * @param states whether the rows before and after are read, of as many entries as a page may have.
  */
 function withNames(
   entriesOfPage: RawBuilder<unknown>,
   order: RawBuilder<unknown>,
-  states: "all" | "none" | "page",
+  states: boolean,
   maxBytes = maxStateBytes,
 ): RawBuilder<ChangeRow> {
   return sql<ChangeRow>`
@@ -80,7 +81,7 @@ function withNames(
       log_orgs.name as org_name, log_orgs.delete_time as org_delete_time,
       actors.name as actor_name, actors.delete_time as actor_delete_time,
       impersonators.name as impersonator_name, impersonators.delete_time as impersonator_delete_time
-    from (select page.*, ${states === "page" ? isLeftOut(order, maxBytes) : sql`false`} as is_left_out from (${entriesOfPage}) as page) as page
+    from (select page.*, ${states ? isLeftOut(order, maxBytes) : sql`false`} as is_left_out from (${entriesOfPage}) as page) as page
     left join lateral (
       select name, delete_time from orgs where orgs.id = page.org_id
       union all select name, delete_time from customers where customers.id = page.org_id and page.customer_id = page.org_id limit 1
@@ -105,10 +106,8 @@ export interface EntriesAfter {
   /** The position of the last entry of the revision that was read; undefined if that was all of it. */
   readonly position?: number | undefined;
   readonly limit: number;
-  /** The last revision that is read, of which all is read. Without it, as much is read as a page may have. */
-  readonly last?: string | undefined;
-  /** How long the rows before and after are, if that is less than on a page of a list. */
-  readonly maxBytes?: number | undefined;
+  /** How long the rows before and after are, in bytes. */
+  readonly maxBytes: number;
 }
 
 /**
@@ -116,21 +115,29 @@ export interface EntriesAfter {
  * there, nothing says what follows it. That one has no rows before and after.
  */
 export function selectEntriesAfter(after: EntriesAfter): RawBuilder<ChangeRow> {
-  const { orgId, revision, since, position, limit, last, maxBytes } = after;
-  const isUpTo = last === undefined ? sql`true` : sql`revision <= ${last}::uuid`;
-  const order = sql`order by revision, position limit ${limit}::int`;
+  const { orgId, revision, since, position, limit, maxBytes } = after;
+  // The statements are planned without their values. So that they are read in the order of the primary key, and not by their times and sorted,
+  // which would be all that follows, the limit is no value, and the revisions have an end: their numbers have no gaps.
+  const order = sql`order by revision, position limit ${sql.lit(limit)}`;
   const select = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`
     select ${sql.join(columns.map((column) => columnAfter(column, revision)))}, ${entryTime} as time_text, ${changeType} as type
     from changes
-    where org_id = ${orgId}::uuid and ${condition} and ${isUpTo} and time > ${since}::timestamptz - interval '1 hour'
+    where org_id = ${orgId}::uuid and ${condition} and revision <= ${endOfNext(revision, limit)}::uuid and time > ${since}::timestamptz - interval '1 hour'
       and ${sql.raw(isInThePast)}`;
   const found =
     position === undefined
       ? sql`${select(sql`revision >= ${revision}::uuid and (revision > ${revision}::uuid or position = 0)`)} ${order}`
       : sql`
-        select * from (${select(sql`revision = ${revision}::uuid and position = 0`)}) as start union all
-        select * from (${select(sql`(revision, position) > (${revision}::uuid, ${position}::int)`)} ${order}) as following`;
-  return withNames(found, sql`page.revision, page.position`, last === undefined ? "page" : "all", maxBytes);
+        select * from (
+          select * from (
+            ${select(sql`(revision, position) >= (${revision}::uuid, 0)`)} order by revision, position limit 1
+          ) as first where revision = ${revision}::uuid and position = 0
+        ) as start union all
+        select * from (
+          select * from (${select(sql`revision = ${revision}::uuid and position > ${position}::int`)} ${order}) as rest union all
+          select * from (${select(sql`revision > ${revision}::uuid`)} ${order}) as later ${order}
+        ) as following`;
+  return withNames(found, sql`page.revision, page.position`, true, maxBytes);
 }
 
 /** Returns a column of what follows a revision. Of the first entry of that, the rows before and after are not read. */
@@ -141,12 +148,11 @@ function columnAfter(column: string, revision: string): RawBuilder<unknown> {
 }
 
 /** Returns the columns of a page. Those before and after are null where they are not read. */
-function selectedOf(table: string, states: "all" | "none" | "page"): RawBuilder<unknown>[] {
+function selectedOf(table: string, states: boolean): RawBuilder<unknown>[] {
   return columns.map((column) => {
     const value = sql.ref(`${table}.${column}`);
     if (column !== "before" && column !== "after") return value;
-    if (states === "all") return value;
-    return sql`${states === "page" ? sql`case when not is_left_out then ${value} end` : sql`null::jsonb`} as ${sql.ref(column)}`;
+    return sql`${states ? sql`case when not is_left_out then ${value} end` : sql`null::jsonb`} as ${sql.ref(column)}`;
   });
 }
 

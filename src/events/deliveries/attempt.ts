@@ -8,6 +8,7 @@ import { liveKeys } from "../webhooks/secret.ts";
 import type { DeliveryCounts } from "./counts.ts";
 import type { DisableWebhook } from "./disable.ts";
 import { type LogOfWebhook, positionOf } from "./read-ahead.ts";
+import type { RecentHead } from "./recent-heads.ts";
 import { type Written, contentOf, headersOf, messageId, write } from "./request.ts";
 import { type Result, post, sendLimits } from "./send.ts";
 import { type RecordedDelivery, beginTry, endTry } from "./store.ts";
@@ -16,6 +17,7 @@ import { type Progress, type Stop, type Turn, batch, leaseMs, nextTryAfter, pati
 export interface AttemptDependencies {
   readonly database: Pick<Database, "writes">;
   readonly log: LogOfWebhook;
+  readonly recentHead: RecentHead;
   readonly send: SendGuarded;
   readonly sealer: Pick<Sealer, "open">;
   readonly disable: DisableWebhook;
@@ -30,7 +32,15 @@ export type Attempt = (turn: Turn, group: Group, progress: Progress) => Promise<
 
 type Recorded = Omit<RecordedDelivery, "state" | "next_attempt_time">;
 
-export function createAttempt({ database, log, send, sealer, disable, counts }: AttemptDependencies): Attempt {
+export function createAttempt({
+  database,
+  log,
+  recentHead,
+  send,
+  sealer,
+  disable,
+  counts,
+}: AttemptDependencies): Attempt {
   const { writes } = database;
 
   const record = async (
@@ -68,6 +78,8 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
   return async (turn, group, progress) => {
     const { webhook, lease, clock, signal } = turn;
     if (progress.hasFailed) return follow({ database, counts }, turn, group, progress);
+    // First, so that nothing is waited for between the decision what is shown and the request.
+    const head = await recentHead(webhook.org_id);
     const shown = await show(log, turn, group);
     if (shown === undefined) {
       await disable(webhook, lease, "ACCESS_LOST");
@@ -79,7 +91,7 @@ export function createAttempt({ database, log, send, sealer, disable, counts }: 
     if (attempts === undefined) return { nextAttemptTime: clock() };
     const time = clock();
     const content = contentOf(webhook.format, webhook.org_id, changes);
-    const headers = headersOf(content, liveKeys(sealer, webhook, time), time);
+    const headers = headersOf(content, liveKeys(sealer, webhook, time), time, head);
     // A server that stood still since would send what another one may have sent meanwhile.
     if (clock().getTime() > leaseEnd.getTime() - sendLimits.timeoutMs) return {};
     const result = await post(send, webhook.url, headers, content.body, signal);

@@ -93,11 +93,17 @@ const cloudEvent = ({ id, orgId, type, time }: Event) => ({
   "ce-time": time,
 });
 
-/** Returns all headers of a request. @param keys with which it is signed, each for itself. */
+/**
+ * Returns all headers of a request.
+ *
+ * @param keys with which it is signed, each for itself.
+ * @param head the end of the log, which is signed by itself.
+ */
 export function headersOf(
   { id, body, headers }: Content,
   keys: readonly SigningKey[],
   time: Date,
+  head?: string,
 ): Record<string, string> {
   const timestamp = String(Math.floor(time.getTime() / 1000));
   const signatures = keys.map((key) => signatureWith(key, `${id}.${timestamp}.${body}`));
@@ -108,6 +114,7 @@ export function headersOf(
     "webhook-id": id,
     "webhook-timestamp": timestamp,
     "webhook-signature": signatures.join(" "),
+    ...(head !== undefined && { "tenantry-log-head": head }),
   };
 }
 

@@ -8,8 +8,8 @@ export interface Audience {
   leave(watcher: Watcher): void;
   /** Ends all streams with an error. */
   endAll(error: unknown): void;
-  /** Runs something for each watcher, some at a time. The stream of one for which it fails ends with the error. */
-  forEach(run: (watcher: Watcher) => Promise<void>): Promise<void>;
+  /** Runs something for each watcher, or for some, a few at a time. The stream of one for which it fails ends with the error. */
+  forEach(run: (watcher: Watcher) => Promise<void>, isOne?: (watcher: Watcher) => boolean): Promise<void>;
 }
 
 /** So many watchers are served in one turn of the event loop. */
@@ -35,8 +35,8 @@ export function createAudience(onLeave: () => void): Audience {
       for (const watcher of watchers) end(watcher, error);
     },
 
-    async forEach(run) {
-      const all = [...watchers];
+    async forEach(run, isOne = () => true) {
+      const all = [...watchers].filter(isOne);
       for (let index = 0; index < all.length; index += watchersOfTurn) {
         if (index > 0) await nextTurn();
         const some = all.slice(index, index + watchersOfTurn);

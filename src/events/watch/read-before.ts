@@ -6,7 +6,7 @@ import type { ChangesDependencies } from "../changes/dependencies.ts";
 import { holdsOf } from "../changes/find-owner.ts";
 import { listChanges, pathOfOrg, withoutSlices } from "./required-permission.ts";
 import { createResponses } from "./responses.ts";
-import { type EntryPosition, type LogPosition, type LoggedRevision, readPageAfter } from "./store.ts";
+import { type EntryPosition, type LogPosition, positionAfter, readPageAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -32,7 +32,7 @@ export function createReadBefore(dependencies: ChangesDependencies): ReadBefore 
     let sent = from.revision;
     const turns = createTurns();
     while (sent !== to) {
-      const page = await readPageAfter(database, watcher.orgId, position);
+      const page = await readPageAfter(database, watcher.orgId, position, "one");
       // The head of an org that has not changed for long is no longer in its log.
       if (page === undefined && position === from && to === undefined) return from;
       if (page === undefined || (page.revisions.length === 0 && to !== undefined)) throw streamEnded("LOG");
@@ -49,11 +49,6 @@ export function createReadBefore(dependencies: ChangesDependencies): ReadBefore 
     }
     return position;
   };
-}
-
-function positionAfter({ revision, entries, isComplete }: LoggedRevision): EntryPosition {
-  const since = entries[0].time_text;
-  return isComplete ? { revision, since } : { revision, since, position: (entries.at(-1) ?? entries[0]).position };
 }
 
 /** Decides what a watcher may see now. @throws ServiceError PERMISSION_DENIED, TOKEN_INVALID */

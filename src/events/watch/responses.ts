@@ -1,6 +1,10 @@
 // The messages of a stream. Those who see the same of a change share its message.
 import { create, toBinary } from "@bufbuild/protobuf";
-import { type WatchChangesResponse, WatchChangesResponseSchema } from "../../../gen/iam/v1alpha/change_pb.ts";
+import {
+  type ChangesHead,
+  type WatchChangesResponse,
+  WatchChangesResponseSchema,
+} from "../../../gen/iam/v1alpha/change_pb.ts";
 import type { LoggedMessage } from "../changes/logged-messages.ts";
 import type { KeyPath, OwnerPaths } from "../changes/logged-place.ts";
 import { toChange } from "../changes/message.ts";
@@ -72,12 +76,16 @@ export function stateOf(
   });
 }
 
-/** Says that all up to a revision has been sent. */
-export function checkpoint(revision: string, synced: boolean, resumeRevision = revision): WatchChangesResponse {
-  return create(WatchChangesResponseSchema, {
-    event: { case: "checkpoint", value: { revision, synced } },
-    resumeRevision,
-  });
+/** Says that all up to a revision has been sent, which is not the head of the log. */
+export function checkpoint(revision: string, resumeRevision = revision): WatchChangesResponse {
+  const value = { revision, synced: false };
+  return create(WatchChangesResponseSchema, { event: { case: "checkpoint", value }, resumeRevision });
+}
+
+/** Says that a stream is at the head of the log. @param head signed, for streams that prove what they send. */
+export function syncedCheckpoint(revision: string, head: ChangesHead | undefined): WatchChangesResponse {
+  const value = { revision, synced: true, ...(head !== undefined && { head }) };
+  return create(WatchChangesResponseSchema, { event: { case: "checkpoint", value }, resumeRevision: revision });
 }
 
 /** Returns how many bytes a message has. */

@@ -41,14 +41,14 @@ export function createSendState(dependencies: ChangesDependencies, readBefore: R
     }
     if (!statePages.has(orgId, place)) throw invalidStart();
     let position = from && (await requireStart(dependencies, orgId, from.revision));
-    if (position !== undefined) yield checkpoint(position.revision, false, formatPosition(position.revision, place));
+    if (position !== undefined) yield checkpoint(position.revision, formatPosition(position.revision, place));
     for (;;) {
       const sent = place;
       const { revision, rows, next } = await read(place);
       if (revision === undefined) throw streamEnded("LOG");
       if (position === undefined) {
         position = await requireStart(dependencies, orgId, revision);
-        yield checkpoint(revision, false, formatPosition(revision, place));
+        yield checkpoint(revision, formatPosition(revision, place));
       }
       position = yield* readBefore(watcher, position, revision, (each) => formatPosition(each, sent));
       // After the page: what the caller may no longer see is not sent, although the page has it.

@@ -21,38 +21,10 @@ export interface LoggedRevision {
 }
 
 interface LogPage {
-  /** In their order. */
+  /** In their order. The last one may have more entries, on the next page. */
   readonly revisions: readonly LoggedRevision[];
   /** Whether more may follow. */
   readonly hasMore: boolean;
-}
-
-/** What follows a log reads so many entries for all streams, and as many bytes as a page of a list. */
-const pageOfAll = 500;
-
-/** Each stream keeps its own page for as long as its reader likes. */
-const pageOfOne = { entries: 100, maxBytes: 131_072 };
-
-/** More entries than any revision has. */
-const mostEntries = 10_000;
-
-/**
- * Reads whole revisions of an org that follow a position: as many as fit on a page, or one that is larger. Returns undefined if the log does
- * not have the position itself: it is older than the log, or of a history that was lost.
- */
-export async function readRevisionsAfter(
-  database: Database,
-  orgId: string,
-  position: LogPosition,
-): Promise<LogPage | undefined> {
-  const found = await readEntries(database, "follow_log", { orgId, ...position, limit: pageOfAll + 1 });
-  if (found === undefined) return undefined;
-  const page = toPage(found, pageOfAll);
-  const revisions = page.revisions.filter(({ isComplete }) => isComplete);
-  if (revisions.length > 0 || !page.hasMore) return { revisions, hasMore: page.hasMore };
-  const long = { orgId, ...position, limit: mostEntries + 1, last: found[0]?.revision };
-  const whole = await readEntries(database, "follow_long_revision", long);
-  return whole && { ...toPage(whole, Infinity), hasMore: true };
 }
 
 /** A position in a log that may be within a revision. */
@@ -61,17 +33,32 @@ export interface EntryPosition extends LogPosition {
   readonly position?: number;
 }
 
+/** Returns the position after what was read of a revision. */
+export function positionAfter({ revision, entries, isComplete }: LoggedRevision): EntryPosition {
+  const since = entries[0].time_text;
+  return isComplete ? { revision, since } : { revision, since, position: (entries.at(-1) ?? entries[0]).position };
+}
+
+/** How much is read at once, in entries and in bytes of the rows before and after, and how the statements are called. */
+const pages = {
+  /** What follows a log reads for all its streams. */
+  all: { entries: 500, maxBytes: 1_048_576, names: { after: "follow_log", within: "follow_rest_of_revision" } },
+  /** Each stream keeps its own page for as long as its reader likes. */
+  one: { entries: 100, maxBytes: 131_072, names: { after: "read_log_of_stream", within: "read_rest_of_revision" } },
+};
+
 /**
- * Reads what follows a position on a page for one stream. The last of its revisions may have more entries, on the next page. Returns undefined
- * as `readRevisionsAfter`.
+ * Reads what follows a position, as much as fits on a page for one stream or for all of a log. Returns undefined if the log does not have the
+ * position itself: it is older than the log, or of a history that was lost.
  */
 export async function readPageAfter(
   database: Database,
   orgId: string,
   position: EntryPosition,
+  of: keyof typeof pages,
 ): Promise<LogPage | undefined> {
-  const { entries, maxBytes } = pageOfOne;
-  const name = position.position === undefined ? "read_log_of_stream" : "read_rest_of_revision";
+  const { entries, maxBytes, names } = pages[of];
+  const name = position.position === undefined ? names.after : names.within;
   const found = await readEntries(database, name, { orgId, ...position, limit: entries + 1, maxBytes });
   return found && toPage(found, entries);
 }

@@ -3,6 +3,8 @@ export interface StreamQueue<Item> {
   /** Adds an item. Returns false if too many wait, or too many bytes; the item is not added then. Does nothing after `end`. */
   push(item: Item, bytes: number): boolean;
   isEmpty(): boolean;
+  /** Returns when the queue is empty, or has ended. */
+  whenEmpty(): Promise<void>;
   /** Ends the queue: `take` throws the error when the items that wait have been taken. The first error counts. */
   end(error: unknown): void;
   /** @throws the error with which the queue has ended. */
@@ -29,6 +31,11 @@ export function createStreamQueue<Item>(max: MaxWaiting): StreamQueue<Item> {
   let waiting = 0;
   let ended: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
+  let emptied = Promise.withResolvers<void>();
+  const noteEmpty = (): void => {
+    emptied.resolve();
+    emptied = Promise.withResolvers();
+  };
   const wakeReader = (): void => {
     wake?.();
     wake = undefined;
@@ -46,9 +53,12 @@ export function createStreamQueue<Item>(max: MaxWaiting): StreamQueue<Item> {
 
     isEmpty: () => items.length === 0,
 
+    whenEmpty: () => (items.length === 0 || ended !== undefined ? Promise.resolve() : emptied.promise),
+
     end(error) {
       ended ??= { error };
       wakeReader();
+      noteEmpty();
     },
 
     requireOpen() {
@@ -57,6 +67,7 @@ export function createStreamQueue<Item>(max: MaxWaiting): StreamQueue<Item> {
 
     clear() {
       [items, sizes, waiting] = [[], [], 0];
+      noteEmpty();
     },
 
     async take() {
@@ -65,7 +76,9 @@ export function createStreamQueue<Item>(max: MaxWaiting): StreamQueue<Item> {
         await new Promise<void>((resolve) => (wake = resolve));
       }
       for (const bytes of sizes.splice(0, maxTaken)) waiting -= bytes;
-      return items.splice(0, maxTaken);
+      const taken = items.splice(0, maxTaken);
+      if (items.length === 0) noteEmpty();
+      return taken;
     },
   };
 }

@@ -10,7 +10,7 @@ import type { FindOwner } from "../changes/find-owner.ts";
 import type { RecordRead } from "../changes/record-read.ts";
 import { createReadBefore } from "./read-before.ts";
 import { withoutSlices } from "./required-permission.ts";
-import { checkpoint } from "./responses.ts";
+import { checkpoint, syncedCheckpoint } from "./responses.ts";
 import { createSendState } from "./send-state.ts";
 import type { LogPosition } from "./store.ts";
 import type { StreamPosition } from "./stream-position.ts";
@@ -43,7 +43,7 @@ export function createWatchChanges(
     if (isWithState) return yield* sendState(watcher, context, from);
     if (from === undefined) return undefined;
     const start = await requireStart(dependencies, watcher.orgId, from.revision);
-    yield checkpoint(start.revision, false);
+    yield checkpoint(start.revision);
     return yield* readBefore(watcher, start, undefined);
   }
 
@@ -66,8 +66,8 @@ export function createWatchChanges(
       signal.throwIfAborted();
       const start = yield* begin(watcher, request, context, from);
       const joined = await watches.join(watcher);
-      if (start !== undefined) yield* readBefore(watcher, start, joined);
-      yield checkpoint(joined, true);
+      if (start !== undefined) yield* readBefore(watcher, start, joined.revision);
+      yield syncedCheckpoint(joined.revision, joined.head);
       for (;;) {
         yield* await watcher.queue.take();
         if (performance.now() < recordedAt + recordedMs) continue;

@@ -31,6 +31,8 @@ export interface Watcher {
   readonly send: (responses: readonly WatchChangesResponse[], bytesOf: BytesOf) => void;
   /** Returns for how long nothing was sent, in milliseconds. */
   readonly silentMs: () => number;
+  /** Returns for how long no checkpoint was sent, in milliseconds. */
+  readonly uncheckedMs: () => number;
 }
 
 /** What a revision names. */
@@ -61,6 +63,7 @@ export function createWatcher(
   let audienceKey = audienceKeyOf(first, view);
   let authenticatedAt = performance.now();
   let sentAt = performance.now();
+  let checkedAt = sentAt;
   /** The heads of the other orgs with which the caller was authenticated. */
   let seen: readonly (string | undefined)[] = [];
   const endTime = (): number =>
@@ -94,12 +97,14 @@ export function createWatcher(
 
     send(responses, bytesOf) {
       sentAt = performance.now();
+      if (responses.at(-1)?.event.case === "checkpoint") checkedAt = sentAt;
       if (responses.every((response) => queue.push(response, bytesOf(response)))) return;
       queue.clear();
       throw streamEnded("SLOW_READER");
     },
 
     silentMs: () => performance.now() - sentAt,
+    uncheckedMs: () => performance.now() - checkedAt,
   };
 }
 

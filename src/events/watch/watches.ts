@@ -1,19 +1,20 @@
 // All streams of changes of a server. They are served in rounds: the heads of the logs that are watched are read in one statement, and then
 // what follows in those that have moved. A round begins when a server has written one of the orgs, this one or another that says so, and in
 // any case each second. Without streams, nothing is read.
-import { type LogTail, type TailDependencies, createLogTail } from "./log-tail.ts";
+import { type Joined, type LogTail, createLogTail } from "./log-tail.ts";
 import { createRounds } from "./rounds.ts";
 import { type FollowedHeads, readHeads } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
+import type { TailDependencies } from "./tail-state.ts";
 import type { Watcher } from "./watcher.ts";
 
 export interface Watches {
   /**
-   * Sends a watcher what follows the returned revision, which is that of the head or later.
+   * Sends a watcher what follows the returned end of the log, which is the head or later.
    *
    * @throws ServiceError PERMISSION_DENIED, TOKEN_INVALID, RESOURCE_NOT_FOUND; STREAM_ENDED when the server stops.
    */
-  readonly join: (watcher: Watcher) => Promise<string>;
+  readonly join: (watcher: Watcher) => Promise<Joined>;
   readonly leave: (watcher: Watcher) => void;
   /** How many streams are open. */
   readonly count: () => number;
