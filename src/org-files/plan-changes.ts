@@ -9,6 +9,7 @@ import { maxViolations } from "../validation/validate-message.ts";
 import { type FileType, fileForms } from "./file-resources.ts";
 import { findProtected } from "./find-protected.ts";
 import type { OrgFile, PlacedResource } from "./read-file.ts";
+import type { FileExpectation } from "./read-expectations.ts";
 import type { OrgState, StateResource } from "./read-state.ts";
 import { isImpliedRemoval, referencesOf } from "./references.ts";
 
@@ -33,6 +34,8 @@ export interface Plan {
   readonly changes: readonly PlannedChange[];
   /** The paths of resources that the file does not have and that stay. */
   readonly unlisted: readonly string[];
+  /** What is deleted, also what is not deleted by itself because it goes with something else. */
+  readonly removed: readonly StateResource[];
   /** Why it cannot be applied. */
   readonly obstacles: readonly string[];
 }
@@ -73,10 +76,12 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
     if (violations.length >= maxViolations) break;
     if (isStepOver()) yield;
   }
+  for (const expectation of file.expectations) requireExpected(expectation, stays, violations);
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
   requireFew(changes, state);
   return {
     changes: inOrderOfWrites(changes),
+    removed: [...removed.values()],
     unlisted: others.filter(({ path }) => !removed.has(path)).map(({ path }) => path),
     obstacles: [
       ...lostPolicy(state, file),
@@ -148,6 +153,17 @@ function requireReferences(
   }
 }
 
+function requireExpected(
+  { subjectPath, projectPath, place }: FileExpectation,
+  stays: (path: string) => boolean,
+  violations: FieldViolation[],
+): void {
+  for (const path of [subjectPath, projectPath]) {
+    if (path !== "" && !stays(path))
+      violations.push({ field: place, description: `there is no ${path}, in the file or in what stays of the org` });
+  }
+}
+
 function requireFew(changes: readonly PlannedChange[], { name }: OrgState): void {
   const updates = changes.filter(({ action }) => action === "update" || action === "replace").length;
   const [count, most, what] =
@@ -207,12 +223,14 @@ function inOrderOfWrites(changes: readonly PlannedChange[]): PlannedChange[] {
 }
 
 /** Names a plan: the revision of the org, and a hash of the changes. */
-export function tokenOf({ revision }: OrgState, { changes }: Plan): string {
+export function* tokenOf({ revision }: OrgState, { changes }: Plan): Steps<string> {
   const hash = createHash("sha256");
+  const isStepOver = createStepCounter();
   for (const { action, type, path, fields, message } of changes) {
     const schema = type === "org" ? OrgSchema : fileForms[type].schema;
     const text = message === undefined ? null : toJson(schema, message);
     hash.update(JSON.stringify([action, type, path, fields, text]));
+    if (isStepOver()) yield;
   }
   return `${revision}.${hash.digest("hex").slice(0, 32)}`;
 }

@@ -8,23 +8,29 @@ import {
   Prune,
 } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
+import { invalidField } from "../errors/service-error.ts";
+import { parseResourcePath } from "../paths/parse-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { FairQueue } from "../scheduling/fair-queue.ts";
 import { readWriteRequest } from "../standard-methods/method-handler.ts";
 import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 import { type Prepared, applyPlan } from "./apply-plan.ts";
 import { type PlannedChange, planChanges, tokenOf } from "./plan-changes.ts";
+import { type AccessDependencies, type PlannedAccess, findAccess } from "./planned-access.ts";
 import { readFile } from "./read-file.ts";
-import { type OfCaller, readState } from "./read-state.ts";
+import { type OrgState, readState } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
-interface OrgFilesDependencies extends WriteRunner {
+interface OrgFilesDependencies extends WriteRunner, AccessDependencies {
   readonly fileQueue: FairQueue;
-  readonly ofCaller: OfCaller;
 }
 
 /** What the requests to plan and to apply share. */
-type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & { readonly orgFile?: JsonObject | undefined };
+type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & {
+  readonly orgFile?: JsonObject | undefined;
+  /** Empty for the caller, who is the author of an apply. */
+  readonly authorPath?: string;
+};
 
 const defaultRemovalPercent = 10;
 
@@ -36,18 +42,22 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
   const inTurn = <Result>(context: HandlerContext, run: () => Promise<Result>): Promise<Result> =>
     fileQueue.run({ orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal }, run);
 
-  const prepare = (request: FileRequest, context: HandlerContext): Promise<Prepared> =>
-    inTurn(context, () => comparePlan(request, context));
-
-  const comparePlan = async (request: FileRequest, context: HandlerContext): Promise<Prepared> => {
+  const comparePlan = async (
+    request: FileRequest,
+    context: HandlerContext,
+    wanted: "with preview" | "expectations only",
+  ): Promise<Prepared & Pick<PlannedAccess, "preview">> => {
     const [org] = targetOf(context, patterns.Org);
     const slices = slicesOf(context);
     const state = await readState(ofCaller, context, org);
     const file = await slices.run(readFile(request.orgFile ?? {}, state.name));
     const { prune, maxRemovalPercent = defaultRemovalPercent } = request;
-    const options = { prunes: prune === Prune.ALL, maxRemovalPercent, authorId: callerOf(context).memberId };
+    const authorId = findAuthor(state, request.authorPath) ?? callerOf(context).memberId;
+    const options = { prunes: prune === Prune.ALL, maxRemovalPercent, authorId };
     const plan = await slices.run(planChanges(state, file, options));
-    return { state, plan, token: tokenOf(state, plan) };
+    const { preview, obstacles } = await findAccess(dependencies, context, { state, plan, ...file }, wanted);
+    const token = await slices.run(tokenOf(state, plan));
+    return { state, plan: { ...plan, obstacles: [...plan.obstacles, ...obstacles] }, token, preview };
   };
 
   return {
@@ -60,7 +70,8 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
     },
 
     async planOrg(request, context) {
-      const { state, plan, token } = await prepare(request, context);
+      const prepared = await inTurn(context, () => comparePlan(request, context, "with preview"));
+      const { state, plan, token, preview } = prepared;
       const { changes, obstacles, unlisted } = plan;
       const pathOf = (path: string): string => (path === "" ? `/orgs/${state.name}` : `/orgs/${state.name}/${path}`);
       return {
@@ -74,12 +85,13 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
         unlistedPaths: unlisted.slice(0, maxUnlisted).map(pathOf),
         revision: state.revision,
         plan: token,
+        accessPreview: preview,
       };
     },
 
     async applyOrg(request, context) {
       // What a repeated request finds is what it has made, so it fails only if it is not answered as before.
-      const prepared = await prepare(request, context).then(
+      const prepared = await inTurn(context, () => comparePlan(request, context, "expectations only")).then(
         (found) => () => found,
         (error: unknown) => () => {
           throw error;
@@ -91,6 +103,25 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
       );
     },
   };
+}
+
+/**
+ * Returns the id of the member that a path names; undefined if there is no path.
+ *
+ * @throws ServiceError PATH_INVALID, FIELD_INVALID when it is no member of the org.
+ */
+function findAuthor({ id, name, resources }: OrgState, path = ""): string | undefined {
+  if (path === "") return undefined;
+  const [org, member] = parseResourcePath(patterns.Member, path, "author_path");
+  const isHere = org.by !== "any" && org.value === (org.by === "id" ? id : name);
+  const found = resources.find(
+    (each) =>
+      each.type === "member" &&
+      (member.by === "id" ? each.id === member.value : member.by === "name" && each.path === `members/${member.value}`),
+  );
+  if (!isHere || found === undefined)
+    throw invalidField("author_path", `must be a member of the org, /orgs/${name}/members/NAME`, "author_path");
+  return found.id;
 }
 
 const actions: Readonly<Record<PlannedChange["action"], Action>> = {

@@ -29,7 +29,7 @@ const acme = async (org: string): Promise<JsonObject> => ({
   org,
 });
 
-describe.each(rounds<readonly Protocol[]>(["gRPC", "REST"], protocols))("over %s", (protocol) => {
+describe.each(rounds<readonly Protocol[]>(["REST"], protocols))("over %s", (protocol) => {
   test("the example is planned, applied whole, and then there is nothing to do", async () => {
     const { org, key, name, api } = await openOrg();
     const files = filesOf(org.path, server.url, key, protocol);

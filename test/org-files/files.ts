@@ -24,6 +24,8 @@ export interface Files {
 interface FileOptions {
   readonly prune?: Prune;
   readonly maxRemovalPercent?: number;
+  /** Of a plan only. */
+  readonly authorPath?: string;
 }
 
 export const all = { prune: Prune.ALL, maxRemovalPercent: 100 };

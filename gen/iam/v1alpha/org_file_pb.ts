@@ -9,6 +9,8 @@ import { file_google_api_annotations } from "../../google/api/annotations_pb.ts"
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { AccessPreview } from "./access_preview_pb.ts";
+import { file_iam_v1alpha_access_preview } from "./access_preview_pb.ts";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -16,7 +18,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/org_file.proto.
  */
 export const file_iam_v1alpha_org_file: GenFile = /*@__PURE__*/
-  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMi5AEKDlBsYW5PcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSLgoIb3JnX2ZpbGUYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQISLgoFcHJ1bmUYAyABKA4yEi5pYW0udjFhbHBoYS5QcnVuZUIL4EEBukgFggECEAESLgoTbWF4X3JlbW92YWxfcGVyY2VudBgEIAEoBUIM4EEBukgGGgQYZCgASACIAQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQixQEKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAyLZAQoNUGxhbm5lZENoYW5nZRI2CgZhY3Rpb24YASABKA4yIS5pYW0udjFhbHBoYS5QbGFubmVkQ2hhbmdlLkFjdGlvbkID4EEDEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBA/pBAwoBKhIbCg5jaGFuZ2VkX2ZpZWxkcxgDIAMoCUID4EEDIlEKBkFjdGlvbhIWChJBQ1RJT05fVU5TUEVDSUZJRUQQABIKCgZDUkVBVEUQARIKCgZVUERBVEUQAhILCgdSRVBMQUNFEAMSCgoGREVMRVRFEAQiwAIKD0FwcGx5T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEi4KCG9yZ19maWxlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EECEi4KBXBydW5lGAMgASgOMhIuaWFtLnYxYWxwaGEuUHJ1bmVCC+BBAbpIBYIBAhABEi4KE21heF9yZW1vdmFsX3BlcmNlbnQYBCABKAVCDOBBAbpIBhoEGGQoAEgAiAEBEhkKBHBsYW4YBSABKAlCC+BBArpIBXIDKMgBEhoKDXZhbGlkYXRlX29ubHkYBiABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAcgASgJQg7gQQG6SAjYAQFyA7ABAUIWChRfbWF4X3JlbW92YWxfcGVyY2VudCJEChBBcHBseU9yZ1Jlc3BvbnNlEhkKDGNoYW5nZV9jb3VudBgBIAEoBUID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMqMQoFUHJ1bmUSFQoRUFJVTkVfVU5TUEVDSUZJRUQQABIICgROT05FEAESBwoDQUxMEAIyxAMKD09yZ0ZpbGVzU2VydmljZRKTAQoJRXhwb3J0T3JnEh0uaWFtLnYxYWxwaGEuRXhwb3J0T3JnUmVxdWVzdBoeLmlhbS52MWFscGhhLkV4cG9ydE9yZ1Jlc3BvbnNlIkeQAgGiuxgXCg9pYW0ub3Jncy5leHBvcnQSBHBhdGiC0+STAiMSIS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmV4cG9ydBKJAQoHUGxhbk9yZxIbLmlhbS52MWFscGhhLlBsYW5PcmdSZXF1ZXN0GhwuaWFtLnYxYWxwaGEuUGxhbk9yZ1Jlc3BvbnNlIkOiuxgVCg1pYW0ub3Jncy5wbGFuEgRwYXRogtPkkwIkOgEqIh8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpwbGFuEo4BCghBcHBseU9yZxIcLmlhbS52MWFscGhhLkFwcGx5T3JnUmVxdWVzdBodLmlhbS52MWFscGhhLkFwcGx5T3JnUmVzcG9uc2UiRaK7GBYKDmlhbS5vcmdzLmFwcGx5EgRwYXRogtPkkwIlOgEqIiAvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTphcHBseUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_authorization]);
+  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMimgIKDlBsYW5PcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSLgoIb3JnX2ZpbGUYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQISLgoFcHJ1bmUYAyABKA4yEi5pYW0udjFhbHBoYS5QcnVuZUIL4EEBukgFggECEAESLgoTbWF4X3JlbW92YWxfcGVyY2VudBgEIAEoBUIM4EEBukgGGgQYZCgASACIAQESNAoLYXV0aG9yX3BhdGgYBSABKAlCH+BBAfpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXJCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQi/gEKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgHIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAyLZAQoNUGxhbm5lZENoYW5nZRI2CgZhY3Rpb24YASABKA4yIS5pYW0udjFhbHBoYS5QbGFubmVkQ2hhbmdlLkFjdGlvbkID4EEDEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBA/pBAwoBKhIbCg5jaGFuZ2VkX2ZpZWxkcxgDIAMoCUID4EEDIlEKBkFjdGlvbhIWChJBQ1RJT05fVU5TUEVDSUZJRUQQABIKCgZDUkVBVEUQARIKCgZVUERBVEUQAhILCgdSRVBMQUNFEAMSCgoGREVMRVRFEAQiwAIKD0FwcGx5T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEi4KCG9yZ19maWxlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EECEi4KBXBydW5lGAMgASgOMhIuaWFtLnYxYWxwaGEuUHJ1bmVCC+BBAbpIBYIBAhABEi4KE21heF9yZW1vdmFsX3BlcmNlbnQYBCABKAVCDOBBAbpIBhoEGGQoAEgAiAEBEhkKBHBsYW4YBSABKAlCC+BBArpIBXIDKMgBEhoKDXZhbGlkYXRlX29ubHkYBiABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAcgASgJQg7gQQG6SAjYAQFyA7ABAUIWChRfbWF4X3JlbW92YWxfcGVyY2VudCJEChBBcHBseU9yZ1Jlc3BvbnNlEhkKDGNoYW5nZV9jb3VudBgBIAEoBUID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMqMQoFUHJ1bmUSFQoRUFJVTkVfVU5TUEVDSUZJRUQQABIICgROT05FEAESBwoDQUxMEAIyxAMKD09yZ0ZpbGVzU2VydmljZRKTAQoJRXhwb3J0T3JnEh0uaWFtLnYxYWxwaGEuRXhwb3J0T3JnUmVxdWVzdBoeLmlhbS52MWFscGhhLkV4cG9ydE9yZ1Jlc3BvbnNlIkeQAgGiuxgXCg9pYW0ub3Jncy5leHBvcnQSBHBhdGiC0+STAiMSIS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmV4cG9ydBKJAQoHUGxhbk9yZxIbLmlhbS52MWFscGhhLlBsYW5PcmdSZXF1ZXN0GhwuaWFtLnYxYWxwaGEuUGxhbk9yZ1Jlc3BvbnNlIkOiuxgVCg1pYW0ub3Jncy5wbGFuEgRwYXRogtPkkwIkOgEqIh8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpwbGFuEo4BCghBcHBseU9yZxIcLmlhbS52MWFscGhhLkFwcGx5T3JnUmVxdWVzdBodLmlhbS52MWFscGhhLkFwcGx5T3JnUmVzcG9uc2UiRaK7GBYKDmlhbS5vcmdzLmFwcGx5EgRwYXRogtPkkwIlOgEqIiAvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTphcHBseUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization]);
 
 /**
  * Names the Org to export.
@@ -103,6 +105,14 @@ export type PlanOrgRequest = Message<"iam.v1alpha.PlanOrgRequest"> & {
    * @generated from field: optional int32 max_removal_percent = 4;
    */
   maxRemovalPercent?: number | undefined;
+
+  /**
+   * The Member of the Org that is to apply the file, and so is not removed by it, for example `/orgs/acme/members/deployer`. Defaults to the
+   * caller.
+   *
+   * @generated from field: string author_path = 5;
+   */
+  authorPath: string;
 };
 
 /**
@@ -161,6 +171,13 @@ export type PlanOrgResponse = Message<"iam.v1alpha.PlanOrgResponse"> & {
    * @generated from field: string plan = 6;
    */
   plan: string;
+
+  /**
+   * The access that Members gain and lose by the changes together. Unset if no change can affect access.
+   *
+   * @generated from field: iam.v1alpha.AccessPreview access_preview = 7;
+   */
+  accessPreview?: AccessPreview | undefined;
 };
 
 /**
@@ -376,7 +393,7 @@ export const Prune = {
   NONE: 1,
 
   /**
-   * They are removed, but for the caller, the owners of the Org, and what makes them owners.
+   * They are removed, but for the Member that applies, the owners of the Org, and what makes them owners.
    *
    * @generated from enum value: ALL = 2;
    */
@@ -404,6 +421,9 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  * - `members`, `roles`, `groups` and `projects`: the resources, with the fields of their messages.
  * - of a group, `members` and `subgroups`: its memberships and the groups in it. A name stands for a membership without other fields.
  * - `role_bindings`: of the Org; those of a project are a key of the project.
+ * - `expect`: what shall be true of access, at most 500 sentences such as `alice may repos.access.write on web-shop`, `bob may not
+ *   repos.access.write on web-shop` or `groups/sre may iam.members.list`. The subject is a Member, or a Group with `groups/` before its
+ *   name; without a Project it is about the Org. A plan after which one is not true has an obstacle that names it and the change.
  *
  * A resource of which only the `name` is to be said can be its name alone. An empty `display_name` is that name.
  *
@@ -426,7 +446,7 @@ export const OrgFilesService: GenService<{
   },
   /**
    * Compares an Org with a file, and returns what `ApplyOrg` would change. Changes nothing. The caller must also hold what `ExportOrg`
-   * requires. Fails with INVALID_ARGUMENT for a file that is wrong, naming each place, and with RESOURCE_EXHAUSTED for more than 5000
+   * requires, and `iam.access.check` for a file with expectations. Fails with INVALID_ARGUMENT for a file that is wrong, naming each place, and with RESOURCE_EXHAUSTED for more than 5000
    * changes.
    *
    * @generated from rpc iam.v1alpha.OrgFilesService.PlanOrg

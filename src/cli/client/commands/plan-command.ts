@@ -12,13 +12,22 @@ import { type Command, type CommandCall, connectTo, refuseWords } from "./comman
 import { confirm } from "./confirm-removal.ts";
 import { explainFailure } from "./explain-failure.ts";
 
-const flags: readonly Flag[] = [
+const sharedFlags: readonly Flag[] = [
   {
     name: "prune",
     value: "WHICH",
     help: "What becomes of what the file does not have: none (it stays), or all (it is removed)",
   },
   { name: "max-removal-percent", value: "NUMBER", help: "How much of each kind may be removed; 10 if left out" },
+];
+
+const planFlags: readonly Flag[] = [
+  ...sharedFlags,
+  {
+    name: "author",
+    value: "MEMBER",
+    help: "Who will apply it, and is not removed by it; you if left out",
+  },
 ];
 
 /** A file, and how it is sent. */
@@ -33,13 +42,14 @@ const planFile: Command = {
   name: "plan",
   usage: "FILE",
   help: "Show what would change in an org to match a file; the exit code is 2 if anything would",
-  flags,
+  flags: planFlags,
   async run(call, parsed) {
     const format = single(parsed, "output") ?? (call.host.isTerminal ? "table" : "json");
     if (format !== "table" && format !== "json" && format !== "markdown")
       throw new CommandError(`a plan is shown as table, json or markdown, got ${JSON.stringify(format)}`);
     const connection = await connectTo(call, withoutOutput(parsed));
-    const { answer, plan } = await planOf(call, parsed, connection);
+    const author = single(parsed, "author");
+    const { answer, plan } = await planOf(call, parsed, connection, author);
     call.host.print(format === "json" ? writeJson(answer) : writePlan(plan, format));
     if (plan.obstacles.length > 0) return exitCodes.refused;
     return plan.changes.length > 0 ? exitCodes.differs : exitCodes.done;
@@ -50,7 +60,7 @@ const applyFile: Command = {
   name: "apply",
   usage: "FILE",
   help: "Change an org to match a file, whole or not at all; shows the changes and asks before",
-  flags,
+  flags: sharedFlags,
   async run(call, parsed) {
     const connection = await connectTo(call, parsed);
     const { org, request, answer, plan } = await planOf(call, parsed, connection);
@@ -73,7 +83,12 @@ function withoutOutput(parsed: ParsedArguments): ParsedArguments {
   return { ...parsed, values: new Map([...parsed.values].filter(([name]) => name !== "output")) };
 }
 
-async function planOf(call: CommandCall, parsed: ParsedArguments, connection: Connection): Promise<Planned> {
+async function planOf(
+  call: CommandCall,
+  parsed: ParsedArguments,
+  connection: Connection,
+  author?: string,
+): Promise<Planned> {
   const [name] = parsed.positionals;
   if (name === undefined)
     throw new CommandError("plan and apply need a file; - is standard input", { next: "tenantry plan FILE" });
@@ -83,7 +98,9 @@ async function planOf(call: CommandCall, parsed: ParsedArguments, connection: Co
   if (org === undefined || org === "" || org.includes("/"))
     throw new CommandError(`${name} has no org: its first line could be org: acme`, { next: "tenantry export ORG" });
   const request = { org_file: file, ...optionsOf(parsed) };
-  const answer = await send(call, connection, "plan", org, request);
+  const as =
+    author === undefined ? {} : { author_path: author.includes("/") ? author : `/orgs/${org}/members/${author}` };
+  const answer = await send(call, connection, "plan", org, { ...request, ...as });
   return { org, request, answer, plan: readPlan(org, answer) };
 }
 
