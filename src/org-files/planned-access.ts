@@ -34,6 +34,9 @@ export interface PlannedAccess {
   readonly obstacles: readonly string[];
 }
 
+/** Whether a plan is previewed, or only the expectations of its file are checked. */
+export type AccessWanted = "with preview" | "expectations only";
+
 /** How many broken expectations are told one by one. */
 const maxBroken = 100;
 
@@ -48,7 +51,7 @@ export async function findAccess(
   { ofCaller, openPlannedOrg, knownPermissions }: AccessDependencies,
   context: HandlerContext,
   { state, plan, expectations }: PlanOfState,
-  wanted: "with preview" | "expectations only",
+  wanted: AccessWanted,
 ): Promise<PlannedAccess> {
   const rows = toPlannedRows(state, plan);
   const isPreviewed = wanted === "with preview" && rows.changes.steps.some(({ entries }) => entries.length > 0);

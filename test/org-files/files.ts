@@ -24,6 +24,7 @@ export interface Files {
 interface FileOptions {
   readonly prune?: Prune;
   readonly maxRemovalPercent?: number;
+  readonly source?: { readonly address: string; readonly version?: string };
   /** Of a plan only. */
   readonly authorPath?: string;
 }

@@ -39,6 +39,7 @@ export const filesOn15: readonly string[] = [
   "test/sign-in/account.test.ts",
   "test/sign-in/provider-sign-in.test.ts",
   "test/sign-in/sign-in-choices.test.ts",
+  "test/org-files/managed.test.ts",
   "test/iam/quota-requests/requests.test.ts",
   "test/iam/role-bindings/service-bindings.test.ts",
   "test/iam/role-bindings/shared-names.test.ts",

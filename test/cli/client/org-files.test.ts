@@ -40,6 +40,20 @@ test("somebody keeps an org in a file", async () => {
   const expected = "expect:\n  - dora may iam.projects.update on web\n  - vera may not iam.projects.update on web\n";
   await edit("  - web\n", `  - name: web\n    ${grant}${expected}`);
   parts.push(await show(`plan ${file}`, `plan ${file} --output markdown`, [`apply ${file}`, { answers: ["y"] }]));
+  const from = "--source https://git.example/acme.yaml@4f3c2a1";
+  parts.push(await show(`plan ${file} ${from}`, [`apply ${file} ${from}`, { answers: ["y"] }]));
+  await api.groups.createGroup({ parentPath: org.path, group: { name: "stray" } });
+  await api.groups.updateGroup({
+    path: `${org.path}/groups/sre`,
+    group: { description: "By hand." },
+    updateMask: { paths: ["description"] },
+  });
+  parts.push(
+    await show(`plan ${file} ${from} --prune managed`, `plan ${file} ${from} --prune managed --output markdown`),
+  );
+  parts.push(await show(`plan ${file} --prune managed`, `plan ${file} --source @x`));
+  await terminal.run(`apply ${file} ${from} --yes`);
+  await terminal.run(`delete ${org.path}/groups/stray --yes`);
   await edit("[dora, deployer]", "[deployer]");
   parts.push(await show(`plan ${file} --prune all`, `plan ${file} --prune all --author vera --output markdown`));
   await edit(expected, "");

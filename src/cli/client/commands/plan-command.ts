@@ -16,13 +16,19 @@ const sharedFlags: readonly Flag[] = [
   {
     name: "prune",
     value: "WHICH",
-    help: "What becomes of what the file does not have: none (it stays), or all (it is removed)",
+    help: "Removes what FILE lacks: none, managed (by --source), or all",
+  },
+  {
+    name: "source",
+    value: "ADDRESS@VERSION",
+    help: "Where FILE is kept, and its commit: that manages what it has",
   },
   { name: "max-removal-percent", value: "NUMBER", help: "How much of each kind may be removed; 10 if left out" },
 ];
 
 const planFlags: readonly Flag[] = [
   ...sharedFlags,
+  { name: "output", short: "o", value: "FORMAT", help: "table, json, or markdown for a pull request" },
   {
     name: "author",
     value: "MEMBER",
@@ -41,7 +47,7 @@ interface Planned {
 const planFile: Command = {
   name: "plan",
   usage: "FILE",
-  help: "Show what would change in an org to match a file; the exit code is 2 if anything would",
+  help: "Show what would change in an org to match a file, as tenantry export ORG writes them; the exit code is 2 if anything would",
   flags: planFlags,
   async run(call, parsed) {
     const format = single(parsed, "output") ?? (call.host.isTerminal ? "table" : "json");
@@ -67,7 +73,7 @@ const applyFile: Command = {
     if (call.host.isInteractive) call.host.warn(writePlan(plan, "table"));
     if (plan.obstacles.length > 0)
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
-    if (plan.changes.length === 0) return exitCodes.done;
+    if (plan.changes.length === 0 && plan.adoptedCount === 0) return exitCodes.done;
     if (!isSet(parsed, "yes"))
       await confirm(call.host, connection, `apply this to ${org}`, `tenantry apply ${parsed.positionals[0] ?? "FILE"}`);
     const body = { ...request, plan: answer["plan"], request_id: randomUUID() };
@@ -131,15 +137,30 @@ async function send(
 
 function optionsOf(parsed: ParsedArguments): Readonly<Record<string, unknown>> {
   const prune = single(parsed, "prune");
-  if (prune !== undefined && !/^(none|all)$/i.test(prune))
-    throw new CommandError(`--prune must be none or all, got ${JSON.stringify(prune)}`);
+  if (prune !== undefined && !/^(none|managed|all)$/i.test(prune))
+    throw new CommandError(`--prune must be none, managed or all, got ${JSON.stringify(prune)}`);
   const percent = single(parsed, "max-removal-percent");
   if (percent !== undefined && !/^\d{1,3}$/.test(percent))
     throw new CommandError(`--max-removal-percent must be a number from 0 to 100, got ${JSON.stringify(percent)}`);
+  const source = single(parsed, "source");
+  if (prune?.toLowerCase() === "managed" && source === undefined)
+    throw new CommandError("--prune managed removes what the source manages, so it needs --source ADDRESS@VERSION");
   return {
+    ...(source !== undefined && { source: sourceOf(source) }),
     ...(prune !== undefined && { prune: prune.toUpperCase() }),
     ...(percent !== undefined && { max_removal_percent: Number(percent) }),
   };
+}
+
+/** `https://github.com/acme/iam@4f3c2a1`: a version is behind the last @. */
+function sourceOf(text: string): Readonly<Record<string, string>> {
+  const at = text.lastIndexOf("@");
+  const [address, version] = at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+  if (address === "")
+    throw new CommandError(
+      `--source must be ADDRESS@VERSION, such as https://github.com/acme/iam@4f3c2a1, got ${JSON.stringify(text)}`,
+    );
+  return { address, version };
 }
 
 export const planCommands: readonly Command[] = [planFile, applyFile];
