@@ -8,6 +8,8 @@ import { type ConfirmOf, createConfirmOf } from "../access/evaluation/confirm-au
 import { createAccessEvaluator } from "../access/evaluation/evaluator.ts";
 import { createEscalationGuard } from "../access/escalation/escalation-guard.ts";
 import { createPreviewAccess } from "../access/previews/create-preview-access.ts";
+import { type OpenPlannedOrg, createOpenPlannedOrg } from "../access/previews/planned-org.ts";
+import { createPreviewSnapshot } from "../access/previews/preview-snapshot.ts";
 import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
 import { type OrgHeads, createOrgHeads } from "../access/snapshots/org-heads.ts";
 import type { Config } from "../config.ts";
@@ -41,6 +43,7 @@ export interface Access {
   readonly snapshots: Snapshots;
   readonly heads: OrgHeads;
   readonly recentOrgs: RecentOrgs;
+  readonly openPlannedOrg: OpenPlannedOrg;
   /** What handlers ask about access. */
   readonly ofHandlers: Pick<
     ServiceDependencies,
@@ -71,19 +74,21 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
   const viewCaller = createViewCaller(snapshots, database);
   const viewAuthor = createViewAuthor(snapshots, heads);
   const authorise = createAuthorise(viewCaller, evaluator);
+  const previewSnapshot = createPreviewSnapshot({ viewCaller, evaluator, permissions });
   return {
     authorise,
     confirmOf: createConfirmOf(authorise, timeSlices.ofHolders),
     snapshots,
     heads,
     recentOrgs,
+    openPlannedOrg: createOpenPlannedOrg({ database, snapshots, previewSnapshot }),
     ofHandlers: {
       recentOrgs,
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       authoriserOf: authorise.authoriserOf,
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       evaluator,
-      previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
+      previewAccess: createPreviewAccess({ database, snapshots, previewSnapshot }),
       requireReached: createRequireReached(database),
       subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),
       viewCaller,

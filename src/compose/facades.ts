@@ -3,6 +3,7 @@ import { createOrgFilesService } from "../org-files/service.ts";
 import { type InProcess, createInProcess } from "../rpc/call-in-process.ts";
 import type { Guards } from "../rpc/guards.ts";
 import { createErrorInterceptor } from "../rpc/interceptors.ts";
+import type { Access } from "./access.ts";
 import type { Scheduling } from "./scheduling.ts";
 import type { Facades, ServiceDependencies } from "../rpc/services.ts";
 import { createSearchService } from "../search/search-service.ts";
@@ -14,7 +15,7 @@ import { createSearchService } from "../search/search-service.ts";
  * @param routes returns what registers all services. It is called with the first of these calls.
  */
 export function composeFacades(
-  handlers: ServiceDependencies,
+  handlers: ServiceDependencies & Pick<Access, "openPlannedOrg">,
   { fileQueue }: Pick<Scheduling, "fileQueue">,
   guards: Guards,
   routes: () => (router: ConnectRouter) => void,

@@ -68,7 +68,12 @@ export function composeService(config: Config, parts: Parts): Service {
   const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
-  const facades = composeFacades(handlers, scheduling, guards, () => routes);
+  const facades = composeFacades(
+    { ...handlers, openPlannedOrg: access.openPlannedOrg },
+    scheduling,
+    guards,
+    () => routes,
+  );
   const routes = createServices(handlers, facades);
   const inProcess = createInProcess(routes, guards);
   const signIn = composeSignIn(config, all);

@@ -31,3 +31,16 @@ export interface ResourceReferences {
   resource_id: string;
   target_id: string;
 }
+
+/** Which resources of an org files manage, by their paths below it. */
+export interface ManagedResources {
+  customer_id: string;
+  org_id: string;
+  /** The first 16 bytes of the SHA-256 of the path: what names people is nowhere but in their rows. */
+  path_hash: Buffer;
+  /** That of the resource as the last apply of its source left it. */
+  content_hash: Buffer;
+  /** The address of the source. */
+  source: string;
+  version: string;
+}

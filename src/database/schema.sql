@@ -381,6 +381,17 @@ create table log_listeners (
   constraint log_listeners_pkey PRIMARY KEY (id)
 );
 
+create table managed_resources (
+  customer_id uuid not null,
+  org_id uuid not null,
+  path_hash bytea not null,
+  content_hash bytea not null,
+  source text not null,
+  version text not null,
+  constraint managed_resources_pkey PRIMARY KEY (org_id, path_hash, customer_id),
+  constraint managed_resources_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
+);
+
 create table members (
   org_id uuid not null,
   id uuid not null,

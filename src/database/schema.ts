@@ -1,4 +1,4 @@
-import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
+import type { ManagedResources, ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
 import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
@@ -393,6 +393,7 @@ export interface Schema extends TokenTables, IdentityTables, SignalTables, Webho
   access_events: AccessEvents;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
+  managed_resources: ManagedResources;
   write_requests: WriteRequests;
   log_listeners: LogListeners;
   installation: Installation;

@@ -10,21 +10,25 @@ import { patterns } from "../paths/patterns.ts";
 import { joinWrites } from "../standard-methods/write/joined-write.ts";
 import type { WriteCall } from "../standard-methods/write/write-call.ts";
 import { applyChanges } from "./apply-changes.ts";
-import type { Plan } from "./plan-changes.ts";
+import type { ManagedChanges } from "./managed-resources.ts";
+import { type Source, putManagedRows, removeManagedRows } from "./managed-store.ts";
+import { type Plan, type PlanToken, parseToken } from "./plan-changes.ts";
 import type { OfCaller, OrgState } from "./read-state.ts";
 
 /** A plan that was made for the call. */
 export interface Prepared {
   readonly state: OrgState;
   readonly plan: Plan;
-  readonly token: string;
+  readonly token: PlanToken;
+  /** What it makes of who manages what; undefined if the request says no source. */
+  readonly managed: { readonly source: Source; readonly changes: ManagedChanges } | undefined;
 }
 
 /**
  * Applies a plan in the transaction of a call.
  *
  * @param planned the token of the plan that the request names.
- * @throws ServiceError ETAG_STALE when the org has another revision, FIELD_INVALID when the plan is another one, STATE_FORBIDS when it has
+ * @throws ServiceError ETAG_STALE when the org has another revision, or what expires makes other changes, FIELD_INVALID when the plan is another one, STATE_FORBIDS when it has
  *   obstacles. ConnectError of the method that refuses.
  */
 export async function applyPlan(
@@ -34,7 +38,7 @@ export async function applyPlan(
   prepared: Prepared,
   planned: string,
 ): Promise<ApplyOrgResponse> {
-  const { state, plan } = prepared;
+  const { state, plan, managed } = prepared;
   const group = await beginGroup(db, { org: { by: "id", value: state.id } }, request.remainingMs());
   // Who may no longer apply is not told more.
   await request.author.confirm(db, group.org);
@@ -45,14 +49,22 @@ export async function applyPlan(
   } finally {
     joinWrites(context.values, undefined);
   }
+  if (managed !== undefined) {
+    await removeManagedRows(db, group.org, managed.changes.removals);
+    await putManagedRows(db, group.org, managed.changes.puts, managed.source);
+  }
   endGroup(group);
   return create(ApplyOrgResponseSchema, { changeCount: plan.changes.length, revision: group.written.revision });
 }
 
 function requirePlanned({ org }: WriteGroup, { state, plan, token }: Prepared, planned: string): void {
-  const isOfState = planned.startsWith(`${state.revision}.`) && org.revision === state.revision;
-  if (!isOfState) throw moved(state);
-  if (planned !== token) throw invalidField("plan", "must be the plan of this file, with the same options", "plan");
+  const { revision, changes, request } = parseToken(planned);
+  if (revision !== state.revision || org.revision !== state.revision) throw moved(state);
+  if (changes !== token.changes) {
+    // What was asked for is the same, and makes other changes: time has passed, and something has expired.
+    if (request === token.request) throw moved(state);
+    throw invalidField("plan", "must be the plan of this file, with the same options", "plan");
+  }
   if (plan.obstacles.length === 0) return;
   throw new ServiceError("STATE_FORBIDS", plan.obstacles.join("; "), { metadata: { resource: `/orgs/${state.name}` } });
 }

@@ -9,6 +9,7 @@ import { maxViolations } from "../validation/validate-message.ts";
 import { type FileType, fileForms } from "./file-resources.ts";
 import { findProtected } from "./find-protected.ts";
 import type { OrgFile, PlacedResource } from "./read-file.ts";
+import type { FileExpectation } from "./read-expectations.ts";
 import type { OrgState, StateResource } from "./read-state.ts";
 import { isImpliedRemoval, referencesOf } from "./references.ts";
 
@@ -33,13 +34,15 @@ export interface Plan {
   readonly changes: readonly PlannedChange[];
   /** The paths of resources that the file does not have and that stay. */
   readonly unlisted: readonly string[];
+  /** What is deleted, also what is not deleted by itself because it goes with something else. */
+  readonly removed: readonly StateResource[];
   /** Why it cannot be applied. */
   readonly obstacles: readonly string[];
 }
 
 export interface PlanOptions {
-  /** Whether what the file does not have is removed. */
-  readonly prunes: boolean;
+  /** Whether what is at a path below the org, and not in the file, is removed; undefined if nothing is. */
+  readonly prunes: ((path: string) => boolean) | undefined;
   readonly maxRemovalPercent: number;
   /** The id of the member that plans. */
   readonly authorId: string;
@@ -60,9 +63,8 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
     if (change !== undefined) changes.push(change);
     if (isStepOver()) yield;
   }
-  const protects = options.prunes ? findProtected(state, options.authorId) : () => true;
   const others = state.resources.filter(({ path }) => !after.has(path));
-  const removed = new Map(others.filter((each) => !protects(each)).map((each) => [each.path, each]));
+  const removed = findRemoved(state, others, options);
   for (const each of removed.values()) {
     if (!isImpliedRemoval(each, removed)) changes.push(removalOf(each));
     if (isStepOver()) yield;
@@ -73,16 +75,33 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
     if (violations.length >= maxViolations) break;
     if (isStepOver()) yield;
   }
+  for (const expectation of file.expectations) requireExpected(expectation, stays, violations);
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
   requireFew(changes, state);
   return {
     changes: inOrderOfWrites(changes),
+    removed: [...removed.values()],
     unlisted: others.filter(({ path }) => !removed.has(path)).map(({ path }) => path),
     obstacles: [
       ...lostPolicy(state, file),
       ...tooManyRemovals(state, [...removed.values(), ...replaced(changes, before)], options.maxRemovalPercent),
     ],
   };
+}
+
+/** Returns what is removed, with what is in that or refers to it, by path. Each depends on earlier ones only. */
+function findRemoved(
+  state: OrgState,
+  others: readonly StateResource[],
+  { prunes, authorId }: PlanOptions,
+): ReadonlyMap<string, StateResource> {
+  const removed = new Map<string, StateResource>();
+  if (prunes === undefined) return removed;
+  const protects = findProtected(state, authorId);
+  for (const each of others) {
+    if (!protects(each) && (prunes(each.path) || isImpliedRemoval(each, removed))) removed.set(each.path, each);
+  }
+  return removed;
 }
 
 function byPath<Resource extends { readonly path: string }>(
@@ -148,6 +167,17 @@ function requireReferences(
   }
 }
 
+function requireExpected(
+  { subjectPath, projectPath, place }: FileExpectation,
+  stays: (path: string) => boolean,
+  violations: FieldViolation[],
+): void {
+  for (const path of [subjectPath, projectPath]) {
+    if (path !== "" && !stays(path))
+      violations.push({ field: place, description: `there is no ${path}, in the file or in what stays of the org` });
+  }
+}
+
 function requireFew(changes: readonly PlannedChange[], { name }: OrgState): void {
   const updates = changes.filter(({ action }) => action === "update" || action === "replace").length;
   const [count, most, what] =
@@ -206,13 +236,39 @@ function inOrderOfWrites(changes: readonly PlannedChange[]): PlannedChange[] {
   return changes.toSorted((one, other) => rank(one) - rank(other) || (one.path < other.path ? -1 : 1));
 }
 
-/** Names a plan: the revision of the org, and a hash of the changes. */
-export function tokenOf({ revision }: OrgState, { changes }: Plan): string {
+/** What a plan requires an apply to be of: the revision of the org, the changes, and the request with its file, as hashes. */
+export interface PlanToken {
+  readonly revision: string;
+  readonly changes: string;
+  readonly request: string;
+}
+
+export function formatToken({ revision, changes, request }: PlanToken): string {
+  return `${revision}.${changes}.${request}`;
+}
+
+/** Returns what a text says that a caller sent; empty for what it lacks. */
+export function parseToken(text: string): PlanToken {
+  const [revision = "", changes = "", request = ""] = text.split(".");
+  return { revision, changes, request };
+}
+
+const hexOfHash = 32;
+
+/** Returns a hash of what was asked for. */
+export function hashRequest(request: unknown): string {
+  return createHash("sha256").update(JSON.stringify(request)).digest("hex").slice(0, hexOfHash);
+}
+
+/** Returns a hash of changes with all that they write. */
+export function* hashChanges({ changes }: Plan): Steps<string> {
   const hash = createHash("sha256");
+  const isStepOver = createStepCounter();
   for (const { action, type, path, fields, message } of changes) {
     const schema = type === "org" ? OrgSchema : fileForms[type].schema;
     const text = message === undefined ? null : toJson(schema, message);
     hash.update(JSON.stringify([action, type, path, fields, text]));
+    if (isStepOver()) yield;
   }
-  return `${revision}.${hash.digest("hex").slice(0, 32)}`;
+  return hash.digest("hex").slice(0, hexOfHash);
 }

@@ -5,6 +5,7 @@ import { type FieldViolation, ServiceError, invalidFields } from "../errors/serv
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { maxViolations, validateMessage } from "../validation/validate-message.ts";
 import { type FileResource, type FileType, fileFieldsOf, fileForms, inOrder, toFileMessage } from "./file-resources.ts";
+import { type FileExpectation, readExpectations } from "./read-expectations.ts";
 import { type Fail, explainJson, quote, readMessage, readObject } from "./read-entry.ts";
 import { type FileReader, sectionKeys, sections } from "./read-sections.ts";
 import { maxResources, tooManyResources } from "./resource-limit.ts";
@@ -19,6 +20,8 @@ export interface OrgFile {
   readonly org: Org;
   /** In the order of their types, and then of their paths. */
   readonly resources: readonly PlacedResource[];
+  /** What somebody shall be able to do when the file is applied, or not. */
+  readonly expectations: readonly FileExpectation[];
 }
 
 /**
@@ -48,20 +51,22 @@ export function* readFile(file: JsonObject, name: string): Steps<OrgFile> {
     },
   };
   const ofOrg = fileFieldsOf(OrgSchema).map((field) => field.name);
-  const keys = ["org", ...ofOrg.filter((key) => key !== "name"), ...sectionKeys];
+  const keys = ["org", ...ofOrg.filter((key) => key !== "name"), ...sectionKeys, "expect"];
   const all = readObject(file, "org_file", keys, fail);
   if (all === undefined) throw invalidFields(violations);
-  const org = readOrg(all, name, fail);
+  const { expect, ...content } = all;
+  const org = readOrg(content, name, fail);
+  const expectations = readExpectations(expect, fail);
   const isStepOver = createStepCounter();
   for (const read of sections) {
-    for (const _ of read(reader, all)) {
+    for (const _ of read(reader, content)) {
       if (violations.length >= maxViolations) throw invalidFields(violations);
       if (found.size > maxResources) throw tooManyResources(`/orgs/${name}`, "the file");
       if (isStepOver()) yield;
     }
   }
   if (violations.length > 0) throw invalidFields(violations);
-  return { org, resources: inOrder([...found.values()]) };
+  return { org, resources: inOrder([...found.values()]), expectations };
 }
 
 function isSame(type: FileType, one: Message, other: Message): boolean {

@@ -6,8 +6,7 @@ import { validateMessage } from "../validation/validate-message.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { FileType } from "./file-resources.ts";
 import { grantRoles, permissionsOfRole, strongestRole } from "./names/grant-roles.ts";
-import { makeUpName } from "./names/made-up-names.ts";
-import { nameKey } from "./names/name-key.ts";
+import { nameInPaths } from "./names/name-in-paths.ts";
 import { nameRoleBinding } from "./names/name-role-binding.ts";
 import { type Fail, isObject, quote, readEntry, readList, readObject, readText } from "./read-entry.ts";
 
@@ -209,12 +208,6 @@ export const sectionKeys: readonly string[] = [
   "role_bindings",
   "grants",
 ];
-
-/** Returns the name in paths for a name in a file, which can be any text: names are compared without case, as in an import. */
-function nameInPaths(original: string): string {
-  const key = nameKey(original);
-  return isName(key) ? key : makeUpName(key);
-}
 
 /** Returns the fields of an entry that can have any name, which becomes its display name if it is none in paths. */
 function nameFields(

@@ -58,9 +58,12 @@ export async function readState(ofCaller: OfCaller, context: HandlerContext, org
     if (before !== (await readRevision(ofCaller, context, path))) continue;
     return { id, name: found.name, revision: before, org: toFileMessage(OrgSchema, found), resources };
   }
-  throw new ServiceError("ETAG_STALE", "the org was changed while it was read; try again", {
-    metadata: { resource: path },
-  });
+  throw changedWhileRead(path);
+}
+
+/** @param resource the path of the org. */
+export function changedWhileRead(resource: string): ServiceError {
+  return new ServiceError("ETAG_STALE", "the org was changed while it was read; try again", { metadata: { resource } });
 }
 
 async function readRevision(ofCaller: OfCaller, context: HandlerContext, parentPath: string): Promise<string> {

@@ -1,34 +1,28 @@
 // Orgs as files: a facade over the methods of what is in them, which it calls as its caller.
-import type { JsonObject } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
+  Drift_Kind as Kind,
   OrgFilesService,
-  type PlanOrgRequest,
   PlannedChange_Action as Action,
-  Prune,
 } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { FairQueue } from "../scheduling/fair-queue.ts";
 import { readWriteRequest } from "../standard-methods/method-handler.ts";
 import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
-import { type Prepared, applyPlan } from "./apply-plan.ts";
-import { type PlannedChange, planChanges, tokenOf } from "./plan-changes.ts";
-import { readFile } from "./read-file.ts";
-import { type OfCaller, readState } from "./read-state.ts";
+import { applyPlan } from "./apply-plan.ts";
+import { type Compared, type FileRequest, comparePlan } from "./compare-plan.ts";
+import type { Drift } from "./managed-resources.ts";
+import { type PlannedChange, formatToken } from "./plan-changes.ts";
+import type { AccessDependencies, AccessWanted } from "./planned-access.ts";
+import { readState } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
-interface OrgFilesDependencies extends WriteRunner {
+interface OrgFilesDependencies extends WriteRunner, AccessDependencies {
   readonly fileQueue: FairQueue;
-  readonly ofCaller: OfCaller;
 }
 
-/** What the requests to plan and to apply share. */
-type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & { readonly orgFile?: JsonObject | undefined };
-
-const defaultRemovalPercent = 10;
-
-/** How many resources that stay a plan names. */
+/** How many resources that stay a plan names, and how many drifts. */
 const maxUnlisted = 100;
 
 export function createOrgFilesService(dependencies: OrgFilesDependencies): ServiceImpl<typeof OrgFilesService> {
@@ -36,19 +30,8 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
   const inTurn = <Result>(context: HandlerContext, run: () => Promise<Result>): Promise<Result> =>
     fileQueue.run({ orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal }, run);
 
-  const prepare = (request: FileRequest, context: HandlerContext): Promise<Prepared> =>
-    inTurn(context, () => comparePlan(request, context));
-
-  const comparePlan = async (request: FileRequest, context: HandlerContext): Promise<Prepared> => {
-    const [org] = targetOf(context, patterns.Org);
-    const slices = slicesOf(context);
-    const state = await readState(ofCaller, context, org);
-    const file = await slices.run(readFile(request.orgFile ?? {}, state.name));
-    const { prune, maxRemovalPercent = defaultRemovalPercent } = request;
-    const options = { prunes: prune === Prune.ALL, maxRemovalPercent, authorId: callerOf(context).memberId };
-    const plan = await slices.run(planChanges(state, file, options));
-    return { state, plan, token: tokenOf(state, plan) };
-  };
+  const compare = (request: FileRequest, context: HandlerContext, wanted: AccessWanted): Promise<Compared> =>
+    inTurn(context, () => comparePlan(dependencies, request, context, wanted));
 
   return {
     async exportOrg(_request, context) {
@@ -60,7 +43,7 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
     },
 
     async planOrg(request, context) {
-      const { state, plan, token } = await prepare(request, context);
+      const { state, plan, token, preview, drifts, managed } = await compare(request, context, "with preview");
       const { changes, obstacles, unlisted } = plan;
       const pathOf = (path: string): string => (path === "" ? `/orgs/${state.name}` : `/orgs/${state.name}/${path}`);
       return {
@@ -73,20 +56,30 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
         unlistedCount: unlisted.length,
         unlistedPaths: unlisted.slice(0, maxUnlisted).map(pathOf),
         revision: state.revision,
-        plan: token,
+        plan: formatToken(token),
+        accessPreview: preview,
+        driftCount: drifts.length,
+        drifts: drifts.slice(0, maxUnlisted).map(({ kind, path, managedBy }) => ({
+          kind: kinds[kind],
+          resourcePath: pathOf(path),
+          ...(managedBy !== undefined && { managedBy: { address: managedBy.address, version: managedBy.version } }),
+        })),
+        adoptedCount: managed?.changes.adoptedCount ?? 0,
       };
     },
 
     async applyOrg(request, context) {
       // What a repeated request finds is what it has made, so it fails only if it is not answered as before.
-      const prepared = await prepare(request, context).then(
+      const prepared = await compare(request, context, "expectations only").then(
         (found) => () => found,
         (error: unknown) => () => {
           throw error;
         },
       );
       const write = readWriteRequest(OrgFilesService.method.applyOrg, request, context);
-      return runWrite(dependencies, write, async (call) =>
+      // That of a large file takes a while, and is not made under the lock.
+      const hash = request.requestId === "" ? undefined : write.fingerprint();
+      return runWrite(dependencies, hash === undefined ? write : { ...write, fingerprint: () => hash }, async (call) =>
         applyPlan(ofCaller, context, call, prepared(), request.plan),
       );
     },
@@ -98,4 +91,10 @@ const actions: Readonly<Record<PlannedChange["action"], Action>> = {
   update: Action.UPDATE,
   replace: Action.REPLACE,
   delete: Action.DELETE,
+};
+
+const kinds: Readonly<Record<Drift["kind"], Kind>> = {
+  changed: Kind.CHANGED,
+  removed: Kind.REMOVED,
+  unmanaged: Kind.UNMANAGED,
 };

@@ -76,8 +76,9 @@ export function createInProcess(
       const values = createContextValues()
         .set(requestIdKey, outer.get(requestIdKey))
         .set(clientAddressKey, outer.get(clientAddressKey));
-      handOnCaller(outer, values);
-      joinWrites(values, joinedOf(outer));
+      const joined = joinedOf(outer);
+      handOnCaller(outer, values, joined !== undefined);
+      joinWrites(values, joined);
       const context = contextOf(method, { requestHeader, responseHeader: createResponseHeaders(), signal, values });
       return invoke(context, create(method.input, init), ofCaller);
     },

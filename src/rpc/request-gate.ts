@@ -74,9 +74,13 @@ export function createRequestGate(
   };
 }
 
-/** Hands the caller of a call that passed the gate to a call that it makes. */
-export function handOnCaller(from: ContextValues, to: ContextValues): void {
-  to.set(callerKey, callerAtGate(from)).set(authenticateKey, from.get(authenticateKey));
+/**
+ * Hands the caller of a call that passed the gate to a call that it makes.
+ *
+ * @param isConfirmed whether the caller was confirmed under a lock that is held until the call has ended: it is not authenticated again then.
+ */
+export function handOnCaller(from: ContextValues, to: ContextValues, isConfirmed: boolean): void {
+  to.set(callerKey, callerAtGate(from)).set(authenticateKey, isConfirmed ? undefined : from.get(authenticateKey));
 }
 
 /** Returns the caller of a call that passed the gate; undefined if its method needs no authentication. */

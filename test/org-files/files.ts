@@ -24,6 +24,9 @@ export interface Files {
 interface FileOptions {
   readonly prune?: Prune;
   readonly maxRemovalPercent?: number;
+  readonly source?: { readonly address: string; readonly version?: string };
+  /** Of a plan only. */
+  readonly authorPath?: string;
 }
 
 export const all = { prune: Prune.ALL, maxRemovalPercent: 100 };

@@ -51,7 +51,7 @@ describe.skipIf(!hasDataSets)("kubernetes-sigs (skipped without the data sets)",
       const exported = await files.export();
       expect((await files.plan(exported, all)).lines).toEqual([]);
       expect((await files.apply(exported, all)).changeCount).toBe(0);
-      await editAtRandom(rounds(20, 1_000), 1);
+      await editAtRandom(rounds(6, 1_000), 1);
     },
     soakTimeoutMs,
   );
@@ -61,5 +61,5 @@ test("a small org is what its file says, after random edits", async () => {
   const other = await openCompany("gRPC", server);
   const { key } = await other.joinAs("owner", "olive");
   files = filesOf(other.org.path, server.url, key, "gRPC");
-  await editAtRandom(rounds(40, 1_000), 2);
+  await editAtRandom(rounds(15, 1_000), 2);
 });

@@ -45,6 +45,7 @@ export const filesOn15: readonly string[] = [
   "test/jobs/fills-job.test.ts",
   "test/jobs/purge/purge-job.test.ts",
   "test/jobs/statistics-job.test.ts",
+  "test/org-files/managed.test.ts",
   "test/resources/batches.test.ts",
   "test/resources/concurrent-ends.test.ts",
   "test/resources/counted-kinds.test.ts",

@@ -15,8 +15,8 @@ export const file_iam_v1alpha_access_preview: GenFile = /*@__PURE__*/
   fileDesc("CiBpYW0vdjFhbHBoYS9hY2Nlc3NfcHJldmlldy5wcm90bxILaWFtLnYxYWxwaGEihAIKDUFjY2Vzc1ByZXZpZXcSIQoUZ2FpbmluZ19tZW1iZXJfY291bnQYASABKAVCA+BBAxIgChNsb3NpbmdfbWVtYmVyX2NvdW50GAIgASgFQgPgQQMSGQoMY2hhbmdlX2NvdW50GAMgASgFQgPgQQMSLwoHY2hhbmdlcxgEIAMoCzIZLmlhbS52MWFscGhhLkFjY2Vzc0NoYW5nZUID4EEDEhQKB3BhcnRpYWwYBSABKAhCA+BBAxIUCgd0cmltbWVkGAYgASgIQgPgQQMSNgoNYXBpX2tleV9wYXRocxgHIAMoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSLAAQoMQWNjZXNzQ2hhbmdlEjQKC21lbWJlcl9wYXRoGAEgASgJQh/gQQP6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBA/pBAwoBKhIfChJnYWluZWRfcGVybWlzc2lvbnMYAyADKAlCA+BBAxIdChBsb3N0X3Blcm1pc3Npb25zGAQgAygJQgPgQQMSGAoLY29uZGl0aW9uYWwYBSABKAhCA+BBAyJJCg5EZWxldGVSZXNwb25zZRI3Cg5hY2Nlc3NfcHJldmlldxgBIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBA0JbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_google_api_field_behavior, file_google_api_resource]);
 
 /**
- * The access that Members would gain or lose by a change that is sent with `validate_only`. It is evaluated like every access
- * check, at the time of the request and at the times at which the changed RoleBindings and memberships begin or end.
+ * The access that Members would gain or lose by a change that is sent with `validate_only`, or by the changes of the plan of a file
+ * together. It is evaluated like every access check, at the time of the request and at the times at which the changed RoleBindings and memberships begin or end.
  *
  * A Role counts on the resource on which it is granted and on everything below it; a preview names only the former. A preview
  * covers ACTIVE Members, and resources on which the caller holds `iam.access.explain` and `iam.access.list`.

@@ -9,6 +9,8 @@ import { file_google_api_annotations } from "../../google/api/annotations_pb.ts"
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { AccessPreview } from "./access_preview_pb.ts";
+import { file_iam_v1alpha_access_preview } from "./access_preview_pb.ts";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -16,7 +18,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/org_file.proto.
  */
 export const file_iam_v1alpha_org_file: GenFile = /*@__PURE__*/
-  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMi5AEKDlBsYW5PcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSLgoIb3JnX2ZpbGUYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQISLgoFcHJ1bmUYAyABKA4yEi5pYW0udjFhbHBoYS5QcnVuZUIL4EEBukgFggECEAESLgoTbWF4X3JlbW92YWxfcGVyY2VudBgEIAEoBUIM4EEBukgGGgQYZCgASACIAQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQixQEKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAyLZAQoNUGxhbm5lZENoYW5nZRI2CgZhY3Rpb24YASABKA4yIS5pYW0udjFhbHBoYS5QbGFubmVkQ2hhbmdlLkFjdGlvbkID4EEDEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBA/pBAwoBKhIbCg5jaGFuZ2VkX2ZpZWxkcxgDIAMoCUID4EEDIlEKBkFjdGlvbhIWChJBQ1RJT05fVU5TUEVDSUZJRUQQABIKCgZDUkVBVEUQARIKCgZVUERBVEUQAhILCgdSRVBMQUNFEAMSCgoGREVMRVRFEAQiwAIKD0FwcGx5T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEi4KCG9yZ19maWxlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EECEi4KBXBydW5lGAMgASgOMhIuaWFtLnYxYWxwaGEuUHJ1bmVCC+BBAbpIBYIBAhABEi4KE21heF9yZW1vdmFsX3BlcmNlbnQYBCABKAVCDOBBAbpIBhoEGGQoAEgAiAEBEhkKBHBsYW4YBSABKAlCC+BBArpIBXIDKMgBEhoKDXZhbGlkYXRlX29ubHkYBiABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAcgASgJQg7gQQG6SAjYAQFyA7ABAUIWChRfbWF4X3JlbW92YWxfcGVyY2VudCJEChBBcHBseU9yZ1Jlc3BvbnNlEhkKDGNoYW5nZV9jb3VudBgBIAEoBUID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMqMQoFUHJ1bmUSFQoRUFJVTkVfVU5TUEVDSUZJRUQQABIICgROT05FEAESBwoDQUxMEAIyxAMKD09yZ0ZpbGVzU2VydmljZRKTAQoJRXhwb3J0T3JnEh0uaWFtLnYxYWxwaGEuRXhwb3J0T3JnUmVxdWVzdBoeLmlhbS52MWFscGhhLkV4cG9ydE9yZ1Jlc3BvbnNlIkeQAgGiuxgXCg9pYW0ub3Jncy5leHBvcnQSBHBhdGiC0+STAiMSIS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmV4cG9ydBKJAQoHUGxhbk9yZxIbLmlhbS52MWFscGhhLlBsYW5PcmdSZXF1ZXN0GhwuaWFtLnYxYWxwaGEuUGxhbk9yZ1Jlc3BvbnNlIkOiuxgVCg1pYW0ub3Jncy5wbGFuEgRwYXRogtPkkwIkOgEqIh8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpwbGFuEo4BCghBcHBseU9yZxIcLmlhbS52MWFscGhhLkFwcGx5T3JnUmVxdWVzdBodLmlhbS52MWFscGhhLkFwcGx5T3JnUmVzcG9uc2UiRaK7GBYKDmlhbS5vcmdzLmFwcGx5EgRwYXRogtPkkwIlOgEqIiAvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTphcHBseUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_authorization]);
+  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMiSAoKRmlsZVNvdXJjZRIcCgdhZGRyZXNzGAEgASgJQgvgQQK6SAVyAyiAAhIcCgd2ZXJzaW9uGAIgASgJQgvgQQG6SAVyAyiAASLIAgoOUGxhbk9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIuCghvcmdfZmlsZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIuCgVwcnVuZRgDIAEoDjISLmlhbS52MWFscGhhLlBydW5lQgvgQQG6SAWCAQIQARIuChNtYXhfcmVtb3ZhbF9wZXJjZW50GAQgASgFQgzgQQG6SAYaBBhkKABIAIgBARI0CgthdXRob3JfcGF0aBgFIAEoCUIf4EEB+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIsCgZzb3VyY2UYBiABKAsyFy5pYW0udjFhbHBoYS5GaWxlU291cmNlQgPgQQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQi3QIKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgHIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAxInCgZkcmlmdHMYCCADKAsyEi5pYW0udjFhbHBoYS5EcmlmdEID4EEDEhgKC2RyaWZ0X2NvdW50GAkgASgFQgPgQQMSGgoNYWRvcHRlZF9jb3VudBgKIAEoBUID4EEDIs4BCgVEcmlmdBIqCgRraW5kGAEgASgOMhcuaWFtLnYxYWxwaGEuRHJpZnQuS2luZEID4EEDEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBA/pBAwoBKhIwCgptYW5hZ2VkX2J5GAMgASgLMhcuaWFtLnYxYWxwaGEuRmlsZVNvdXJjZUID4EEDIkUKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgsKB0NIQU5HRUQQARILCgdSRU1PVkVEEAISDQoJVU5NQU5BR0VEEAMi2QEKDVBsYW5uZWRDaGFuZ2USNgoGYWN0aW9uGAEgASgOMiEuaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZS5BY3Rpb25CA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAIgASgJQgngQQP6QQMKASoSGwoOY2hhbmdlZF9maWVsZHMYAyADKAlCA+BBAyJRCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASCgoGQ1JFQVRFEAESCgoGVVBEQVRFEAISCwoHUkVQTEFDRRADEgoKBkRFTEVURRAEIu4CCg9BcHBseU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIuCghvcmdfZmlsZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIuCgVwcnVuZRgDIAEoDjISLmlhbS52MWFscGhhLlBydW5lQgvgQQG6SAWCAQIQARIuChNtYXhfcmVtb3ZhbF9wZXJjZW50GAQgASgFQgzgQQG6SAYaBBhkKABIAIgBARIZCgRwbGFuGAUgASgJQgvgQQK6SAVyAyjIARIsCgZzb3VyY2UYCCABKAsyFy5pYW0udjFhbHBoYS5GaWxlU291cmNlQgPgQQESGgoNdmFsaWRhdGVfb25seRgGIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYByABKAlCDuBBAbpICNgBAXIDsAEBQhYKFF9tYXhfcmVtb3ZhbF9wZXJjZW50IkQKEEFwcGx5T3JnUmVzcG9uc2USGQoMY2hhbmdlX2NvdW50GAEgASgFQgPgQQMSFQoIcmV2aXNpb24YAiABKAlCA+BBAyo+CgVQcnVuZRIVChFQUlVORV9VTlNQRUNJRklFRBAAEggKBE5PTkUQARIHCgNBTEwQAhILCgdNQU5BR0VEEAMyxAMKD09yZ0ZpbGVzU2VydmljZRKTAQoJRXhwb3J0T3JnEh0uaWFtLnYxYWxwaGEuRXhwb3J0T3JnUmVxdWVzdBoeLmlhbS52MWFscGhhLkV4cG9ydE9yZ1Jlc3BvbnNlIkeQAgGiuxgXCg9pYW0ub3Jncy5leHBvcnQSBHBhdGiC0+STAiMSIS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmV4cG9ydBKJAQoHUGxhbk9yZxIbLmlhbS52MWFscGhhLlBsYW5PcmdSZXF1ZXN0GhwuaWFtLnYxYWxwaGEuUGxhbk9yZ1Jlc3BvbnNlIkOiuxgVCg1pYW0ub3Jncy5wbGFuEgRwYXRogtPkkwIkOgEqIh8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpwbGFuEo4BCghBcHBseU9yZxIcLmlhbS52MWFscGhhLkFwcGx5T3JnUmVxdWVzdBodLmlhbS52MWFscGhhLkFwcGx5T3JnUmVzcG9uc2UiRaK7GBYKDmlhbS5vcmdzLmFwcGx5EgRwYXRogtPkkwIlOgEqIiAvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTphcHBseUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization]);
 
 /**
  * Names the Org to export.
@@ -69,6 +71,34 @@ export const ExportOrgResponseSchema: GenMessage<ExportOrgResponse> = /*@__PURE_
   messageDesc(file_iam_v1alpha_org_file, 1);
 
 /**
+ * Where a file comes from.
+ *
+ * @generated from message iam.v1alpha.FileSource
+ */
+export type FileSource = Message<"iam.v1alpha.FileSource"> & {
+  /**
+   * The file, wherever it is kept, for example `https://github.com/acme/iam/acme.yaml`. Two files for parts of one Org have two.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * The version of it, for example the commit `4f3c2a1`.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.FileSource.
+ * Use `create(FileSourceSchema)` to create a new message.
+ */
+export const FileSourceSchema: GenMessage<FileSource> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 2);
+
+/**
  * Specifies what to compare.
  *
  * @generated from message iam.v1alpha.PlanOrgRequest
@@ -103,6 +133,21 @@ export type PlanOrgRequest = Message<"iam.v1alpha.PlanOrgRequest"> & {
    * @generated from field: optional int32 max_removal_percent = 4;
    */
   maxRemovalPercent?: number | undefined;
+
+  /**
+   * The Member of the Org that is to apply the file, and so is not removed by it, for example `/orgs/acme/members/deployer`. Defaults to the
+   * caller.
+   *
+   * @generated from field: string author_path = 5;
+   */
+  authorPath: string;
+
+  /**
+   * Where the file comes from. If set, the plan has drifts.
+   *
+   * @generated from field: iam.v1alpha.FileSource source = 6;
+   */
+  source?: FileSource | undefined;
 };
 
 /**
@@ -110,7 +155,7 @@ export type PlanOrgRequest = Message<"iam.v1alpha.PlanOrgRequest"> & {
  * Use `create(PlanOrgRequestSchema)` to create a new message.
  */
 export const PlanOrgRequestSchema: GenMessage<PlanOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 2);
+  messageDesc(file_iam_v1alpha_org_file, 3);
 
 /**
  * Contains what would change.
@@ -161,6 +206,34 @@ export type PlanOrgResponse = Message<"iam.v1alpha.PlanOrgResponse"> & {
    * @generated from field: string plan = 6;
    */
   plan: string;
+
+  /**
+   * The access that Members gain and lose by the changes together. Unset if no change can affect access.
+   *
+   * @generated from field: iam.v1alpha.AccessPreview access_preview = 7;
+   */
+  accessPreview?: AccessPreview | undefined;
+
+  /**
+   * The first 100 differences between the Org and what applies have made of it, in the order of the resources. Empty without a `source`.
+   *
+   * @generated from field: repeated iam.v1alpha.Drift drifts = 8;
+   */
+  drifts: Drift[];
+
+  /**
+   * The total number of them, for example `3`.
+   *
+   * @generated from field: int32 drift_count = 9;
+   */
+  driftCount: number;
+
+  /**
+   * The number of resources of the file that its source does not manage yet, and would after an apply, for example `12`. 0 without a `source`.
+   *
+   * @generated from field: int32 adopted_count = 10;
+   */
+  adoptedCount: number;
 };
 
 /**
@@ -168,7 +241,90 @@ export type PlanOrgResponse = Message<"iam.v1alpha.PlanOrgResponse"> & {
  * Use `create(PlanOrgResponseSchema)` to create a new message.
  */
 export const PlanOrgResponseSchema: GenMessage<PlanOrgResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 3);
+  messageDesc(file_iam_v1alpha_org_file, 4);
+
+/**
+ * What has become different since files were applied, or is in no file.
+ *
+ * @generated from message iam.v1alpha.Drift
+ */
+export type Drift = Message<"iam.v1alpha.Drift"> & {
+  /**
+   * How it is different, for example `CHANGED`.
+   *
+   * @generated from field: iam.v1alpha.Drift.Kind kind = 1;
+   */
+  kind: Drift_Kind;
+
+  /**
+   * The resource, for example `/orgs/acme/groups/sre`.
+   *
+   * @generated from field: string resource_path = 2;
+   */
+  resourcePath: string;
+
+  /**
+   * The source of the last apply that created, changed or adopted it. Unset for one that nobody manages.
+   *
+   * @generated from field: iam.v1alpha.FileSource managed_by = 3;
+   */
+  managedBy?: FileSource | undefined;
+};
+
+/**
+ * Describes the message iam.v1alpha.Drift.
+ * Use `create(DriftSchema)` to create a new message.
+ */
+export const DriftSchema: GenMessage<Drift> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 5);
+
+/**
+ * How it is different.
+ *
+ * @generated from enum iam.v1alpha.Drift.Kind
+ */
+export const Drift_Kind = {
+  /**
+   * Unspecified; not used.
+   *
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  KIND_UNSPECIFIED: 0,
+
+  /**
+   * It is not what the last apply of its source has made it.
+   *
+   * @generated from enum value: CHANGED = 1;
+   */
+  CHANGED: 1,
+
+  /**
+   * The file has it, an apply of a source has managed it, and it is not there any more.
+   *
+   * @generated from enum value: REMOVED = 2;
+   */
+  REMOVED: 2,
+
+  /**
+   * The file does not have it, and nobody manages it.
+   *
+   * @generated from enum value: UNMANAGED = 3;
+   */
+  UNMANAGED: 3,
+} as const;
+
+/**
+ * How it is different.
+ *
+ * @generated from enum iam.v1alpha.Drift.Kind
+ */
+export type Drift_Kind = (typeof Drift_Kind)[keyof typeof Drift_Kind] | UnknownEnum;
+
+/**
+ * Describes the enum iam.v1alpha.Drift.Kind.
+ */
+export const Drift_KindSchema: GenEnum<Drift_Kind> = /*@__PURE__*/
+  enumDesc(file_iam_v1alpha_org_file, 5, 0);
 
 /**
  * A change of one resource.
@@ -203,7 +359,7 @@ export type PlannedChange = Message<"iam.v1alpha.PlannedChange"> & {
  * Use `create(PlannedChangeSchema)` to create a new message.
  */
 export const PlannedChangeSchema: GenMessage<PlannedChange> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 4);
+  messageDesc(file_iam_v1alpha_org_file, 6);
 
 /**
  * What is done with a resource.
@@ -258,7 +414,7 @@ export type PlannedChange_Action = (typeof PlannedChange_Action)[keyof typeof Pl
  * Describes the enum iam.v1alpha.PlannedChange.Action.
  */
 export const PlannedChange_ActionSchema: GenEnum<PlannedChange_Action> = /*@__PURE__*/
-  enumDesc(file_iam_v1alpha_org_file, 4, 0);
+  enumDesc(file_iam_v1alpha_org_file, 6, 0);
 
 /**
  * Specifies what to apply: what was planned.
@@ -304,6 +460,14 @@ export type ApplyOrgRequest = Message<"iam.v1alpha.ApplyOrgRequest"> & {
   plan: string;
 
   /**
+   * Where the file comes from. If set, the source manages all resources of the file from then on, also those that another one has managed.
+   * Only applies set this; a resource that is changed by other calls, or an apply without a source, stays managed, and is a drift.
+   *
+   * @generated from field: iam.v1alpha.FileSource source = 8;
+   */
+  source?: FileSource | undefined;
+
+  /**
    * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 6;
@@ -325,7 +489,7 @@ export type ApplyOrgRequest = Message<"iam.v1alpha.ApplyOrgRequest"> & {
  * Use `create(ApplyOrgRequestSchema)` to create a new message.
  */
 export const ApplyOrgRequestSchema: GenMessage<ApplyOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 5);
+  messageDesc(file_iam_v1alpha_org_file, 7);
 
 /**
  * Contains what was changed.
@@ -353,7 +517,7 @@ export type ApplyOrgResponse = Message<"iam.v1alpha.ApplyOrgResponse"> & {
  * Use `create(ApplyOrgResponseSchema)` to create a new message.
  */
 export const ApplyOrgResponseSchema: GenMessage<ApplyOrgResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 6);
+  messageDesc(file_iam_v1alpha_org_file, 8);
 
 /**
  * What becomes of resources that a file does not have.
@@ -376,11 +540,19 @@ export const Prune = {
   NONE: 1,
 
   /**
-   * They are removed, but for the caller, the owners of the Org, and what makes them owners.
+   * They are removed, but for the Member that applies, the owners of the Org, and what makes them owners.
    *
    * @generated from enum value: ALL = 2;
    */
   ALL: 2,
+
+  /**
+   * Those are removed that an apply with the `source` of the request has managed; what nobody or another source manages stays, unless it is in
+   * what is removed or refers to it. Requires a `source`. It spares whom `ALL` spares.
+   *
+   * @generated from enum value: MANAGED = 3;
+   */
+  MANAGED: 3,
 } as const;
 
 /**
@@ -404,6 +576,9 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  * - `members`, `roles`, `groups` and `projects`: the resources, with the fields of their messages.
  * - of a group, `members` and `subgroups`: its memberships and the groups in it. A name stands for a membership without other fields.
  * - `role_bindings`: of the Org; those of a project are a key of the project.
+ * - `expect`: what shall be true of access, at most 500 sentences such as `alice may repos.access.write on web-shop`, `bob may not
+ *   repos.access.write on web-shop` or `groups/sre may iam.members.list`. The subject is a Member, or a Group with `groups/` before its
+ *   name; without a Project it is about the Org. A plan after which one is not true has an obstacle that names it and the change.
  *
  * A resource of which only the `name` is to be said can be its name alone. An empty `display_name` is that name.
  *
@@ -426,7 +601,7 @@ export const OrgFilesService: GenService<{
   },
   /**
    * Compares an Org with a file, and returns what `ApplyOrg` would change. Changes nothing. The caller must also hold what `ExportOrg`
-   * requires. Fails with INVALID_ARGUMENT for a file that is wrong, naming each place, and with RESOURCE_EXHAUSTED for more than 5000
+   * requires, and `iam.access.check` for a file with expectations. Fails with INVALID_ARGUMENT for a file that is wrong, naming each place, and with RESOURCE_EXHAUSTED for more than 5000
    * changes.
    *
    * @generated from rpc iam.v1alpha.OrgFilesService.PlanOrg

@@ -6,7 +6,7 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** Snapshots besides those for calls, such as those of the orgs that are watched. They are not evicted, so their memory has a bound. */
+/** Snapshots besides those for calls: those of the orgs that are watched, and of those for which a plan is made. They are not evicted, so their memory has a bound. */
 export interface OwnSnapshots<Snapshot> {
   /** Reads a snapshot; undefined if there is no such org. @throws ServiceError RATE_LIMITED when it does not fit beside others. */
   read(this: void, orgId: string): Promise<Snapshot | undefined>;
@@ -48,10 +48,10 @@ export function createOwnSnapshots<Snapshot extends Sized>(
 
 function noMemory(maxBytes: number): ServiceError {
   const megabytes = Math.floor(maxBytes / 1_000_000);
-  const description = `the orgs that are watched on a server take ${megabytes} MB of its memory for access together`;
+  const description = `the orgs that are watched on a server, or compared with files, take ${megabytes} MB of its memory for access together`;
   return new ServiceError(
     "RATE_LIMITED",
-    `no memory for streams of another org: ${description}; use another server, or try again in ${retryAfterMs / 1_000} s`,
+    `no memory for another org: ${description}; use another server, or try again in ${retryAfterMs / 1_000} s`,
     {
       metadata: { limit: "watched-memory" },
       quotas: [{ subject: "server", description }],

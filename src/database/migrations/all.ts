@@ -49,6 +49,7 @@ import { extendWebhooks, webhookIndexes } from "./0090-followed-webhooks.ts";
 import { addHeadsOfCustomers, addUseOfCustomerLogs } from "./0093-heads-of-customers.ts";
 import { addCommandLineClient } from "./0102-command-line-client.ts";
 import { addNotedTimeOfStreams, streamIndexes } from "./0103-event-streams-noted.ts";
+import { createManagedResources } from "./0115-managed-resources.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -135,6 +136,7 @@ export const migrations: Migrations = {
   "0104-deleted-clients": {
     createIndexes: [{ name: "ended_tokens_of_clients", definition: "on ended_tokens (end_time) where type = 'Client'" }],
   },
+  "0115-managed-resources": { up: createManagedResources },
 };
 
 /**

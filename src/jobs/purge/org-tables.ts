@@ -6,7 +6,7 @@ export type OrgTable = keyof Schema;
 
 /**
  * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in, codes of clients,
- * quotas and what counts against them, sweeps, references, deliveries of webhooks, what is derived from resources, sign-ins and refused calls,
+ * quotas and what counts against them, sweeps, references, deliveries of webhooks, what files manage, what is derived from resources, sign-ins and refused calls,
  * and the change log.
  */
 const beforeResources = [
@@ -19,6 +19,7 @@ const beforeResources = [
   "sweeps",
   "resource_references",
   "webhook_deliveries",
+  "managed_resources",
 ] as const satisfies readonly OrgTable[];
 const afterResources = [
   "resource_labels",

@@ -36,8 +36,29 @@ test("somebody keeps an org in a file", async () => {
   await edit("deploier", "deployer");
   parts.push(await show(`plan ${file}`, `plan ${file} --output markdown`));
   parts.push(await show([`apply ${file}`, { answers: ["n"] }], [`apply ${file}`, { answers: ["y"] }], `plan ${file}`));
-  await edit("  - dora\n", "");
+  const grant = `role_bindings:\n      - {name: sre-edits, role_path: /roles/editor, subject_path: ${org.path}/groups/sre}\n`;
+  const expected = "expect:\n  - dora may iam.projects.update on web\n  - vera may not iam.projects.update on web\n";
+  await edit("  - web\n", `  - name: web\n    ${grant}${expected}`);
+  parts.push(await show(`plan ${file}`, `plan ${file} --output markdown`, [`apply ${file}`, { answers: ["y"] }]));
+  const from = "--source https://git.example/acme.yaml@4f3c2a1";
+  parts.push(await show(`plan ${file} ${from}`, [`apply ${file} ${from}`, { answers: ["y"] }]));
+  await api.groups.createGroup({ parentPath: org.path, group: { name: "stray" } });
+  await api.groups.updateGroup({
+    path: `${org.path}/groups/sre`,
+    group: { description: "By hand." },
+    updateMask: { paths: ["description"] },
+  });
+  parts.push(
+    await show(`plan ${file} ${from} --prune managed`, `plan ${file} ${from} --prune managed --output markdown`),
+  );
+  parts.push(await show(`plan ${file} --prune managed`, `plan ${file} --source @x`));
+  await terminal.run(`apply ${file} ${from} --yes`);
+  await terminal.run(`delete ${org.path}/groups/stray --yes`);
   await edit("[dora, deployer]", "[deployer]");
+  parts.push(await show(`plan ${file} --prune all`, `plan ${file} --prune all --author vera --output markdown`));
+  await edit(expected, "");
+  await edit(`  - name: web\n    ${grant}`, "  - web\n");
+  await edit("  - dora\n", "");
   parts.push(await show(`plan ${file}`, `plan ${file} --prune all`));
   await edit("groups:\n  - name: sre\n    members: [deployer]\n", "");
   await edit("projects:\n  - web\n", "");

@@ -200,6 +200,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     insert into webhook_deliveries (customer_id, org_id, webhook_id, revision, position, message_id, change_count, state, attempts,
       attempt_time, status_code, answer, error, duration_ms)
     values (${customer}, ${org.id}, gen_random_uuid(), gen_random_uuid(), 0, '', 1, 'DELIVERED', 1, now(), 200, '', '', 1)`);
+  await query(sql`
+    insert into managed_resources (customer_id, org_id, path_hash, content_hash, source, version)
+    values (${customer}, ${org.id}, '', '', '', '')`);
   await query(
     sql`insert into ended_tokens (customer_id, org_id, id, type, end_time) values (${customer}, ${org.id}, gen_random_uuid(), 'Token', now())`,
   );

@@ -82,9 +82,15 @@ export function* previewChanges(snapshot: OrgSnapshot, query: PreviewQuery): Ste
     for (const resource of resourcesOf(member)) {
       pairs.push({ member, resource, before: times.map((time) => held.before(member, resource, time)) });
       if (!isStepOver()) continue;
+      // A dry run takes as long for few pairs as for as many as there are changes.
+      const isDue = pairs.length >= changes.length;
+      if (isDue) {
+        finish(pairs);
+        pairs = [];
+      }
+      if (yield) continue;
       finish(pairs);
-      pairs = [];
-      if (!(yield)) return differences.answer(false);
+      return differences.answer(false);
     }
   }
   finish(pairs);

@@ -12,7 +12,7 @@ const exportOrg: Command = {
   name: "export",
   usage: "[ORG]",
   help: "Print an org as a file, in YAML: tenantry export acme > acme.yaml",
-  flags: [],
+  flags: [{ name: "output", short: "o", value: "FORMAT", help: "yaml or json" }],
   async run(call, parsed) {
     const [given] = parsed.positionals;
     refuseWords(parsed, 1, { message: "export takes one org", next: `tenantry export ${given ?? "ORG"}` });

@@ -60,7 +60,7 @@ function wrap(words: readonly string[], indent: number, most = Infinity): string
 
 /** Returns the help of a command that is no verb of the API. */
 export function commandHelp({ name, usage, help, flags }: Command, columns: number): string {
-  return `${help}.\n\n  tenantry ${name}${usage === "" ? "" : ` ${usage}`}\n\n${flagLines([...flags, ...globalFlags], columns)}`;
+  return `${help}.\n\n  tenantry ${name}${usage === "" ? "" : ` ${usage}`}\n\n${flagLines(distinct([...flags, ...globalFlags]), columns)}`;
 }
 
 /**

@@ -12,13 +12,28 @@ import { type Command, type CommandCall, connectTo, refuseWords } from "./comman
 import { confirm } from "./confirm-removal.ts";
 import { explainFailure } from "./explain-failure.ts";
 
-const flags: readonly Flag[] = [
+const sharedFlags: readonly Flag[] = [
   {
     name: "prune",
     value: "WHICH",
-    help: "What becomes of what the file does not have: none (it stays), or all (it is removed)",
+    help: "Removes what FILE lacks: none, managed (by --source), or all",
+  },
+  {
+    name: "source",
+    value: "ADDRESS@VERSION",
+    help: "Where FILE is kept, and its commit: that manages what it has",
   },
   { name: "max-removal-percent", value: "NUMBER", help: "How much of each kind may be removed; 10 if left out" },
+];
+
+const planFlags: readonly Flag[] = [
+  ...sharedFlags,
+  { name: "output", short: "o", value: "FORMAT", help: "table, json, or markdown for a pull request" },
+  {
+    name: "author",
+    value: "MEMBER",
+    help: "Who will apply it, and is not removed by it; you if left out",
+  },
 ];
 
 /** A file, and how it is sent. */
@@ -32,14 +47,15 @@ interface Planned {
 const planFile: Command = {
   name: "plan",
   usage: "FILE",
-  help: "Show what would change in an org to match a file; the exit code is 2 if anything would",
-  flags,
+  help: "Show what would change in an org to match a file, as tenantry export ORG writes them; the exit code is 2 if anything would",
+  flags: planFlags,
   async run(call, parsed) {
     const format = single(parsed, "output") ?? (call.host.isTerminal ? "table" : "json");
     if (format !== "table" && format !== "json" && format !== "markdown")
       throw new CommandError(`a plan is shown as table, json or markdown, got ${JSON.stringify(format)}`);
     const connection = await connectTo(call, withoutOutput(parsed));
-    const { answer, plan } = await planOf(call, parsed, connection);
+    const author = single(parsed, "author");
+    const { answer, plan } = await planOf(call, parsed, connection, author);
     call.host.print(format === "json" ? writeJson(answer) : writePlan(plan, format));
     if (plan.obstacles.length > 0) return exitCodes.refused;
     return plan.changes.length > 0 ? exitCodes.differs : exitCodes.done;
@@ -50,14 +66,14 @@ const applyFile: Command = {
   name: "apply",
   usage: "FILE",
   help: "Change an org to match a file, whole or not at all; shows the changes and asks before",
-  flags,
+  flags: sharedFlags,
   async run(call, parsed) {
     const connection = await connectTo(call, parsed);
     const { org, request, answer, plan } = await planOf(call, parsed, connection);
     if (call.host.isInteractive) call.host.warn(writePlan(plan, "table"));
     if (plan.obstacles.length > 0)
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
-    if (plan.changes.length === 0) return exitCodes.done;
+    if (plan.changes.length === 0 && plan.adoptedCount === 0) return exitCodes.done;
     if (!isSet(parsed, "yes"))
       await confirm(call.host, connection, `apply this to ${org}`, `tenantry apply ${parsed.positionals[0] ?? "FILE"}`);
     const body = { ...request, plan: answer["plan"], request_id: randomUUID() };
@@ -73,7 +89,12 @@ function withoutOutput(parsed: ParsedArguments): ParsedArguments {
   return { ...parsed, values: new Map([...parsed.values].filter(([name]) => name !== "output")) };
 }
 
-async function planOf(call: CommandCall, parsed: ParsedArguments, connection: Connection): Promise<Planned> {
+async function planOf(
+  call: CommandCall,
+  parsed: ParsedArguments,
+  connection: Connection,
+  author?: string,
+): Promise<Planned> {
   const [name] = parsed.positionals;
   if (name === undefined)
     throw new CommandError("plan and apply need a file; - is standard input", { next: "tenantry plan FILE" });
@@ -83,7 +104,9 @@ async function planOf(call: CommandCall, parsed: ParsedArguments, connection: Co
   if (org === undefined || org === "" || org.includes("/"))
     throw new CommandError(`${name} has no org: its first line could be org: acme`, { next: "tenantry export ORG" });
   const request = { org_file: file, ...optionsOf(parsed) };
-  const answer = await send(call, connection, "plan", org, request);
+  const as =
+    author === undefined ? {} : { author_path: author.includes("/") ? author : `/orgs/${org}/members/${author}` };
+  const answer = await send(call, connection, "plan", org, { ...request, ...as });
   return { org, request, answer, plan: readPlan(org, answer) };
 }
 
@@ -114,15 +137,30 @@ async function send(
 
 function optionsOf(parsed: ParsedArguments): Readonly<Record<string, unknown>> {
   const prune = single(parsed, "prune");
-  if (prune !== undefined && !/^(none|all)$/i.test(prune))
-    throw new CommandError(`--prune must be none or all, got ${JSON.stringify(prune)}`);
+  if (prune !== undefined && !/^(none|managed|all)$/i.test(prune))
+    throw new CommandError(`--prune must be none, managed or all, got ${JSON.stringify(prune)}`);
   const percent = single(parsed, "max-removal-percent");
   if (percent !== undefined && !/^\d{1,3}$/.test(percent))
     throw new CommandError(`--max-removal-percent must be a number from 0 to 100, got ${JSON.stringify(percent)}`);
+  const source = single(parsed, "source");
+  if (prune?.toLowerCase() === "managed" && source === undefined)
+    throw new CommandError("--prune managed removes what the source manages, so it needs --source ADDRESS@VERSION");
   return {
+    ...(source !== undefined && { source: sourceOf(source) }),
     ...(prune !== undefined && { prune: prune.toUpperCase() }),
     ...(percent !== undefined && { max_removal_percent: Number(percent) }),
   };
+}
+
+/** `https://github.com/acme/iam@4f3c2a1`: a version is behind the last @. */
+function sourceOf(text: string): Readonly<Record<string, string>> {
+  const at = text.lastIndexOf("@");
+  const [address, version] = at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+  if (address === "")
+    throw new CommandError(
+      `--source must be ADDRESS@VERSION, such as https://github.com/acme/iam@4f3c2a1, got ${JSON.stringify(text)}`,
+    );
+  return { address, version };
 }
 
 export const planCommands: readonly Command[] = [planFile, applyFile];

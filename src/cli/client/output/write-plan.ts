@@ -1,6 +1,8 @@
-// Shows the plan of a file: a line for each change, and what is left as it is.
+// Shows the plan of a file: a line for each change, who gains and loses what by them, and what is left as it is.
 import { stringOf } from "../http/service-error.ts";
 import { escapeText } from "./escape-text.ts";
+import { type AccessLines, readAccess } from "./write-access.ts";
+import { readDrifts } from "./write-drifts.ts";
 
 interface PlanLine {
   /** `CREATE`, `UPDATE`, `REPLACE` or `DELETE`. */
@@ -15,6 +17,10 @@ export interface PlanLines {
   readonly changes: readonly PlanLine[];
   readonly obstacles: readonly string[];
   readonly unlistedCount: number;
+  readonly access: AccessLines;
+  /** Lines for what is not as files have made it: `* groups/sre was changed since https://... at 4f3c2a1`. */
+  readonly drifts: readonly string[];
+  readonly adoptedCount: number;
 }
 
 /** Reads the answer of the service. */
@@ -29,6 +35,9 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
     }),
     obstacles: list(answer["obstacles"]).map(String),
     unlistedCount: Number(answer["unlisted_count"] ?? 0),
+    access: readAccess(org, answer),
+    drifts: readDrifts(answer),
+    adoptedCount: Number(answer["adopted_count"] ?? 0),
   };
 }
 
@@ -43,24 +52,34 @@ const counted = [
 ] as const;
 
 export function writePlan(plan: PlanLines, format: "table" | "markdown"): string {
-  const { org, changes, obstacles } = plan;
+  const { org, changes, obstacles, access, drifts } = plan;
   const lines = changes.map(({ action, path, fields }) => {
     const of = fields.length === 0 ? "" : `  (${fields.join(", ")})`;
     return escapeText(`${signs[action] ?? "?"} ${path}${of}`);
   });
   const end = escapeText(`${org}: ${summaryOf(plan)}`);
   const refused = obstacles.map((each) => `! ${escapeText(each)}`);
-  if (format === "table") return [...lines, ...refused, `${end}\n`].join("\n");
+  const gained = access.lines.map(escapeText);
+  if (format === "table") {
+    const section = access.summary === "" ? [] : [`${access.summary}:`, ...gained.map((line) => `  ${line}`)];
+    return [...lines, ...section, ...drifts.map(escapeText), ...refused, `${end}\n`].join("\n");
+  }
   // A fence longer than any in names, which have no backticks.
-  const shown = lines.length === 0 ? [] : ["", "```diff", ...lines.map((line) => line.replace(/^[~±]/, "!")), "```"];
-  return [`**${end}**`, ...shown, ...refused.map((each) => `\n> ${each}`), ""].join("\n");
+  const fenced = (inside: readonly string[]): readonly string[] =>
+    inside.length === 0 ? [] : ["", "```diff", ...inside.map((line) => line.replace(/^[~±]/, "!")), "```"];
+  const section = access.summary === "" ? [] : ["", access.summary, ...fenced(gained)];
+  const drifted = drifts.length === 0 ? [] : ["", "Not as files have made it:", ...fenced(drifts.map(escapeText))];
+  return [`**${end}**`, ...fenced(lines), ...section, ...drifted, ...refused.map((each) => `\n> ${each}`), ""].join(
+    "\n",
+  );
 }
 
-function summaryOf({ changes, unlistedCount }: PlanLines): string {
+function summaryOf({ changes, unlistedCount, adoptedCount }: PlanLines): string {
   const counts = counted.flatMap(([action, what]) => {
     const count = changes.filter((each) => each.action === action).length;
     return count === 0 ? [] : [`${count} ${what}`];
   });
+  const adopted = adoptedCount === 0 ? "" : `; ${adoptedCount} to manage from now on`;
   const rest = unlistedCount === 0 ? "" : `; ${unlistedCount} in the org and not in the file stay`;
-  return `${counts.length === 0 ? "nothing to change" : counts.join(", ")}${rest}`;
+  return `${counts.length === 0 ? "nothing to change" : counts.join(", ")}${adopted}${rest}`;
 }

@@ -1,0 +1,21 @@
+import type { LogEntry } from "../engine/loading/apply-entry.ts";
+import type { OrgRows } from "../engine/loading/load-rows.ts";
+import type { Labels } from "../engine/tables/label-table.ts";
+
+/** A planned change, as the entries that it would append to the log. */
+export interface PlannedStep {
+  /** None of them creates a member, group, role or project: these are in `created`. */
+  readonly entries: readonly LogEntry[];
+  /** The labels of the org or a project that change, which conditions see. */
+  readonly labels?: { readonly id: string; readonly before: Labels; readonly after: Labels };
+}
+
+export interface PlannedChanges {
+  readonly orgId: string;
+  /** The revision that they follow. */
+  readonly revision: string;
+  /** What the changes create, which gives nobody access by itself. */
+  readonly created: Pick<OrgRows, "members" | "groups" | "roles" | "projects">;
+  /** In the order in which they would be made. */
+  readonly steps: readonly PlannedStep[];
+}
