@@ -85,7 +85,7 @@ test("the sessions of a client end with it in all orgs, and are removed in steps
     });
   const [gone, other] = [await newClient(), await newClient()];
   /** Creates a member in an org, with so many sessions of the first client, and one of the other. */
-  const addMember = async (parentPath: string, sessions: number): Promise<string> => {
+  const addMemberWith = async (parentPath: string, sessions: number): Promise<string> => {
     const { id, path } = await api.members.createMember({ parentPath, member: { name: "alice" } });
     for (const [{ id: clientId }, count] of [
       [gone, sessions],
@@ -102,7 +102,7 @@ test("the sessions of a client end with it in all orgs, and are removed in steps
     return path;
   };
   const { path: elsewhere } = await api.orgs.createOrg({ org: { name: uniqueName("ending") } });
-  const members = [await addMember(org.path, 3), await addMember(elsewhere, 450)];
+  const members = [await addMemberWith(org.path, 3), await addMemberWith(elsewhere, 450)];
   await api.clients.deleteClient({ path: gone.path });
   for (const parentPath of members) {
     const { sessions } = await api.sessions.listSessions({ parentPath });
