@@ -33,6 +33,8 @@ test("the workflow plans as a viewer, and applies as an owner", async () => {
       PATH: [directory, process.env["PATH"] ?? ""].join(delimiter),
       HOME: directory,
       GITHUB_STEP_SUMMARY: summary,
+      SOURCE: "https://git.example/acme.yaml@4f3c2a1",
+      TENANTRY_AUTHOR: "owner",
       TENANTRY_URL: server.url,
       TENANTRY_API_KEY: key,
     };
@@ -58,6 +60,12 @@ test("the workflow plans as a viewer, and applies as an owner", async () => {
   const { groups } = await api.groups.listGroups({ parentPath: org.path });
   expect(groups.map(({ name }) => name)).toEqual(["sre"]);
   expect(await run("plan", viewer.key)).toBe(0);
+  // What the file had goes, and what somebody made by hand stays.
+  await api.groups.createGroup({ parentPath: org.path, group: { name: "stray" } });
+  await write(`members: [viewer, owner]\nrole_bindings: ${JSON.stringify(bindings)}\n`);
+  expect(await run("apply", owner.key)).toBe(0);
+  const left = await api.groups.listGroups({ parentPath: org.path });
+  expect(left.groups.map(({ name }) => name)).toEqual(["stray"]);
   await write("groups: [sre]\nmemebrs: [viewer]\n");
   expect(await run("plan", viewer.key)).toBe(1);
 });
