@@ -65,7 +65,7 @@ export function ChangeRoleDialog({ org, role, onClose }: ChangeRoleDialogProps) 
   return (
     <FormDialog
       title={texts.roles.editTitle}
-      submit={texts.roles.save}
+      submit={texts.save}
       fields={fields}
       open={role !== undefined}
       onClose={onClose}
