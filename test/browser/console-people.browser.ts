@@ -74,6 +74,12 @@ describe("roles", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
     expect((await place.api.roles.getRole({ path })).permissions).toEqual(["iam.projects.get"]);
+    await page.getByRole("button", { name: "Change" }).click();
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("onlooker");
+    await dialog.getByRole("button", { name: "Show what changes" }).click();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.waitForURL(`${place.url}/console${acme}/roles/onlooker`);
+    await page.getByRole("row", { name: /dave anvils/ }).waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Show what changes" }).click();
     await page.getByText("1 member loses permissions.").waitFor();

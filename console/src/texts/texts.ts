@@ -77,6 +77,7 @@ export const texts = {
   fields: {
     name: "Name",
     nameHint: "What paths call it: lowercase letters, digits and dashes.",
+    renameHint: "What paths call it. What refers to it by this name elsewhere, such as a script, has to change, too.",
     displayName: "Display name",
     displayNameHint: "What people call it. Empty: as the name.",
     description: "Description",
