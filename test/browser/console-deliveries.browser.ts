@@ -8,6 +8,7 @@ import { required } from "../../src/errors/required.ts";
 import { pathsOf } from "../events/webhooks/place.ts";
 import { accept, answerWith, startReceiver, webhookNetworks } from "../events/webhooks/receiver.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { focusOn } from "./focus-on.ts";
 
 const acme = "/orgs/acme";
 const wile = `${acme}/members/wile`;
@@ -27,19 +28,6 @@ const createGroup = (name: string) => place.api.groups.createGroup({ parentPath:
 /** Creates a webhook that delivers changes of groups for the operator. */
 const createWebhook = (name: string, url: string) =>
   place.api.webhooks.createWebhook({ parentPath: acme, webhook: { name, url, filter: onlyGroups } });
-
-/** How a screen reader calls what has the focus. */
-const nameOfFocused = `(({ ariaLabel, labels, textContent }) =>
-  (ariaLabel ?? labels?.[0]?.textContent ?? textContent).trim())(document.activeElement)`;
-
-/** Presses Tab until a button or field has the focus. */
-async function focusOn(page: Page, name: string): Promise<void> {
-  for (let presses = 0; presses < 60; presses += 1) {
-    await page.keyboard.press("Tab");
-    if ((await page.evaluate(nameOfFocused)) === name) return;
-  }
-  throw new Error(`Tab does not lead to ${name}`);
-}
 
 /** Presses a button, fills the dialog that it opens, and agrees there. */
 async function ask(page: Page, button: string, agree: string, fill?: (page: Page) => Promise<void>): Promise<void> {

@@ -1,19 +1,24 @@
-// What people do in the console with roles: each test is a job.
+// What people do in the console with roles, and with what signs in: programs, OAuth clients, identity providers. Each test is a job.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
-
-let place: ConsolePlace;
-beforeAll(async () => {
-  place = await openConsolePlace();
-});
-afterAll(() => place.close());
+import { required } from "../../src/errors/required.ts";
+import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { focusOn } from "./focus-on.ts";
 
 const acme = "/orgs/acme";
 const wile = `${acme}/members/wile`;
 
+let place: ConsolePlace;
+/** Of somebody who may do all that is here. */
+let window: ConsolePage;
+beforeAll(async () => {
+  place = await openConsolePlace();
+  window = await place.signIn(wile);
+});
+afterAll(() => place.close());
+
 describe("roles", () => {
   test("are created from permissions that patterns and words find, also of services that are not known", async () => {
-    const { page, open, problems } = await place.signIn(wile);
+    const { page, open, problems } = window;
     await open(`${acme}/roles`);
     await page.getByRole("button", { name: "New role" }).click();
     const dialog = page.getByRole("dialog", { name: "New role" });
@@ -56,7 +61,7 @@ describe("roles", () => {
     await place.api.roles.createRole({ parentPath: acme, role });
     const roleBinding = { name: "dave-watches", rolePath: path, subjectPath: `${acme}/members/dave` };
     await place.api.roleBindings.createRoleBinding({ parentPath: `${acme}/projects/anvils`, roleBinding });
-    const { page, open, problems } = await place.signIn(wile);
+    const { page, open, problems } = window;
     await open(path);
     await page.getByRole("row", { name: /dave anvils/ }).waitFor();
     await page.getByRole("button", { name: "Change" }).click();
@@ -69,6 +74,12 @@ describe("roles", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
     expect((await place.api.roles.getRole({ path })).permissions).toEqual(["iam.projects.get"]);
+    await page.getByRole("button", { name: "Change" }).click();
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("onlooker");
+    await dialog.getByRole("button", { name: "Show what changes" }).click();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.waitForURL(`${place.url}/console${acme}/roles/onlooker`);
+    await page.getByRole("row", { name: /dave anvils/ }).waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Show what changes" }).click();
     await page.getByText("1 member loses permissions.").waitFor();
@@ -78,3 +89,156 @@ describe("roles", () => {
     expect(problems).toEqual([]);
   });
 });
+
+describe("programs", () => {
+  test("get a service account, and then a key that is shown once and works", async () => {
+    const { page, open, problems } = window;
+    await open(acme);
+    await page.getByRole("link", { name: "Service accounts" }).click();
+    const members = page.getByRole("link", { name: "Members", exact: true });
+    expect([
+      await page.getByRole("link", { name: "Service accounts" }).getAttribute("aria-current"),
+      await members.getAttribute("aria-current"),
+    ]).toEqual(["page", null]);
+    await page.getByRole("button", { name: "New service account" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("indexer");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.waitForURL(`${place.url}/console${acme}/members/indexer?tab=keys`);
+    await page.getByRole("button", { name: "New API key" }).click();
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("pipeline");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    const secret = required(await page.getByText(/^tenantry_[0-9A-Za-z]{20,}/).textContent());
+    const me = await fetch(`${place.url}/iam/v1alpha/me`, { headers: { authorization: `Bearer ${secret}` } });
+    expect(await me.json()).toMatchObject({ member: { path: `${acme}/members/indexer` } });
+    await open(`${acme}/members?type=APPLICATION&q=indexer`);
+    await page.getByRole("row", { name: /indexer .* Application/ }).waitFor();
+    await page.getByRole("searchbox", { name: "Search service accounts" }).fill("alice");
+    await page.getByText("No service account is like that.").waitFor();
+    await members.click();
+    await page.getByRole("row", { name: /Carol Danvers .* Person/ }).waitFor();
+    expect(problems).toEqual([]);
+  });
+});
+
+describe("OAuth clients", () => {
+  test("are created with the keyboard alone, their secret shown once and replaced, and deleted", async () => {
+    const { page, open, problems } = window;
+    await open(`${acme}/clients`);
+    await page.getByText("There are no OAuth clients yet.").waitFor();
+    await focusOn(page, "New client");
+    await page.keyboard.press("Enter");
+    await focusOn(page, "Name");
+    await page.keyboard.type("shop");
+    await focusOn(page, "Redirect URIs");
+    await page.keyboard.type("http://shop.example.com/callback");
+    await focusOn(page, "Create");
+    await page.keyboard.press("Enter");
+    const uris = page.getByRole("textbox", { name: "Redirect URIs" });
+    await page.locator('[aria-invalid="true"]').waitFor();
+    expect(await uris.getAttribute("aria-invalid")).toBe("true");
+    await uris.fill("https://shop.example.com/callback\nhttp://127.0.0.1/callback");
+    await focusOn(page, "Create");
+    await page.keyboard.press("Enter");
+    const note = page.getByRole("region", { name: "The secret of the client" });
+    const secret = required(await note.locator("code").first().textContent());
+    const { id, redirectUris } = await place.api.clients.getClient({ path: `${acme}/clients/shop` });
+    expect(redirectUris).toEqual(["https://shop.example.com/callback", "http://127.0.0.1/callback"]);
+    expect(await isAccepted(id, secret)).toBe(true);
+    await note.getByText(id).waitFor();
+    await page.getByText("The same with curl").click();
+    expect(await page.locator(".curl code").allTextContents()).not.toContainEqual(expect.stringContaining(secret));
+    await note.getByRole("button", { name: "I have it" }).click();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole("link", { name: "shop" }).click();
+    await page.getByRole("button", { name: "Replace the secret" }).click();
+    await page.getByRole("combobox", { name: "The secret before ends" }).selectOption("At once");
+    await page.getByRole("dialog").getByRole("button", { name: "Replace the secret" }).click();
+    const next = required(await note.locator("code").first().textContent());
+    expect([await isAccepted(id, secret), await isAccepted(id, next)]).toEqual([false, true]);
+    await page.getByRole("button", { name: "Change" }).click();
+    await page.getByRole("textbox", { name: "Only for" }).fill("iam.members.*, iam.groups.get");
+    await page.getByRole("textbox", { name: "Display name" }).fill("<b>Shop</b>");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "<b>Shop</b>" }).waitFor();
+    const changed = await place.api.clients.getClient({ path: `${acme}/clients/shop` });
+    expect(changed).toMatchObject({ scopes: ["iam.members.*", "iam.groups.get"], redirectUris });
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.waitForURL(`${place.url}/console${acme}/clients`);
+    await page.getByText("There are no OAuth clients yet.").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("are read by somebody who may not change them, who is told why not and who can help", async () => {
+    const { path } = await place.api.clients.createClient({
+      parentPath: acme,
+      client: { name: "phone", redirectUris: ["com.example.app:/callback"] },
+    });
+    const roleBinding = { name: "erin-reads", rolePath: "/roles/viewer", subjectPath: `${acme}/members/erin` };
+    await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding });
+    const { page, open } = await place.signIn(`${acme}/members/erin`);
+    await open(path);
+    await page.getByText("Public: an app or a page").waitFor();
+    expect(await page.getByRole("button", { name: "Replace the secret" }).count()).toBe(0);
+    const change = page.getByRole("button", { name: "Change" });
+    expect(await change.getAttribute("aria-disabled")).toBe("true");
+    await change.press("Enter");
+    await page.getByText("iam.clients.update", { exact: true }).waitFor();
+  });
+});
+
+describe("identity providers", () => {
+  test("are created, changed without their secret, and linked to the account of a member", async () => {
+    const { page, open, problems } = window;
+    await open(`${acme}/identityProviders`);
+    await page.getByText("This organisation has no identity provider of its own.").waitFor();
+    await page.getByRole("button", { name: "New identity provider" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("okta");
+    await dialog.getByRole("textbox", { name: "Client ID" }).fill("tenantry");
+    await dialog.getByLabel("Client secret").fill("s3cret-of-the-client");
+    await dialog.getByRole("textbox", { name: "Issuer" }).fill("login.example.com");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.locator('[aria-invalid="true"]').waitFor();
+    await dialog.getByRole("textbox", { name: "Issuer" }).fill("https://login.example.com/realms/acme");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    const path = `${acme}/identityProviders/okta`;
+    await page.waitForURL(`${place.url}/console${path}`);
+    const { id } = await place.api.identityProviders.getIdentityProvider({ path });
+    await page.getByText(`${place.url}/sign-in/callback/${id}`).waitFor();
+    await page.getByText("The same with curl").click();
+    expect(await page.locator("body").textContent()).not.toContain("s3cret");
+    await page.getByRole("button", { name: "Change" }).click();
+    await dialog.getByRole("textbox", { name: "Scopes" }).fill("profile email");
+    await dialog.getByRole("combobox", { name: "How the secret is sent" }).selectOption("In the body");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("profile email").waitFor();
+    expect((await place.api.identityProviders.getIdentityProvider({ path })).scopes).toEqual(["profile", "email"]);
+    await open(`${acme}/members/dave?tab=identities`);
+    await page.getByRole("button", { name: "Link an account" }).click();
+    await dialog.getByRole("combobox", { name: "Identity provider" }).selectOption("okta");
+    await dialog.getByRole("textbox", { name: "Subject" }).fill("248289761001");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("work");
+    await dialog.getByRole("button", { name: "Link an account" }).click();
+    await page.getByRole("row", { name: /work .*248289761001 Active/ }).waitFor();
+    await open(path);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.waitForURL(`${place.url}/console${acme}/identityProviders`);
+    const { identities } = await place.api.identities.listIdentities({ parentPath: `${acme}/members/dave` });
+    expect(identities).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+});
+
+/** Whether a client is let in with a secret: without it, the service says nothing else about the request. */
+async function isAccepted(id: string, secret: string): Promise<boolean> {
+  const response = await fetch(`${place.url}/oauth2/token`, {
+    method: "POST",
+    headers: { authorization: `Basic ${btoa(`${id}:${secret}`)}` },
+    body: new URLSearchParams({ grant_type: "authorization_code", code: "none", code_verifier: "v".repeat(43) }),
+  });
+  const { error } = (await response.json()) as { readonly error: string };
+  return error !== "invalid_client";
+}

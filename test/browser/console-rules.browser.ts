@@ -43,6 +43,11 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/webhooks/audit`, "Failed"],
   [`${acme}/eventStreams`, "No problem"],
   [`${acme}/eventStreams/gateway`, "No problem"],
+  [`${acme}/members?type=APPLICATION`, "deployer"],
+  [`${acme}/clients`, "Shop front"],
+  [`${acme}/clients/shop`, "OpenID configuration"],
+  [`${acme}/identityProviders`, "https://login.example.com"],
+  [`${acme}/identityProviders/login`, "Register it at the issuer."],
   ["/nowhere", "There is no screen here"],
 ];
 
@@ -54,6 +59,10 @@ beforeAll(async () => {
   await place.api.webhooks.createWebhook({ parentPath: acme, webhook });
   const eventStream = { name: "gateway", audience: "https://gateway.example.com" };
   await place.api.eventStreams.createEventStream({ parentPath: acme, eventStream });
+  const client = { name: "shop", displayName: "Shop front", redirectUris: ["https://shop.example.com/callback"] };
+  await place.api.clients.createClient({ parentPath: acme, client });
+  const identityProvider = { name: "login", issuer: "https://login.example.com", clientId: "tenantry" };
+  await place.api.identityProviders.createIdentityProvider({ parentPath: acme, identityProvider });
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });
 afterAll(() => place.close());

@@ -19,6 +19,17 @@ export function readListSearch(search: Record<string, unknown>): ListSearch {
   return { q: textOf(search["q"]), page: textOf(search["page"]), state: textOf(search["state"]) };
 }
 
+/** What the URL of the list of members holds. */
+export interface MembersSearch extends ListSearch {
+  /** `APPLICATION` for only the programs among them, which people call service accounts. */
+  readonly type?: "APPLICATION" | undefined;
+}
+
+export const readMembersSearch = (search: Record<string, unknown>): MembersSearch => ({
+  ...readListSearch(search),
+  type: search["type"] === "APPLICATION" ? "APPLICATION" : undefined,
+});
+
 /** Writes words as a filter that searches for all of them, as they are. Quotes keep them from being read as an expression. */
 export function toFilter(words: string | undefined, ...conditions: readonly (string | undefined)[]): string {
   const quoted = (words ?? "")

@@ -17,8 +17,16 @@ export function OrgFrame() {
         <Link to="/orgs/$org/access" params={params} activeOptions={{ includeSearch: false }}>
           {nav.why}
         </Link>
-        <Link to="/orgs/$org/members" params={params} activeOptions={{ includeSearch: false }}>
+        <Link
+          to="/orgs/$org/members"
+          params={params}
+          search={{ type: undefined }}
+          activeOptions={{ explicitUndefined: true }}
+        >
           {nav.members}
+        </Link>
+        <Link to="/orgs/$org/members" params={params} search={{ type: "APPLICATION" }}>
+          {nav.accounts}
         </Link>
         <Link to="/orgs/$org/groups" params={params} activeOptions={{ includeSearch: false }}>
           {nav.groups}
@@ -40,6 +48,12 @@ export function OrgFrame() {
         </Link>
         <Link to="/orgs/$org/eventStreams" params={params} activeOptions={{ includeSearch: false }}>
           {nav.eventStreams}
+        </Link>
+        <Link to="/orgs/$org/clients" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.clients}
+        </Link>
+        <Link to="/orgs/$org/identityProviders" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.identityProviders}
         </Link>
         {live ? <span className="live">{texts.changes.live}</span> : null}
       </nav>

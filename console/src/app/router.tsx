@@ -2,7 +2,13 @@
 import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Loading } from "../ui/notes.tsx";
 import type { Session } from "../session/session.ts";
-import { readAccessSearch, readChangesSearch, readListSearch, readTabSearch } from "./list-search.ts";
+import {
+  readAccessSearch,
+  readChangesSearch,
+  readListSearch,
+  readMembersSearch,
+  readTabSearch,
+} from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
 import { OrgFrame } from "./org-frame.tsx";
 import { ScreenError } from "./screen-error.tsx";
@@ -47,7 +53,7 @@ const overviewRoute = createRoute({
 const membersRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/members",
-  validateSearch: readListSearch,
+  validateSearch: readMembersSearch,
   component: lazyRouteComponent(() => import("../screens/members/members-screen.tsx"), "MembersScreen"),
 });
 
@@ -162,6 +168,38 @@ const eventStreamRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/event-stream/event-stream-screen.tsx"), "EventStreamScreen"),
 });
 
+const clientsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/clients",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/clients/clients-screen.tsx"), "ClientsScreen"),
+});
+
+const clientRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/clients/$client",
+  component: lazyRouteComponent(() => import("../screens/client/client-screen.tsx"), "ClientScreen"),
+});
+
+const identityProvidersRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/identityProviders",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(
+    () => import("../screens/identity-providers/identity-providers-screen.tsx"),
+    "IdentityProvidersScreen",
+  ),
+});
+
+const identityProviderRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/identityProviders/$provider",
+  component: lazyRouteComponent(
+    () => import("../screens/identity-provider/identity-provider-screen.tsx"),
+    "IdentityProviderScreen",
+  ),
+});
+
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
@@ -186,6 +224,10 @@ export const createConsoleRouter = (context: RouterContext) =>
         webhookRoute,
         eventStreamsRoute,
         eventStreamRoute,
+        clientsRoute,
+        clientRoute,
+        identityProvidersRoute,
+        identityProviderRoute,
       ]),
     ]),
     basepath: "/console",

@@ -1,8 +1,8 @@
 /** The forms of the paths that have a screen: of resources, and of collections. */
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|changes|webhooks|eventStreams)$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams)\/[^/]+$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|changes|webhooks|eventStreams|clients|identityProviders)$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
 ];

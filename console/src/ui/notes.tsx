@@ -31,7 +31,8 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-interface Answer<T> {
+/** What is known of a call. */
+export interface Answer<T> {
   readonly data: T | undefined;
   readonly error: unknown;
   readonly refetch: () => unknown;

@@ -93,3 +93,9 @@ export function valueOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value.trim() : "";
 }
+
+/** Returns the values that somebody has typed into a field of a form, with spaces, commas or ends of lines between them. */
+export const listIn = (form: FormData, name: string): string[] =>
+  valueOf(form, name)
+    .split(/[\s,]+/)
+    .filter(Boolean);

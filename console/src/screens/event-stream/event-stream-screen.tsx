@@ -7,13 +7,13 @@ import {
   EventStream_State,
 } from "../../../../gen/iam/v1alpha/event_stream_pb.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
-import { deliveryTexts } from "../../texts/delivery-texts.ts";
 import { streamTexts } from "../../texts/stream-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { useAsked } from "../../ui/use-asked.ts";
 import { lookingAgain } from "../deliveries/look-again.ts";
 import { PauseButton } from "../deliveries/pause-button.tsx";
 import { ChangeStreamDialog } from "./change-stream-dialog.tsx";
@@ -46,17 +46,14 @@ function Shown({ stream, permissions }: ShownProps) {
   const { path } = stream;
   const options = lookingAgain(permissions.may("iam.eventStreams.inspect"));
   const { data: delivery } = useQuery(EventStreamsService.method.inspectEventStream, { path }, options);
-  // What somebody is about to do, to the stream as it was when they asked for that.
-  const [asked, setAsked] = useState<{ readonly action: Action; readonly stream: EventStream }>();
+  const { ask, askedFor, close } = useAsked<Action, EventStream>(stream);
   const [jti, setJti] = useState<string>();
-  const askedFor = (action: Action) => (asked?.action === action ? asked.stream : undefined);
-  const close = (): void => setAsked(undefined);
   return (
     <Page
       kind={streamTexts.one}
       title={stream.displayName || stream.name}
       intro={stream.description === "" ? undefined : <bdi>{stream.description}</bdi>}
-      actions={<Actions stream={stream} permissions={permissions} onAsk={(action) => setAsked({ action, stream })} />}
+      actions={<Actions stream={stream} permissions={permissions} onAsk={ask} />}
     >
       {jti === undefined ? null : (
         <p className="note" role="status">
@@ -84,7 +81,7 @@ function Actions({ stream, permissions, onAsk }: ActionsProps) {
         {streamTexts.verify}
       </GuardedButton>
       <GuardedButton permissions={permissions} permission="iam.eventStreams.update" onClick={() => onAsk("change")}>
-        {deliveryTexts.change}
+        {texts.change}
       </GuardedButton>
       <PauseButton
         of={stream}

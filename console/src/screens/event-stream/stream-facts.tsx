@@ -15,7 +15,7 @@ import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DeliveredUpTo } from "../deliveries/delivered-up-to.tsx";
 import { DeliversFor } from "../deliveries/delivers-for.tsx";
-import { Fact, Facts } from "../deliveries/facts.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
 import { ReceiverState } from "../event-streams/receiver-state.tsx";
 import { How } from "../event-streams/stream-table.tsx";
 

@@ -3,7 +3,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { TextField, valueOf } from "../../ui/text-field.tsx";
+import { listIn, TextField, valueOf } from "../../ui/text-field.tsx";
 
 interface CreateKeyDialogProps {
   /** Such as `/orgs/acme/members/alice`. */
@@ -19,14 +19,11 @@ export function CreateKeyDialog({ member, open, onClose, onMade }: CreateKeyDial
     gcTime: 0,
   });
   const submit = async (form: FormData): Promise<void> => {
-    const scopes = valueOf(form, "scopes")
-      .split(/[\s,]+/)
-      .filter(Boolean);
     const end = valueOf(form, "expire_time");
     const apiKey = {
       name: valueOf(form, "name"),
       displayName: valueOf(form, "display_name"),
-      scopes,
+      scopes: listIn(form, "scopes"),
       ...(end === "" ? {} : { expireTime: timestampFromDate(new Date(end)) }),
     };
     onMade(await create.mutateAsync({ parentPath: member, apiKey }));

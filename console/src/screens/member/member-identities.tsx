@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { IdentitiesService, type Identity, Identity_StateSchema } from "../../../../gen/iam/v1alpha/identity_pb.ts";
+import { identityTexts } from "../../texts/sign-in-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
@@ -8,6 +9,7 @@ import { Answered, Empty } from "../../ui/notes.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { LinkIdentityDialog } from "./link-identity-dialog.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 /** The accounts elsewhere with which a member signs in. */
@@ -17,6 +19,7 @@ export function MemberIdentities({ path: member, permissions }: TabProps) {
     { parentPath: member, pageSize: 1_000 },
     { retry: false },
   );
+  const [linking, setLinking] = useState(false);
   const [unlinking, setUnlinking] = useState<Identity>();
   const remove = useMutation(IdentitiesService.method.deleteIdentity);
   const columns: readonly Column<Identity>[] = [
@@ -43,6 +46,16 @@ export function MemberIdentities({ path: member, permissions }: TabProps) {
   ];
   return (
     <>
+      <div className="panel-head">
+        <GuardedButton
+          kind="primary"
+          permissions={permissions}
+          permission="iam.identities.create"
+          onClick={() => setLinking(true)}
+        >
+          {identityTexts.link}
+        </GuardedButton>
+      </div>
       <Answered of={identities}>
         {({ identities: rows }) =>
           rows.length === 0 ? (
@@ -54,6 +67,7 @@ export function MemberIdentities({ path: member, permissions }: TabProps) {
           )
         }
       </Answered>
+      <LinkIdentityDialog member={member} open={linking} onClose={() => setLinking(false)} />
       <RemovalDialog
         words={texts.delete}
         intro={texts.member.unlinkIntro}

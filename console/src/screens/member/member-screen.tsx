@@ -26,6 +26,7 @@ const permissionsOfScreen = [
   "iam.apiKeys.create",
   "iam.apiKeys.delete",
   "iam.sessions.delete",
+  "iam.identities.create",
   "iam.identities.delete",
 ];
 

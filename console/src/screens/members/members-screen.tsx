@@ -13,15 +13,12 @@ import { type Permissions, usePermissions } from "../../calls/use-permissions.ts
 import { stateNames, wordFor } from "../../texts/state-names.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered, Empty } from "../../ui/notes.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Pager } from "../../ui/pager.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
-import { SearchBox } from "../../ui/search-box.tsx";
 import { SelectFilter } from "../../ui/select-filter.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { CreateAccountDialog } from "./create-account-dialog.tsx";
 import { CreateMembersDialog } from "./create-members-dialog.tsx";
 import { memberPermissions, SuspendButton } from "./suspend-button.tsx";
 
@@ -32,64 +29,44 @@ const stateChoices = [
   ...["ACTIVE", "INVITED", "SUSPENDED"].map((value) => ({ value, label: stateNames[value] ?? value })),
 ];
 
-/** The members of an org: found by words and state, created, and suspended. */
+/** The members of an org: found by words and state, created, and suspended. With a type in the URL, only the programs among them. */
 export function MembersScreen() {
   const { org } = useParams({ from: "/orgs/$org/members" });
-  const { q, page = "", state } = useSearch({ from: "/orgs/$org/members" });
+  const search = useSearch({ from: "/orgs/$org/members" });
+  const { q, page = "", state, type } = search;
   const [creating, setCreating] = useState(false);
   const parentPath = `/orgs/${org}`;
   const permissions = usePermissions(parentPath, ["iam.members.create", ...memberPermissions]);
-  const filter = toFilter(q, state === undefined ? undefined : `state = ${state}`);
-  const members = useQuery(
-    MembersService.method.listMembers,
-    { parentPath, pageSize, pageToken: page, filter },
-    { placeholderData: keepPreviousData },
-  );
+  const conditions = [state && `state = ${state}`, type && `type = ${type}`];
+  const request = { parentPath, pageSize, pageToken: page, filter: toFilter(q, ...conditions) };
+  const members = useQuery(MembersService.method.listMembers, request, { placeholderData: keepPreviousData });
+  const words = type === undefined ? texts.members : texts.accounts;
+  const Dialog = type === undefined ? CreateMembersDialog : CreateAccountDialog;
   return (
-    <Page
-      title={texts.members.title}
-      actions={
-        <GuardedButton
-          kind="primary"
-          permissions={permissions}
-          permission="iam.members.create"
-          onClick={() => setCreating(true)}
-        >
-          {texts.members.create}
-        </GuardedButton>
-      }
+    <ListPage
+      words={words}
+      permissions={permissions}
+      permission="iam.members.create"
+      onCreate={() => setCreating(true)}
+      search={search}
+      filters={<SelectFilter label={texts.columns.state} name="state" value={state ?? ""} choices={stateChoices} />}
+      narrowed={state !== undefined}
+      of={members}
+      rowsOf={(found) => found.members}
+      table={(rows) => <MemberTable label={words.title} rows={rows} permissions={permissions} />}
     >
-      <div className="filters">
-        <SearchBox label={texts.members.search} value={q ?? ""} />
-        <SelectFilter label={texts.columns.state} name="state" value={state ?? ""} choices={stateChoices} />
-      </div>
-      <Answered of={members}>
-        {({ members: rows, nextPageToken, totalSize }) => (
-          <>
-            {rows.length === 0 ? (
-              <NoMembers filtered={filter !== ""} />
-            ) : (
-              <MemberTable rows={rows} permissions={permissions} />
-            )}
-            <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={totalSize} />
-          </>
-        )}
-      </Answered>
-      <CreateMembersDialog org={parentPath} open={creating} onClose={() => setCreating(false)} />
-    </Page>
+      <Dialog org={parentPath} open={creating} onClose={() => setCreating(false)} />
+    </ListPage>
   );
 }
 
-function NoMembers({ filtered }: { readonly filtered: boolean }) {
-  if (filtered) return <Empty title={texts.members.noneFound} />;
-  return (
-    <Empty title={texts.members.none}>
-      <p>{texts.members.noneHint}</p>
-    </Empty>
-  );
+interface MemberTableProps {
+  readonly label: string;
+  readonly rows: readonly Member[];
+  readonly permissions: Permissions;
 }
 
-function MemberTable({ rows, permissions }: { readonly rows: readonly Member[]; readonly permissions: Permissions }) {
+function MemberTable({ label, rows, permissions }: MemberTableProps) {
   const columns: readonly Column<Member>[] = [
     { title: texts.columns.name, cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} /> },
     { title: texts.columns.nameInPaths, wide: true, cell: (row) => <code>{row.name}</code> },
@@ -102,5 +79,5 @@ function MemberTable({ rows, permissions }: { readonly rows: readonly Member[]; 
       cell: (row) => <SuspendButton member={row} permissions={permissions} />,
     },
   ];
-  return <DataTable label={texts.members.title} columns={columns} rows={rows} keyOf={(row) => row.id} />;
+  return <DataTable label={label} columns={columns} rows={rows} keyOf={(row) => row.id} />;
 }

@@ -7,12 +7,8 @@ import { toFilter } from "../../app/list-search.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered, Empty } from "../../ui/notes.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Pager } from "../../ui/pager.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
-import { SearchBox } from "../../ui/search-box.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { CreateProjectDialog } from "./create-project-dialog.tsx";
@@ -27,47 +23,27 @@ const columns: readonly Column<Project>[] = [
 /** The projects of an org. */
 export function ProjectsScreen() {
   const { org } = useParams({ from: "/orgs/$org/projects" });
-  const { q, page = "" } = useSearch({ from: "/orgs/$org/projects" });
+  const search = useSearch({ from: "/orgs/$org/projects" });
   const [creating, setCreating] = useState(false);
   const parentPath = `/orgs/${org}`;
   const permissions = usePermissions(parentPath, ["iam.projects.create"]);
   const projects = useQuery(
     ProjectsService.method.listProjects,
-    { parentPath, pageSize: 100, pageToken: page, filter: toFilter(q) },
+    { parentPath, pageSize: 100, pageToken: search.page ?? "", filter: toFilter(search.q) },
     { placeholderData: keepPreviousData },
   );
   return (
-    <Page
-      title={texts.projects.title}
-      actions={
-        <GuardedButton
-          kind="primary"
-          permissions={permissions}
-          permission="iam.projects.create"
-          onClick={() => setCreating(true)}
-        >
-          {texts.projects.create}
-        </GuardedButton>
-      }
+    <ListPage
+      words={texts.projects}
+      permissions={permissions}
+      permission="iam.projects.create"
+      onCreate={() => setCreating(true)}
+      search={search}
+      of={projects}
+      rowsOf={(found) => found.projects}
+      table={(rows) => <DataTable label={texts.projects.title} columns={columns} rows={rows} keyOf={({ id }) => id} />}
     >
-      <div className="filters">
-        <SearchBox label={texts.projects.search} value={q ?? ""} />
-      </div>
-      <Answered of={projects}>
-        {({ projects: rows, nextPageToken, totalSize }) => (
-          <>
-            {rows.length === 0 ? (
-              <Empty title={q === undefined ? texts.projects.none : texts.projects.noneFound}>
-                {q === undefined ? <p>{texts.projects.noneHint}</p> : null}
-              </Empty>
-            ) : (
-              <DataTable label={texts.projects.title} columns={columns} rows={rows} keyOf={(row) => row.id} />
-            )}
-            <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={totalSize} />
-          </>
-        )}
-      </Answered>
       <CreateProjectDialog org={parentPath} open={creating} onClose={() => setCreating(false)} />
-    </Page>
+    </ListPage>
   );
 }

@@ -1,11 +1,12 @@
 import { useMutation } from "@connectrpc/connect-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Role, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
 import { Loading } from "../../ui/notes.tsx";
-import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { TextAreaField, TextField } from "../../ui/text-field.tsx";
 import { PermissionChooser } from "./permission-chooser.tsx";
 import { useKnownPermissions } from "./use-known-permissions.ts";
 
@@ -47,31 +48,35 @@ interface ChangeRoleDialogProps {
   readonly onClose: () => void;
 }
 
-/** Changes a role, after it has shown who gains and who loses what. */
+/** Changes a role, after it has shown who gains and who loses what. One with another name is at another path, to which it leads. */
 export function ChangeRoleDialog({ org, role, onClose }: ChangeRoleDialogProps) {
   const update = useMutation(RolesService.method.updateRole);
+  const navigate = useNavigate();
   const send = async (form: FormData, validateOnly: boolean): Promise<Role> =>
     update.mutateAsync({
       path: role?.path ?? "",
       role: {
-        displayName: valueOf(form, "display_name"),
-        description: valueOf(form, "description"),
+        ...readNamed(form),
         permissions: permissionsIn(form),
         etag: role?.etag ?? "",
       },
-      updateMask: { paths: ["display_name", "description", "permissions"] },
+      updateMask: { paths: fields },
       validateOnly,
     });
   return (
     <FormDialog
       title={texts.roles.editTitle}
-      submit={texts.roles.save}
+      submit={texts.save}
       fields={fields}
       open={role !== undefined}
       onClose={onClose}
       onPreview={async (form) => (await send(form, true)).accessPreview}
-      onSubmit={(form) => send(form, false)}
+      onSubmit={async (form) => {
+        const { path } = await send(form, false);
+        if (path !== role?.path) await navigate({ to: path, replace: true });
+      }}
     >
+      <TextField name="name" label={texts.fields.name} hint={texts.fields.renameHint} defaultValue={role?.name ?? ""} />
       <TextField name="display_name" label={texts.fields.displayName} defaultValue={role?.displayName ?? ""} />
       <TextAreaField name="description" label={texts.fields.description} defaultValue={role?.description ?? ""} />
       <Permissions org={org} before={role?.permissions ?? []} />

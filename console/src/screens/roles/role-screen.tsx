@@ -49,7 +49,7 @@ function RoleActions({ org, role }: { readonly org: string; readonly role: Role 
   return (
     <>
       <GuardedButton permissions={permissions} permission="iam.roles.update" onClick={() => setChanging(role)}>
-        {texts.roles.edit}
+        {texts.change}
       </GuardedButton>
       <GuardedButton
         kind="danger"

@@ -1,9 +1,7 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type Webhook, WebhooksService } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
 import { deliveryTexts } from "../../texts/delivery-texts.ts";
-import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { readWebhookFields, WebhookFields, webhookFields } from "../webhooks/webhook-fields.tsx";
 
 interface ChangeWebhookDialogProps {
@@ -12,41 +10,19 @@ interface ChangeWebhookDialogProps {
   readonly onClose: () => void;
 }
 
-const fields = ["display_name", "description", ...webhookFields];
-
 export function ChangeWebhookDialog({ webhook, onClose }: ChangeWebhookDialogProps) {
   const update = useMutation(WebhooksService.method.updateWebhook);
-  const { path = "", etag = "", displayName = "", description = "" } = webhook ?? {};
-  const submit = (form: FormData): Promise<unknown> => {
-    const names = { displayName: valueOf(form, "display_name"), description: valueOf(form, "description") };
-    return update.mutateAsync({
-      path,
-      webhook: { ...names, ...readWebhookFields(form), etag },
-      updateMask: { paths: fields },
-    });
-  };
   return (
-    <FormDialog
-      title={
-        <>
-          {deliveryTexts.change} <bdi>{displayName || webhook?.name}</bdi>
-        </>
-      }
+    <ChangeDialog
+      of={webhook}
       intro={deliveryTexts.changeIntro}
-      submit={deliveryTexts.save}
-      fields={fields}
-      open={webhook !== undefined}
+      fields={webhookFields}
       onClose={onClose}
-      onSubmit={submit}
+      onChange={({ path, described, updateMask }, form) =>
+        update.mutateAsync({ path, webhook: { ...described, ...readWebhookFields(form) }, updateMask })
+      }
     >
       <WebhookFields webhook={webhook} />
-      <TextField
-        name="display_name"
-        label={texts.fields.displayName}
-        hint={texts.fields.displayNameHint}
-        defaultValue={displayName}
-      />
-      <TextAreaField name="description" label={texts.fields.description} defaultValue={description} />
-    </FormDialog>
+    </ChangeDialog>
   );
 }

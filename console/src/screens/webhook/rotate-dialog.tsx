@@ -1,8 +1,9 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type Webhook, WebhooksService } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
 import { webhookTexts } from "../../texts/delivery-texts.ts";
+import { secretTexts } from "../../texts/secret-texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { SelectField, valueOf } from "../../ui/text-field.tsx";
+import { OverlapField, readOverlap } from "../../ui/overlap-field.tsx";
 import { readSignature, SignatureField } from "../webhooks/webhook-fields.tsx";
 
 interface RotateDialogProps {
@@ -12,9 +13,6 @@ interface RotateDialogProps {
   readonly onRotated: (webhook: Webhook) => void;
 }
 
-/** What the service takes if nothing else is said: a day. */
-const usualOverlap = "86400";
-
 /** Replaces the secret or the key of a webhook. */
 export function RotateDialog({ webhook, onClose, onRotated }: RotateDialogProps) {
   const rotate = useMutation(WebhooksService.method.rotateWebhook, {
@@ -23,26 +21,21 @@ export function RotateDialog({ webhook, onClose, onRotated }: RotateDialogProps)
   });
   const submit = async (form: FormData): Promise<void> => {
     const { path = "", etag = "" } = webhook ?? {};
-    const overlap = { seconds: BigInt(valueOf(form, "overlap")) };
-    onRotated(await rotate.mutateAsync({ path, etag, overlap, signature: readSignature(form) }));
+    const request = { path, etag, overlap: readOverlap(form), signature: readSignature(form) };
+    onRotated(await rotate.mutateAsync(request));
     rotate.reset();
   };
   return (
     <FormDialog
-      title={webhookTexts.rotate}
+      title={secretTexts.rotate}
       intro={webhookTexts.rotateIntro}
-      submit={webhookTexts.rotate}
+      submit={secretTexts.rotate}
       fields={["overlap", "signature"]}
       open={webhook !== undefined}
       onClose={onClose}
       onSubmit={submit}
     >
-      <SelectField
-        name="overlap"
-        label={webhookTexts.overlap}
-        choices={webhookTexts.overlaps}
-        defaultValue={usualOverlap}
-      />
+      <OverlapField />
       {webhook === undefined ? null : <SignatureField signature={webhook.signature} />}
     </FormDialog>
   );

@@ -1,7 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type Webhook, WebhooksService, Webhook_State } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
-import { deliveryTexts, webhookTexts } from "../../texts/delivery-texts.ts";
+import { webhookTexts } from "../../texts/delivery-texts.ts";
+import { secretTexts } from "../../texts/secret-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { PauseButton } from "../deliveries/pause-button.tsx";
@@ -30,7 +31,7 @@ export function WebhookActions({ webhook, permissions, test, onAsk, onReplay }: 
     <>
       <TestButton path={webhook.path} test={test} permissions={permissions} />
       <GuardedButton permissions={permissions} permission="iam.webhooks.update" onClick={() => onAsk("change")}>
-        {deliveryTexts.change}
+        {texts.change}
       </GuardedButton>
       <PauseButton
         of={webhook}
@@ -45,7 +46,7 @@ export function WebhookActions({ webhook, permissions, test, onAsk, onReplay }: 
         {webhookTexts.replay}
       </GuardedButton>
       <GuardedButton permissions={permissions} permission="iam.webhooks.rotate" onClick={() => onAsk("rotate")}>
-        {webhookTexts.rotate}
+        {secretTexts.rotate}
       </GuardedButton>
       <GuardedButton
         kind="danger"

@@ -8,6 +8,7 @@ import {
 } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
 import { parentOf } from "../../calls/paths.ts";
 import { deliveryTexts, webhookTexts } from "../../texts/delivery-texts.ts";
+import { secretTexts } from "../../texts/secret-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { nameIn, wordIn } from "../../texts/enum-words.ts";
@@ -15,7 +16,7 @@ import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DeliveredUpTo } from "../deliveries/delivered-up-to.tsx";
 import { DeliversFor } from "../deliveries/delivers-for.tsx";
-import { Fact, Facts } from "../deliveries/facts.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
 import { Waiting } from "../webhooks/waiting.tsx";
 
 interface WebhookFactsProps {
@@ -99,7 +100,7 @@ function Signature({ webhook }: { readonly webhook: Webhook }) {
         </Fact>
       )}
       {previousSecretExpireTime === undefined ? null : (
-        <Fact title={webhookTexts.previousEnds}>
+        <Fact title={secretTexts.previousEnds}>
           <Time at={previousSecretExpireTime} />
         </Fact>
       )}

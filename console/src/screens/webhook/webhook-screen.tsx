@@ -15,6 +15,7 @@ import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { useAsked } from "../../ui/use-asked.ts";
 import { lookingAgain } from "../deliveries/look-again.ts";
 import { NewWebhookSecret } from "../webhooks/new-webhook-secret.tsx";
 import { TestResult, useTest } from "../webhooks/webhook-test.tsx";
@@ -48,12 +49,9 @@ function Shown({ webhook, permissions }: ShownProps) {
   const options = { ...lookingAgain(mayList), placeholderData: keepPreviousData };
   const sent = useQuery(WebhooksService.method.listWebhookDeliveries, request, options);
   const test = useTest();
-  // What somebody is about to do, to the webhook as it was when they asked for that.
-  const [asked, setAsked] = useState<{ readonly action: WebhookAction; readonly webhook: Webhook }>();
+  const { ask, askedFor, close } = useAsked<WebhookAction, Webhook>(webhook);
   const [replay, setReplay] = useState<Replay>();
   const [secret, setSecret] = useState<string>();
-  const askedFor = (action: WebhookAction) => (asked?.action === action ? asked.webhook : undefined);
-  const close = (): void => setAsked(undefined);
   return (
     <Page
       kind={webhookTexts.one}
@@ -64,7 +62,7 @@ function Shown({ webhook, permissions }: ShownProps) {
           webhook={webhook}
           permissions={permissions}
           test={test}
-          onAsk={(action) => setAsked({ action, webhook })}
+          onAsk={ask}
           onReplay={() => setReplay({ webhook, revision: "" })}
         />
       }

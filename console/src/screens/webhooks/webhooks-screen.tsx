@@ -6,11 +6,7 @@ import { type Webhook, WebhooksService } from "../../../../gen/iam/v1alpha/webho
 import { toFilter } from "../../app/list-search.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 import { webhookTexts } from "../../texts/delivery-texts.ts";
-import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered, Empty } from "../../ui/notes.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Pager } from "../../ui/pager.tsx";
-import { SearchBox } from "../../ui/search-box.tsx";
+import { ListPage } from "../../ui/list-page.tsx";
 import { CreateWebhookDialog } from "./create-webhook-dialog.tsx";
 import { NewWebhookSecret } from "./new-webhook-secret.tsx";
 import { TestButton, TestResult, useTest } from "./webhook-test.tsx";
@@ -26,60 +22,32 @@ const permissionsOfScreen = [
 /** The webhooks of an org: what state they are in, and what they are behind. */
 export function WebhooksScreen() {
   const { org } = useParams({ from: "/orgs/$org/webhooks" });
-  const { q, page = "" } = useSearch({ from: "/orgs/$org/webhooks" });
+  const search = useSearch({ from: "/orgs/$org/webhooks" });
   const navigate = useNavigate();
   const parentPath = `/orgs/${org}`;
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<Webhook>();
   const permissions = usePermissions(parentPath, permissionsOfScreen);
-  const request = { parentPath, pageSize: 100, pageToken: page, filter: toFilter(q) };
+  const request = { parentPath, pageSize: 100, pageToken: search.page ?? "", filter: toFilter(search.q) };
   const webhooks = useQuery(WebhooksService.method.listWebhooks, request, { placeholderData: keepPreviousData });
   const show = (webhook: Webhook): void => {
     if (webhook.secret !== undefined) setMade(webhook);
     else void navigate({ to: "/orgs/$org/webhooks/$webhook", params: { org, webhook: webhook.name } });
   };
   return (
-    <Page
-      title={webhookTexts.title}
-      intro={webhookTexts.intro}
-      actions={
-        <GuardedButton
-          kind="primary"
-          permissions={permissions}
-          permission="iam.webhooks.create"
-          onClick={() => setCreating(true)}
-        >
-          {webhookTexts.create}
-        </GuardedButton>
-      }
+    <ListPage
+      words={webhookTexts}
+      permissions={permissions}
+      permission="iam.webhooks.create"
+      onCreate={() => setCreating(true)}
+      search={search}
+      notes={made && <Made webhook={made} permissions={permissions} onDone={() => setMade(undefined)} />}
+      of={webhooks}
+      rowsOf={(found) => found.webhooks}
+      table={(rows) => <WebhookTable rows={rows} permissions={permissions} />}
     >
-      {made === undefined ? null : <Made webhook={made} permissions={permissions} onDone={() => setMade(undefined)} />}
-      <div className="filters">
-        <SearchBox label={webhookTexts.search} value={q ?? ""} />
-      </div>
-      <Answered of={webhooks}>
-        {({ webhooks: rows, nextPageToken, totalSize }) => (
-          <>
-            {rows.length === 0 ? (
-              <NoWebhooks filtered={q !== undefined} />
-            ) : (
-              <WebhookTable rows={rows} permissions={permissions} />
-            )}
-            <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={totalSize} />
-          </>
-        )}
-      </Answered>
       <CreateWebhookDialog org={parentPath} open={creating} onClose={() => setCreating(false)} onMade={show} />
-    </Page>
-  );
-}
-
-function NoWebhooks({ filtered }: { readonly filtered: boolean }) {
-  if (filtered) return <Empty title={webhookTexts.noneFound} />;
-  return (
-    <Empty title={webhookTexts.none}>
-      <p>{webhookTexts.noneHint}</p>
-    </Empty>
+    </ListPage>
   );
 }
 

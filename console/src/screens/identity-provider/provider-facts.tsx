@@ -1,0 +1,48 @@
+import { Link } from "@tanstack/react-router";
+import {
+  type IdentityProvider,
+  IdentityProvider_TokenEndpointAuthMethodSchema as MethodSchema,
+} from "../../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import { nameOf, orgOf } from "../../calls/paths.ts";
+import { wordIn } from "../../texts/enum-words.ts";
+import { providerTexts } from "../../texts/sign-in-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** What an identity provider is, and what its issuer has to know of this service. */
+export function ProviderFacts({ provider }: { readonly provider: IdentityProvider }) {
+  const { id, path, issuer, clientId, scopes, tokenEndpointAuthMethod, createTime } = provider;
+  const redirectUri = `${location.origin}/sign-in/callback/${id}`;
+  return (
+    <Facts>
+      <Fact title={providerTexts.redirectUri}>
+        <code translate="no">{redirectUri}</code> <CopyButton text={redirectUri} label={providerTexts.copyUri} />
+        <p className="quiet-text">{providerTexts.redirectUriHint}</p>
+      </Fact>
+      <Fact title={providerTexts.next}>
+        {providerTexts.nextHint}{" "}
+        <Link to="/orgs/$org/members" params={{ org: nameOf(orgOf(path)) }}>
+          {texts.members.title}
+        </Link>
+      </Fact>
+      <Fact title={providerTexts.issuer}>
+        <code translate="no">{issuer}</code>
+      </Fact>
+      <Fact title={providerTexts.clientId}>
+        <code translate="no">{clientId}</code>
+      </Fact>
+      <Fact title={providerTexts.method}>{wordIn(providerTexts.methods, MethodSchema, tokenEndpointAuthMethod)}</Fact>
+      <Fact title={providerTexts.scopes}>
+        {scopes.length === 0 ? providerTexts.onlyOpenid : <code translate="no">{scopes.join(" ")}</code>}
+      </Fact>
+      <Fact title={texts.columns.path}>
+        <code>{path}</code>
+      </Fact>
+      <Fact title={texts.columns.created}>
+        <Time at={createTime} />
+      </Fact>
+    </Facts>
+  );
+}

@@ -1,0 +1,53 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { useNavigate } from "@tanstack/react-router";
+import { IdentityProvidersService } from "../../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import { nameOf } from "../../calls/paths.ts";
+import { providerTexts } from "../../texts/sign-in-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { TextField, valueOf } from "../../ui/text-field.tsx";
+import { ProviderFields, providerFields, readProviderFields } from "./provider-fields.tsx";
+
+interface CreateProviderDialogProps {
+  /** Such as `/orgs/acme`. */
+  readonly org: string;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+/** Creates an identity provider, and leads to its screen, which says what to register at the issuer. */
+export function CreateProviderDialog({ org, open, onClose }: CreateProviderDialogProps) {
+  const navigate = useNavigate();
+  const create = useMutation(IdentityProvidersService.method.createIdentityProvider, {
+    // The secret stays in the form, and goes with it.
+    gcTime: 0,
+  });
+  const submit = async (form: FormData): Promise<void> => {
+    const identityProvider = {
+      ...readNamed(form),
+      ...readProviderFields(form),
+      issuer: valueOf(form, "issuer"),
+      clientId: valueOf(form, "client_id"),
+    };
+    const { name: provider } = await create.mutateAsync({ parentPath: org, identityProvider });
+    create.reset();
+    await navigate({ to: "/orgs/$org/identityProviders/$provider", params: { org: nameOf(org), provider } });
+  };
+  return (
+    <FormDialog
+      title={providerTexts.create}
+      intro={providerTexts.createIntro}
+      submit={texts.create}
+      fields={[...namedFields, "issuer", "client_id", ...providerFields]}
+      open={open}
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      <NamedFields />
+      <TextField name="issuer" label={providerTexts.issuer} hint={providerTexts.issuerHint} spellCheck={false} />
+      <TextField name="client_id" label={providerTexts.clientId} hint={providerTexts.clientIdHint} spellCheck={false} />
+      <ProviderFields />
+    </FormDialog>
+  );
+}
