@@ -65,7 +65,7 @@ export const providerTexts = {
   redirectUriHint: "Register it at the issuer. Sign-ins are refused there until then.",
   copyUri: "Copy the URI",
   next: "Who signs in with it",
-  nextHint: "Members whose account there is linked: open one, then Sign-ins.",
+  nextHint: "Those whose account there is linked: open a member, then Sign-ins.",
   changeIntro: "Its issuer and client cannot be changed: they say whom the linked accounts mean.",
   deleteIntro:
     "Members can no longer sign in with it. Their linked accounts are removed, and the sessions that began with them end.",

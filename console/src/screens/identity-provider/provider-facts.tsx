@@ -22,10 +22,10 @@ export function ProviderFacts({ provider }: { readonly provider: IdentityProvide
         <p className="quiet-text">{providerTexts.redirectUriHint}</p>
       </Fact>
       <Fact title={providerTexts.next}>
-        {providerTexts.nextHint}{" "}
         <Link to="/orgs/$org/members" params={{ org: nameOf(orgOf(path)) }}>
           {texts.members.title}
         </Link>
+        <p className="quiet-text">{providerTexts.nextHint}</p>
       </Fact>
       <Fact title={providerTexts.issuer}>
         <code translate="no">{issuer}</code>
