@@ -4,8 +4,14 @@ import { TextAreaField, TextField, valueOf } from "./text-field.tsx";
 /** The names of the fields that `NamedFields` shows, as in the API. */
 export const namedFields = ["name", "display_name", "description"] as const;
 
-/** Returns what somebody has typed into `NamedFields`. */
-export const readNamed = (form: FormData) => ({
+/** What somebody has typed into `NamedFields`. */
+export interface Named {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+}
+
+export const readNamed = (form: FormData): Named => ({
   name: valueOf(form, "name"),
   displayName: valueOf(form, "display_name"),
   description: valueOf(form, "description"),

@@ -1,10 +1,9 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type Client, ClientsService } from "../../../../gen/iam/v1alpha/client_pb.ts";
 import { clientTexts } from "../../texts/sign-in-texts.ts";
-import { texts } from "../../texts/texts.ts";
+import { CreateDialog } from "../../ui/create-dialog.tsx";
+import type { Named } from "../../ui/named-fields.tsx";
 import { choicesOf } from "../../ui/enum-choices.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
 import { SelectField, valueOf } from "../../ui/text-field.tsx";
 import { ClientFields, clientFields, readClientFields } from "./client-fields.tsx";
 
@@ -21,23 +20,21 @@ export function CreateClientDialog({ org, open, onClose, onMade }: CreateClientD
     // The secret stays in the screen that shows it, and goes with it.
     gcTime: 0,
   });
-  const submit = async (form: FormData): Promise<void> => {
+  const submit = async (named: Named, form: FormData): Promise<void> => {
     const confidential = valueOf(form, "confidential") === "true";
-    const client = { ...readNamed(form), ...readClientFields(form), confidential };
+    const client = { ...named, ...readClientFields(form), confidential };
     onMade(await create.mutateAsync({ parentPath: org, client }));
     create.reset();
   };
   return (
-    <FormDialog
+    <CreateDialog
       title={clientTexts.create}
       intro={clientTexts.createIntro}
-      submit={texts.create}
-      fields={[...namedFields, ...clientFields, "confidential"]}
+      fields={[...clientFields, "confidential"]}
       open={open}
       onClose={onClose}
-      onSubmit={submit}
+      onCreate={submit}
     >
-      <NamedFields />
       <SelectField
         name="confidential"
         label={clientTexts.type}
@@ -45,6 +42,6 @@ export function CreateClientDialog({ org, open, onClose, onMade }: CreateClientD
         defaultValue="true"
       />
       <ClientFields />
-    </FormDialog>
+    </CreateDialog>
   );
 }

@@ -3,9 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { EventStreamsService } from "../../../../gen/iam/v1alpha/event_stream_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { streamTexts } from "../../texts/stream-texts.ts";
-import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { CreateDialog } from "../../ui/create-dialog.tsx";
+import type { Named } from "../../ui/named-fields.tsx";
 import { readStreamFields, StreamFields, streamFields } from "./stream-fields.tsx";
 
 interface CreateStreamDialogProps {
@@ -22,24 +21,22 @@ export function CreateStreamDialog({ org, open, onClose }: CreateStreamDialogPro
     // The header for the receiver stays in the form, and goes with it.
     gcTime: 0,
   });
-  const submit = async (form: FormData): Promise<void> => {
-    const eventStream = { ...readNamed(form), ...readStreamFields(form) };
+  const submit = async (named: Named, form: FormData): Promise<void> => {
+    const eventStream = { ...named, ...readStreamFields(form) };
     const { name } = await create.mutateAsync({ parentPath: org, eventStream });
     create.reset();
     await navigate({ to: "/orgs/$org/eventStreams/$eventStream", params: { org: nameOf(org), eventStream: name } });
   };
   return (
-    <FormDialog
+    <CreateDialog
       title={streamTexts.create}
       intro={streamTexts.createIntro}
-      submit={texts.create}
-      fields={[...namedFields, ...streamFields]}
+      fields={streamFields}
       open={open}
       onClose={onClose}
-      onSubmit={submit}
+      onCreate={submit}
     >
-      <NamedFields />
       <StreamFields />
-    </FormDialog>
+    </CreateDialog>
   );
 }

@@ -1,8 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { GroupsService } from "../../../../gen/iam/v1alpha/group_pb.ts";
 import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { CreateDialog } from "../../ui/create-dialog.tsx";
+import type { Named } from "../../ui/named-fields.tsx";
 
 interface CreateGroupDialogProps {
   /** Such as `/orgs/acme`. */
@@ -13,19 +13,8 @@ interface CreateGroupDialogProps {
 
 export function CreateGroupDialog({ org, open, onClose }: CreateGroupDialogProps) {
   const create = useMutation(GroupsService.method.createGroup);
-  const submit = async (form: FormData): Promise<void> => {
-    await create.mutateAsync({ parentPath: org, group: readNamed(form) });
+  const submit = async (named: Named): Promise<void> => {
+    await create.mutateAsync({ parentPath: org, group: named });
   };
-  return (
-    <FormDialog
-      title={texts.groups.create}
-      submit={texts.create}
-      fields={namedFields}
-      open={open}
-      onClose={onClose}
-      onSubmit={submit}
-    >
-      <NamedFields />
-    </FormDialog>
-  );
+  return <CreateDialog title={texts.groups.create} open={open} onClose={onClose} onCreate={submit} />;
 }

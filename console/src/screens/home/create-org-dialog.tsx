@@ -1,8 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { OrgsService } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { CreateDialog } from "../../ui/create-dialog.tsx";
+import type { Named } from "../../ui/named-fields.tsx";
 
 interface CreateOrgDialogProps {
   readonly open: boolean;
@@ -12,21 +12,17 @@ interface CreateOrgDialogProps {
 
 export function CreateOrgDialog({ open, onClose, onCreated }: CreateOrgDialogProps) {
   const create = useMutation(OrgsService.method.createOrg);
-  const submit = async (form: FormData): Promise<void> => {
-    const { path } = await create.mutateAsync({ org: readNamed(form) });
+  const submit = async (named: Named): Promise<void> => {
+    const { path } = await create.mutateAsync({ org: named });
     onCreated(path);
   };
   return (
-    <FormDialog
+    <CreateDialog
       title={texts.orgs.create}
       intro={texts.orgs.createIntro}
-      submit={texts.create}
-      fields={namedFields}
       open={open}
       onClose={onClose}
-      onSubmit={submit}
-    >
-      <NamedFields />
-    </FormDialog>
+      onCreate={submit}
+    />
   );
 }

@@ -3,9 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { IdentityProvidersService } from "../../../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { providerTexts } from "../../texts/sign-in-texts.ts";
-import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { CreateDialog } from "../../ui/create-dialog.tsx";
+import type { Named } from "../../ui/named-fields.tsx";
 import { TextField, valueOf } from "../../ui/text-field.tsx";
 import { ProviderFields, providerFields, readProviderFields } from "./provider-fields.tsx";
 
@@ -23,9 +22,9 @@ export function CreateProviderDialog({ org, open, onClose }: CreateProviderDialo
     // The secret stays in the form, and goes with it.
     gcTime: 0,
   });
-  const submit = async (form: FormData): Promise<void> => {
+  const submit = async (named: Named, form: FormData): Promise<void> => {
     const identityProvider = {
-      ...readNamed(form),
+      ...named,
       ...readProviderFields(form),
       issuer: valueOf(form, "issuer"),
       clientId: valueOf(form, "client_id"),
@@ -35,19 +34,17 @@ export function CreateProviderDialog({ org, open, onClose }: CreateProviderDialo
     await navigate({ to: "/orgs/$org/identityProviders/$provider", params: { org: nameOf(org), provider } });
   };
   return (
-    <FormDialog
+    <CreateDialog
       title={providerTexts.create}
       intro={providerTexts.createIntro}
-      submit={texts.create}
-      fields={[...namedFields, "issuer", "client_id", ...providerFields]}
+      fields={["issuer", "client_id", ...providerFields]}
       open={open}
       onClose={onClose}
-      onSubmit={submit}
+      onCreate={submit}
     >
-      <NamedFields />
       <TextField name="issuer" label={providerTexts.issuer} hint={providerTexts.issuerHint} spellCheck={false} />
       <TextField name="client_id" label={providerTexts.clientId} hint={providerTexts.clientIdHint} spellCheck={false} />
       <ProviderFields />
-    </FormDialog>
+    </CreateDialog>
   );
 }

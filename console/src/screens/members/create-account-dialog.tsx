@@ -3,8 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { MembersService, Member_Type } from "../../../../gen/iam/v1alpha/member_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { CreateDialog } from "../../ui/create-dialog.tsx";
+import type { Named } from "../../ui/named-fields.tsx";
 
 interface CreateAccountDialogProps {
   /** Such as `/orgs/acme`. */
@@ -17,8 +17,8 @@ interface CreateAccountDialogProps {
 export function CreateAccountDialog({ org, open, onClose }: CreateAccountDialogProps) {
   const navigate = useNavigate();
   const create = useMutation(MembersService.method.createMember);
-  const submit = async (form: FormData): Promise<void> => {
-    const account = { ...readNamed(form), type: Member_Type.APPLICATION };
+  const submit = async (named: Named): Promise<void> => {
+    const account = { ...named, type: Member_Type.APPLICATION };
     const { name: member } = await create.mutateAsync({ parentPath: org, member: account });
     await navigate({
       to: "/orgs/$org/members/$member",
@@ -27,16 +27,12 @@ export function CreateAccountDialog({ org, open, onClose }: CreateAccountDialogP
     });
   };
   return (
-    <FormDialog
+    <CreateDialog
       title={texts.accounts.create}
       intro={texts.accounts.createIntro}
-      submit={texts.create}
-      fields={namedFields}
       open={open}
       onClose={onClose}
-      onSubmit={submit}
-    >
-      <NamedFields />
-    </FormDialog>
+      onCreate={submit}
+    />
   );
 }

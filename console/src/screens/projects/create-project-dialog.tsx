@@ -1,8 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { ProjectsService } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { CreateDialog } from "../../ui/create-dialog.tsx";
+import type { Named } from "../../ui/named-fields.tsx";
 
 interface CreateProjectDialogProps {
   /** Such as `/orgs/acme`. */
@@ -13,19 +13,8 @@ interface CreateProjectDialogProps {
 
 export function CreateProjectDialog({ org, open, onClose }: CreateProjectDialogProps) {
   const create = useMutation(ProjectsService.method.createProject);
-  const submit = async (form: FormData): Promise<void> => {
-    await create.mutateAsync({ parentPath: org, project: readNamed(form) });
+  const submit = async (named: Named): Promise<void> => {
+    await create.mutateAsync({ parentPath: org, project: named });
   };
-  return (
-    <FormDialog
-      title={texts.projects.create}
-      submit={texts.create}
-      fields={namedFields}
-      open={open}
-      onClose={onClose}
-      onSubmit={submit}
-    >
-      <NamedFields />
-    </FormDialog>
-  );
+  return <CreateDialog title={texts.projects.create} open={open} onClose={onClose} onCreate={submit} />;
 }

@@ -1,9 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type Webhook, WebhooksService } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
 import { webhookTexts } from "../../texts/delivery-texts.ts";
-import { texts } from "../../texts/texts.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
+import { CreateDialog } from "../../ui/create-dialog.tsx";
+import type { Named } from "../../ui/named-fields.tsx";
 import { readSignature, readWebhookFields, SignatureField, WebhookFields, webhookFields } from "./webhook-fields.tsx";
 
 interface CreateWebhookDialogProps {
@@ -19,24 +18,22 @@ export function CreateWebhookDialog({ org, open, onClose, onMade }: CreateWebhoo
     // The secret stays in the screen that shows it, and goes with it.
     gcTime: 0,
   });
-  const submit = async (form: FormData): Promise<void> => {
-    const webhook = { ...readNamed(form), ...readWebhookFields(form), signature: readSignature(form) };
+  const submit = async (named: Named, form: FormData): Promise<void> => {
+    const webhook = { ...named, ...readWebhookFields(form), signature: readSignature(form) };
     onMade(await create.mutateAsync({ parentPath: org, webhook }));
     create.reset();
   };
   return (
-    <FormDialog
+    <CreateDialog
       title={webhookTexts.create}
       intro={webhookTexts.createIntro}
-      submit={texts.create}
-      fields={[...namedFields, ...webhookFields, "signature"]}
+      fields={[...webhookFields, "signature"]}
       open={open}
       onClose={onClose}
-      onSubmit={submit}
+      onCreate={submit}
     >
-      <NamedFields />
       <WebhookFields />
       <SignatureField />
-    </FormDialog>
+    </CreateDialog>
   );
 }

@@ -1,0 +1,34 @@
+import type { ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+import { FormDialog } from "./form-dialog.tsx";
+import { type Named, NamedFields, namedFields, readNamed } from "./named-fields.tsx";
+
+interface CreateDialogProps {
+  readonly title: ReactNode;
+  readonly intro?: ReactNode;
+  /** The names of the other fields that the form has, as in the API. */
+  readonly fields?: readonly string[];
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly onCreate: (named: Named, form: FormData) => Promise<unknown>;
+  /** The other fields. */
+  readonly children?: ReactNode;
+}
+
+/** Creates something with a name and a description. */
+export function CreateDialog({ title, intro, fields = [], open, onClose, onCreate, children }: CreateDialogProps) {
+  return (
+    <FormDialog
+      title={title}
+      intro={intro}
+      submit={texts.create}
+      fields={[...namedFields, ...fields]}
+      open={open}
+      onClose={onClose}
+      onSubmit={(form) => onCreate(readNamed(form), form)}
+    >
+      <NamedFields />
+      {children}
+    </FormDialog>
+  );
+}
