@@ -6,7 +6,7 @@ import type { Followers } from "../events/deliveries/followers.ts";
 /** How long another server may have left something. */
 export const rarelyMs = 60_000;
 /** How long what is written may take from its time, which is that of the lock, to its commit. */
-export const longestWriteMs = 120_000;
+const longestWriteMs = 120_000;
 /** How often all heads of logs are compared, in case something took longer. */
 const compareMs = 3_600_000;
 

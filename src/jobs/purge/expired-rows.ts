@@ -20,7 +20,7 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import {
   type EndSearch,
   type FoundEnds,
-  createFindEndedSessions,
+  findEndedSessions,
   findExpired,
   findExpiredRoleBindings,
 } from "./find-purgeable.ts";
@@ -99,7 +99,7 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
       definition: sessionDefinition,
       isExpired: hasSessionEnded,
       select: selectAllSessions,
-      find: createFindEndedSessions(),
+      find: findEndedSessions,
       // That of a client that was deleted may not have expired.
       remove: removing(sessionDefinition, ({ expire_time: end }, { lockTime }) => (end <= lockTime ? end : lockTime)),
     }),

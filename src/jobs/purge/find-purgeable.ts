@@ -10,7 +10,6 @@ import { sessionDefinition } from "../../iam/sessions/definition.ts";
 import { isOfGoneClient } from "../../iam/sessions/store.ts";
 import { hasNoOrg, isExpiredSession, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
-import { longestWriteMs } from "../noted-logs.ts";
 import { secondsAfter } from "../../database/clock.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
@@ -104,27 +103,11 @@ export async function findExpiredRoleBindings(
 
 const findExpiredSessions = findExpired(sessionDefinition, isExpiredSession);
 
-/**
- * Returns the function that finds sessions that have expired; if there are none, those of clients that were deleted. A client is looked at until
- * nothing is left of it, and not again: who deletes many would make each search longer.
- */
-export function createFindEndedSessions(): (db: Kysely<Schema>, search: EndSearch) => Promise<FoundEnds> {
-  /** Nothing is left of the clients that were deleted before. */
-  let since = new Date(0);
-  return async (db, search) => {
-    const found = await findExpiredSessions(db, search);
-    if (found.places.length > 0) return found;
-    const places = await findSessionsOfDeletedClients(db, search, since);
-    if (places.length === 0 && search.leftOut.length === 0) since = secondsAfter(search.now, -longestWriteMs / 1000);
-    return { ...found, places };
-  };
-}
-
-async function findSessionsOfDeletedClients(
-  db: Kysely<Schema>,
-  { leftOut, now, limit }: Search,
-  since: Date,
-): Promise<Place[]> {
+/** Finds sessions that have expired; if there are none, those of clients that were deleted within the last hours. */
+export async function findEndedSessions(db: Kysely<Schema>, search: EndSearch): Promise<FoundEnds> {
+  const found = await findExpiredSessions(db, search);
+  if (found.places.length > 0) return found;
+  const { leftOut, now, limit } = search;
   // Client by client: one may have so many that the planner would rather read all sessions.
   const { rows } = await sql<Place>`
     select ended.org_id, ended.member_id, ended.id from ended_tokens
@@ -135,8 +118,8 @@ async function findSessionsOfDeletedClients(
         and ${isOfGoneClient} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
       limit ${limit}
     ) as ended
-    where ended_tokens.type = 'Client' and ended_tokens.end_time > ${since} limit ${limit}`.execute(db);
-  return rows;
+    where ended_tokens.type = 'Client' limit ${limit}`.execute(db);
+  return { ...found, places: rows };
 }
 
 /**

@@ -1,5 +1,4 @@
 // Tests that what ends by itself is an entry of the log when it ends, and not when the next run of the job comes.
-import { randomUUID } from "node:crypto";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -10,7 +9,7 @@ import type { Committed } from "../../../src/database/commits.ts";
 import { createEndTimer } from "../../../src/jobs/purge/end-timer.ts";
 import { endAfterChange } from "../../../src/jobs/purge/noted-ends.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
-import { addMember, addOrg } from "../../database/sample-rows.ts";
+import { addOrg } from "../../database/sample-rows.ts";
 import { openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 import { openPurgeFixture } from "./purge-fixture.ts";
@@ -164,26 +163,6 @@ test("of the runs that follow ends, one waits for the one in progress, however m
   // Comes after all that wait: the first one, at most one other, and this one.
   await job.runOnce();
   expect(job.runs.ended).toBeLessThanOrEqual(3);
-});
-
-test("a client of which nothing is left is not looked at again", async () => {
-  const { database, query, createJob } = await openPurgeFixture();
-  const org = await addOrg(database, "acme");
-  const { id: memberId } = await addMember(database, org, "alice");
-  const clientId = randomUUID();
-  await query(sql`
-    insert into ended_tokens (customer_id, org_id, id, type, end_time)
-    values (${org.customer_id}, ${org.id}, ${clientId}, 'Client', now() - interval '1 hour')`);
-  const job = createJob();
-  expect(await job.runOnce()).toEqual({ removed: {}, isDone: true });
-  await query(sql`
-    insert into sessions (customer_id, org_id, member_id, id, client_id, client_org_id, oauth_client_id, user_agent, expire_time,
-      changed_revision)
-    values (${org.customer_id}, ${org.id}, ${memberId}, gen_random_uuid(), '', ${org.id}, ${clientId}, '', now() + interval '1 day',
-      gen_random_uuid())`);
-  expect(await job.runOnce()).toEqual({ removed: {}, isDone: true });
-  // Another server has not looked yet.
-  expect(await createJob().runOnce()).toEqual({ removed: { sessions: 1 }, isDone: true });
 });
 
 describe("the timer of ends", () => {
