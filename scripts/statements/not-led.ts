@@ -42,8 +42,9 @@ export const notLed: readonly NotLed[] = [
   })),
   { start: "src/events/deliveries/due.ts", reason: job },
   { start: "src/database/held-log.ts", reason: job },
+  { start: "src/iam/sessions/store.ts expireSessionsOfClients", reason: "The sessions of a client are of all orgs." },
   {
-    start: "src/iam/identity-providers/service.ts findIdentityElsewhere",
+    start: "src/iam/identity-providers/service.ts removeIdentities",
     reason: "Those of a provider of the installation are of all orgs.",
   },
   { start: "src/quotas/kinds.ts countQuotasOfKind", reason: "A kind that any quota has is not deleted." },

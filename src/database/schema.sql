@@ -209,7 +209,6 @@ create table ended_tokens (
   constraint ended_tokens_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
 CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
-CREATE INDEX ended_tokens_of_clients ON ended_tokens USING btree (end_time) WHERE (type = 'Client'::text);
 
 create table event_streams (
   customer_id uuid not null,

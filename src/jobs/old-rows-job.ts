@@ -25,6 +25,8 @@ export const oldRows: readonly OldRows[] = [
 
 const hourMs = 3_600_000;
 
+const failed = "failed to remove old rows; trying again in the next run";
+
 interface OldRowsJobOptions {
   readonly database: Pick<Database, "writes">;
   readonly logger: Logger;
@@ -39,10 +41,17 @@ export function startOldRowsJob({
   const run = async (signal: AbortSignal): Promise<Readonly<Record<string, number>>> => {
     const now = await readClock(database.writes);
     const removed: Record<string, number> = {};
-    for (const rows of oldRows) removed[rows.table] = await removeOldRows(database.writes, rows, now, signal);
+    for (const rows of oldRows) {
+      try {
+        removed[rows.table] = await removeOldRows(database.writes, rows, now, signal);
+      } catch (err) {
+        // What is in the other tables does not wait for it.
+        logger.error({ err, table: rows.table }, failed);
+      }
+    }
     return removed;
   };
-  const onError = (err: unknown): void => logger.error({ err }, "failed to remove old rows; trying again");
+  const onError = (err: unknown): void => logger.error({ err }, failed);
   const job = repeat(run, { intervalMs, onError });
   job.runOnce().catch(onError);
   return job;

@@ -60,11 +60,10 @@ export async function applyPlan(
 function requirePlanned({ org }: WriteGroup, { state, plan, token }: Prepared, planned: string): void {
   const { revision, changes, request } = parseToken(planned);
   if (revision !== state.revision || org.revision !== state.revision) throw moved(state);
-  if (changes !== token.changes) {
-    // What was asked for is the same, and makes other changes: time has passed, and something has expired.
-    if (request === token.request) throw moved(state);
+  if (request !== token.request)
     throw invalidField("plan", "must be the plan of this file, with the same options", "plan");
-  }
+  // What was asked for is the same, and makes other changes: time has passed, and something has expired.
+  if (changes !== token.changes) throw moved(state);
   if (plan.obstacles.length === 0) return;
   throw new ServiceError("STATE_FORBIDS", plan.obstacles.join("; "), { metadata: { resource: `/orgs/${state.name}` } });
 }

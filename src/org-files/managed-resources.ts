@@ -94,13 +94,13 @@ export function* findManagedChanges(
   const puts: ManagedRow[] = [];
   let adoptedCount = 0;
   for (const resource of file.resources) {
+    if (isStepOver()) yield;
     const [pathHash, contentHash] = [hashOf(resource.path), contentHashOf(resource)];
     const manager = managed.get(pathHash.toString("hex"));
     left.add(pathHash.toString("hex"));
     if (manager?.address !== address) adoptedCount++;
     else if (manager.contentHash === contentHash.toString("hex")) continue;
     puts.push({ pathHash, contentHash });
-    if (isStepOver()) yield;
   }
   const removals = [...managed.keys()].filter((hash) => !left.has(hash)).map((hash) => Buffer.from(hash, "hex"));
   return { puts, removals, adoptedCount };

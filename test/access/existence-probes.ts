@@ -79,6 +79,9 @@ const plainFields = new Set([
   "from_revision",
   // Of the org in the path. What a file refers to is there, too: test/org-files/hostile.test.ts.
   "plan",
+  // Of a file, wherever that is kept.
+  "address",
+  "version",
   // Sealed as page tokens are.
   "token",
   "type",

@@ -43,6 +43,7 @@ export const filesOn15: readonly string[] = [
   "test/iam/role-bindings/shared-names.test.ts",
   "test/identity/tokens/signing-keys.test.ts",
   "test/jobs/fills-job.test.ts",
+  "test/jobs/old-rows-job.test.ts",
   "test/jobs/purge/purge-job.test.ts",
   "test/jobs/statistics-job.test.ts",
   "test/org-files/managed.test.ts",

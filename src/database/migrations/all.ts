@@ -132,12 +132,6 @@ export const migrations: Migrations = {
   "0102-command-line-client": { up: addCommandLineClient },
   "0103-event-streams-noted": { up: addNotedTimeOfStreams },
   "0103-event-streams-noted-index": { createIndexes: streamIndexes },
-  // With it, clients are found that were deleted, of which sessions may be left.
-  "0104-deleted-clients": {
-    createIndexes: [
-      { name: "ended_tokens_of_clients", definition: "on ended_tokens (end_time) where type = 'Client'" },
-    ],
-  },
   "0115-managed-resources": { up: createManagedResources },
 };
 

@@ -159,8 +159,8 @@ const differ = (before: Row, after: Row, column: string): boolean =>
  * Whether a session has ended at the time at which it was to end from its beginning, as its tokens said. A rotation of its API key has given
  * it an earlier one, and so has the end of its client in another org, whose log says nothing to this one.
  */
-function isOverByTime({ type, org_id: orgId, time }: Entry, row: Row): boolean {
-  const isOver = type === "EXPIRED" || Date.parse(textOf(row, "expire_time")) <= time.getTime();
+function isOverByTime({ org_id: orgId, time }: Entry, row: Row): boolean {
+  const isOver = Date.parse(textOf(row, "expire_time")) <= time.getTime();
   const isUnchanged = textOf(row, "create_time") === textOf(row, "update_time");
   const clientOrgId = row["client_org_id"] ?? null;
   return isOver && isUnchanged && (clientOrgId === null || clientOrgId === orgId);

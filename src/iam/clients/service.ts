@@ -8,6 +8,7 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import type { RoleDependencies } from "../roles/role-dependencies.ts";
+import { expireSessionsOfClients } from "../sessions/store.ts";
 import { readClientTerms, widens } from "./client-rules.ts";
 import { clientDefinition } from "./definition.ts";
 import type { IssuedClientRow } from "./message.ts";
@@ -55,10 +56,10 @@ function createClientRules({
       if (widens(row, terms)) requireMayWidenClients(transaction);
       return terms;
     },
-    // Its sessions, which may be of many orgs, have ended with it. The purge job removes them.
     async beforeRemove(transaction, rows) {
       const ids = rows.map(({ id }) => id);
       await endTokens(transaction, "Client", ids);
+      await expireSessionsOfClients(transaction, ids);
     },
     // People allow a client to act for them, and can allow another one.
     revokes: "nothing",

@@ -75,13 +75,12 @@ async function removeIdentities(
   await sql`
     select from identity_providers
     where ${isInOrgOf("identity_providers", org)} and id = any(${ids}::uuid[]) for update`.execute(db);
-  const elsewhere = await findIdentityElsewhere(transaction, ids);
+  const identities = await selectIdentities(db)
+    .where(sql<boolean>`identities.provider_id = any(${ids}::uuid[])`)
+    .execute();
+  const elsewhere = identities.find((identity) => identity.org_id !== org.id);
   const used = rows.find(({ id }) => id === elsewhere?.provider_id);
   if (used !== undefined) throw usedElsewhere(used);
-  const ofProviders = sql<boolean>`identities.provider_id = any(${ids}::uuid[])`;
-  const identities = await selectIdentities(db)
-    .where(sql<boolean>`(${isInOrgOf("identities", org)} and ${ofProviders})`)
-    .execute();
   const memberIds = [...new Set(identities.map((identity) => identity.member_id))];
   const revocations = memberIds.map((memberId) => ({ kind: "member", memberId }) as const);
   await escalation.requireMayRevoke(transaction, revocations);
@@ -89,18 +88,6 @@ async function removeIdentities(
   await endSessions(transaction, registry, await readSessionsOfIdentities(db, org.id, identityIds));
   await removeRows(db, registry, identityDefinition, org, identities);
   for (const identity of identities) recordChange(transaction, identityDefinition, identity, null);
-}
-
-/** Finds one of the identities of providers that are of another org than these. A provider of the installation may have very many. */
-async function findIdentityElsewhere(
-  { db, org }: OrgTransaction,
-  providerIds: readonly string[],
-): Promise<{ readonly provider_id: string } | undefined> {
-  const { rows } = await sql<{ provider_id: string }>`
-    select provider_id from identities where provider_id = any(${providerIds}::uuid[]) and org_id <> ${org.id} limit 1`.execute(
-    db,
-  );
-  return rows[0];
 }
 
 function usedElsewhere(row: IdentityProviderRow): ServiceError {

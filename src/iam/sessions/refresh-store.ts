@@ -2,6 +2,7 @@
 import { type Transaction, sql } from "kysely";
 import { clockMs } from "../../database/clock.ts";
 import type { Schema } from "../../database/schema.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
 
 /** A session that is refreshed, with its client as it is now. */
@@ -37,10 +38,10 @@ export interface RefreshedSession {
   readonly readAt: number;
 }
 
-/** Locks a session that has not ended. */
-export async function lockSession(db: Transaction<Schema>, id: string): Promise<RefreshedSession | undefined> {
+/** Locks a session that has not ended, together with the beginning of the transaction. */
+export async function lockSession(db: WriteTransaction, id: string): Promise<RefreshedSession | undefined> {
   const readAt = performance.now();
-  const { rows } = await sql<Omit<RefreshedSession, "readAt">>`
+  const statement = sql<Omit<RefreshedSession, "readAt">>`
     with locked as materialized (
       select * from sessions where id = ${id} for no key update
     )
@@ -54,8 +55,10 @@ export async function lockSession(db: Transaction<Schema>, id: string): Promise<
     left join clients on clients.org_id = locked.client_org_id and clients.id = locked.oauth_client_id
     where ${isActiveMember}
       and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE'))
-      and locked.token_gen is not distinct from members.token_gen`.execute(db);
-  const [session] = rows;
+      and locked.token_gen is not distinct from members.token_gen`;
+  const locking = db.readWithNext<Omit<RefreshedSession, "readAt">>(statement.compile(db));
+  await db.sendHeld();
+  const [session] = locking();
   return session === undefined || session.expire_time.getTime() <= session.now ? undefined : { ...session, readAt };
 }
 

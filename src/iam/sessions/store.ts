@@ -32,12 +32,7 @@ const clientName = sql<string | null>`(
   where clients.org_id = sessions.client_org_id and clients.id = sessions.oauth_client_id
 )`;
 
-/** Whether a session is of a registered client that was deleted. It has ended then, and the purge job removes it. */
-export const isOfGoneClient = sql<SqlBool>`(sessions.oauth_client_id is not null and not exists (
-  select from clients where clients.org_id = sessions.client_org_id and clients.id = sessions.oauth_client_id
-))`;
-
-const isLive = sql<SqlBool>`(sessions.expire_time > statement_timestamp() and not ${isOfGoneClient})`;
+const isLive = sql<SqlBool>`sessions.expire_time > statement_timestamp()`;
 
 /** Selects all sessions that have not ended, with the columns that their paths need. */
 export function selectSessions(db: Kysely<Schema>) {
@@ -77,6 +72,19 @@ export function expireSessions({ db, org, time }: OrgTransaction, memberId: stri
     .where(isInOrgOf("sign_in_links", org))
     .where("member_id", "=", memberId);
   db.sendWithNext(deletion.compile());
+}
+
+/** Lets the sessions of clients expire, in all orgs. They have ended already: their clients are deleted. */
+export async function expireSessionsOfClients(
+  { db, org, time }: OrgTransaction,
+  ids: readonly string[],
+): Promise<void> {
+  await db
+    .updateTable("sessions")
+    .set({ expire_time: sql<Date>`least(expire_time, ${time}::timestamptz)` })
+    .where("client_org_id", "=", org.id)
+    .where(sql<SqlBool>`oauth_client_id = any(${ids}::uuid[])`)
+    .execute();
 }
 
 export function readSessionsOfKeys(

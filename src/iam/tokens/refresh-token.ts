@@ -2,12 +2,11 @@
 // one replaces it. Others of the same client get the same successor, so that a client whose response was lost can repeat its request,
 // and the session never has two refresh tokens that work. Those of anybody else end the session: one of the two has stolen the token
 // (RFC 9700, 4.14.2), and that is found out although somebody may repeat a request at once.
-import type { Transaction } from "kysely";
 import type { ViewedCaller } from "../../access/evaluation/caller-view.ts";
 import type { Narrowing } from "../../access/engine/decisions/narrowing.ts";
 import { serviceAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
-import type { Schema } from "../../database/schema.ts";
+import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { requireAllowed } from "../../identity/authenticate.ts";
 import type { RefreshToken } from "../../identity/tokens/refresh-token.ts";
@@ -64,7 +63,7 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
 
   /** Replaces the refresh token of a session if it is the current one, and returns the number of its successor. */
   const advance = async (
-    db: Transaction<Schema>,
+    db: WriteTransaction,
     { sessionId, number }: RefreshToken,
     request: RefreshRequest,
     { count, dryRun }: { readonly count: CountRefresh; readonly dryRun: boolean },

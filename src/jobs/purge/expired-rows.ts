@@ -17,19 +17,13 @@ import type { ResourceDefinition } from "../../standard-methods/definition/defin
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { type EndSearch, type FoundEnds, findExpired, findExpiredRoleBindings } from "./find-purgeable.ts";
 import {
-  type EndSearch,
-  type FoundEnds,
-  findEndedSessions,
-  findExpired,
-  findExpiredRoleBindings,
-} from "./find-purgeable.ts";
-import {
-  hasSessionEnded,
   isExpiredApiKey,
   isExpiredInvitation,
   isExpiredMembership,
   isExpiredRoleBinding,
+  isExpiredSession,
 } from "./purge-conditions.ts";
 import { type PurgeTask, type PurgeTaskDependencies, searchSize } from "./purge-task.ts";
 import { isOneOf } from "../../standard-methods/rows/row-key.ts";
@@ -48,8 +42,8 @@ interface Expiring<Row> {
 }
 
 /**
- * Creates the tasks that remove memberships, role bindings, API keys and sessions that have expired, and sessions of clients that were
- * deleted, and delete members who did not accept.
+ * Creates the tasks that remove memberships, role bindings, API keys and sessions that have expired, and delete members who did not
+ * accept.
  */
 export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTask[] {
   const { registry } = dependencies;
@@ -97,11 +91,10 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
     createTask(dependencies, {
       kind: "sessions",
       definition: sessionDefinition,
-      isExpired: hasSessionEnded,
+      isExpired: isExpiredSession,
       select: selectAllSessions,
-      find: findEndedSessions,
-      // That of a client that was deleted may not have expired.
-      remove: removing(sessionDefinition, ({ expire_time: end }, { lockTime }) => (end <= lockTime ? end : lockTime)),
+      find: findExpired(sessionDefinition, isExpiredSession),
+      remove: removing(sessionDefinition),
     }),
   ];
 }

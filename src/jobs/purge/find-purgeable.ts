@@ -6,9 +6,7 @@ import type { Schema } from "../../database/schema.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
-import { sessionDefinition } from "../../iam/sessions/definition.ts";
-import { isOfGoneClient } from "../../iam/sessions/store.ts";
-import { hasNoOrg, isExpiredSession, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
+import { hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
 import { secondsAfter } from "../../database/clock.ts";
 
@@ -99,27 +97,6 @@ export async function findExpiredRoleBindings(
     .limit(limit)
     .execute();
   return { ...found, places: ofCustomers };
-}
-
-const findExpiredSessions = findExpired(sessionDefinition, isExpiredSession);
-
-/** Finds sessions that have expired; if there are none, those of clients that were deleted within the last hours. */
-export async function findEndedSessions(db: Kysely<Schema>, search: EndSearch): Promise<FoundEnds> {
-  const found = await findExpiredSessions(db, search);
-  if (found.places.length > 0) return found;
-  const { leftOut, now, limit } = search;
-  // Client by client: one may have so many that the planner would rather read all sessions.
-  const { rows } = await sql<Place>`
-    select ended.org_id, ended.member_id, ended.id from ended_tokens
-    cross join lateral (
-      select sessions.org_id, sessions.member_id, sessions.id
-      from sessions join orgs on orgs.customer_id = sessions.customer_id and orgs.id = sessions.org_id
-      where sessions.client_org_id = ended_tokens.org_id and sessions.oauth_client_id = ended_tokens.id
-        and ${isOfGoneClient} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
-      limit ${limit}
-    ) as ended
-    where ended_tokens.type = 'Client' limit ${limit}`.execute(db);
-  return { ...found, places: rows };
 }
 
 /**

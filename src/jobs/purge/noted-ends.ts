@@ -9,10 +9,8 @@ const endColumns: ReadonlyMap<string, string> = new Map([
   ["Session", "expire_time"],
 ]);
 
-/** Returns how long after a change the resource ends by itself, or what ended with it, in milliseconds; Infinity if nothing does. */
+/** Returns how long after a change the resource ends by itself, in milliseconds; Infinity if it does not. */
 export function endAfterChange({ resource_type: type, after, time }: Entry): number {
-  // Its sessions.
-  if (type === "Client" && after === null) return 0;
   const column = endColumns.get(type);
   if (column === undefined || after === null) return Infinity;
   const end = (after as Readonly<Record<string, Date | string | null | undefined>>)[column] ?? null;

@@ -2,7 +2,6 @@
 // conditions, each with its own time.
 import { type RawBuilder, sql } from "kysely";
 import { type ResourceDefinition, columnsReferringTo } from "../../standard-methods/definition/definition.ts";
-import { isOfGoneClient } from "../../iam/sessions/store.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
 /** A time that was read from the database's clock. */
@@ -45,9 +44,6 @@ export const isExpiredMembership = (now: Time) => sql<boolean>`group_members.exp
 export const isExpiredApiKey = (now: Time) => sql<boolean>`api_keys.expire_time <= ${now}`;
 
 export const isExpiredSession = (now: Time) => sql<boolean>`sessions.expire_time <= ${now}`;
-
-/** A session that has expired, or whose client was deleted. */
-export const hasSessionEnded = (now: Time) => sql<boolean>`(${isExpiredSession(now)} or ${isOfGoneClient})`;
 
 /** A customer without orgs. A soft-deleted org counts as one. */
 export const hasNoOrg = sql<boolean>`not exists (select from orgs where orgs.customer_id = customers.id)`;

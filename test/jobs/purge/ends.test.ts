@@ -10,7 +10,6 @@ import { createEndTimer } from "../../../src/jobs/purge/end-timer.ts";
 import { endAfterChange } from "../../../src/jobs/purge/noted-ends.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { addOrg } from "../../database/sample-rows.ts";
-import { openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 import { openPurgeFixture } from "./purge-fixture.ts";
 import { unfollowed } from "../../support/unfollowed.ts";
@@ -71,53 +70,6 @@ test.concurrent("a membership, a role binding, a key and an invitation are entri
     expectHere(end).toBeGreaterThan(0n);
     expectHere(time).toBeGreaterThanOrEqual(end);
   }
-});
-
-test("the sessions of a client end with it in all orgs, and are removed in steps without a further call", async () => {
-  const client = await openSqlClient(server.databaseUrl);
-  onTestFinished(() => client.close());
-  const org = await api.orgs.createOrg({ org: { name: uniqueName("ending") } });
-  const newClient = () =>
-    api.clients.createClient({
-      parentPath: org.path,
-      client: { name: uniqueName("app"), redirectUris: ["https://app.example.com/callback"] },
-    });
-  const [gone, other] = [await newClient(), await newClient()];
-  /** Creates a member in an org, with so many sessions of the first client, and one of the other. */
-  const addMemberWith = async (parentPath: string, sessions: number): Promise<string> => {
-    const { id, path } = await api.members.createMember({ parentPath, member: { name: "alice" } });
-    for (const [{ id: clientId }, count] of [
-      [gone, sessions],
-      [other, 1],
-    ] as const) {
-      await client.query(
-        `insert into sessions (customer_id, org_id, member_id, id, client_id, client_org_id, oauth_client_id, user_agent, expire_time,
-          changed_revision)
-        select customer_id, org_id, id, gen_random_uuid(), $2::text, $3, $2::uuid, '', now() + interval '1 day', gen_random_uuid()
-        from members, generate_series(1, $4::int) where id = $1`,
-        [id, clientId, org.id, count],
-      );
-    }
-    return path;
-  };
-  const { path: elsewhere } = await api.orgs.createOrg({ org: { name: uniqueName("ending") } });
-  const members = [await addMemberWith(org.path, 3), await addMemberWith(elsewhere, 450)];
-  await api.clients.deleteClient({ path: gone.path });
-  for (const parentPath of members) {
-    const { sessions } = await api.sessions.listSessions({ parentPath });
-    expect(sessions.map(({ clientId }) => clientId)).toEqual([other.id]);
-  }
-  const left = async () => (await client.query("select from sessions where oauth_client_id = $1", [gone.id])).length;
-  await expect.poll(left).toBe(0);
-  expect(await client.query("select from sessions where oauth_client_id = $1", [other.id])).toHaveLength(2);
-  expect(await expired(api, org.path)).toEqual(["Session", "Session", "Session"]);
-  const { changes } = await api.changes.listChanges({
-    parentPath: elsewhere,
-    filter: "type = EXPIRED",
-    pageSize: 1000,
-  });
-  expect(changes).toHaveLength(450);
-  expect(new Set(changes.map(({ revision }) => revision)).size).toBeGreaterThan(1);
 });
 
 test.concurrent("a server that has started knows what ends from the database", async ({
@@ -202,7 +154,5 @@ test("an entry says how long after it what it is about ends", () => {
   expect(endAfter({ invitation_expire_time: "2030-01-01T00:00:02.000Z" }, "Member")).toBe(2000);
   expect(endAfter({ expire_time: null })).toBe(Infinity);
   expect(endAfter(null)).toBe(Infinity);
-  // With a client, its sessions end.
-  expect([endAfter(null, "Client"), endAfter({}, "Client")]).toEqual([0, Infinity]);
   expect(endAfter({ expire_time: "2030-01-01T00:00:02.000Z" }, "Group")).toBe(Infinity);
 });
