@@ -799,7 +799,8 @@ export type WatchChangesResponse_Checkpoint = Message<"iam.v1alpha.WatchChangesR
 
   /**
    * The end of the log at the revision, signed, with the view `PROVED`: on each checkpoint that is `synced`. While there are changes,
-   * there is such a checkpoint each minute. Unset while the last change is one of an earlier version, which has no proof.
+   * there is such a checkpoint about each minute. Unset when the log has gone on meanwhile, and while the last change is one of an
+   * earlier version, which has no proof.
    *
    * @generated from field: iam.v1alpha.ChangesHead head = 3;
    */

@@ -125,7 +125,7 @@ async function joinWith(
   await watcher.authenticate(heads);
   await (await authoriserFor(state, watcher, heads)).decide(listChanges, pathOfOrg(orgId));
   const { revision } = state.position;
-  const signed = await headFor(state, watcher, revision);
+  const signed = await headFor(state, watcher, heads);
   watcher.queue.requireOpen();
   audience.add(watcher);
   return { revision, head: signed };
@@ -138,29 +138,32 @@ async function advance(state: TailState, heads: FollowedHeads): Promise<boolean>
   if (head === undefined) audience.endAll(noOrg(state));
   else if (await follow(state, head, heads)) return true;
   await decideAgain(state, heads);
-  await sendCheckpoints(state);
+  await sendCheckpoints(state, heads);
   return false;
 }
 
 /** Says where the log is to watchers that have heard nothing for long, and to those with proofs also if they have. */
-async function sendCheckpoints(state: TailState): Promise<void> {
-  const { position, part, checkpointMs, audience, bytesOf } = state;
-  if (position === undefined || part !== undefined) return;
+async function sendCheckpoints(state: TailState, heads: FollowedHeads): Promise<void> {
+  const { orgId, position, checkpointMs, audience, bytesOf } = state;
+  // What is not at the head has more to send first.
+  if (position === undefined || position.revision !== heads.of(orgId)) return;
   const { revision } = position;
   await audience.forEach(async (watcher) => {
     const isSilent = watcher.queue.isEmpty() && watcher.silentMs() >= checkpointMs;
     if (!isSilent && !(watcher.view.proof && watcher.uncheckedMs() >= headsAfter * checkpointMs)) return;
-    watcher.send([syncedCheckpoint(revision, await headFor(state, watcher, revision))], bytesOf);
+    watcher.send([syncedCheckpoint(revision, await headFor(state, watcher, heads))], bytesOf);
   });
 }
 
-/** Returns the end of the log, signed, for a watcher that is shown proofs. */
+/** Returns the end of the log, signed, for a watcher that is shown proofs; undefined if the log has gone on since the watcher's position. */
 async function headFor(
-  { signedEnd }: TailState,
+  { orgId, position, signedEnd }: TailState,
   { view }: Watcher,
-  revision: string,
+  heads: FollowedHeads,
 ): Promise<ChangesHead | undefined> {
-  return view.proof ? signedEnd.at(revision) : undefined;
+  const revision = heads.of(orgId);
+  if (!view.proof || revision === undefined || revision !== position?.revision) return undefined;
+  return signedEnd.at(revision, heads.now);
 }
 
 /** Decides again about all watchers, for what ends by time. */

@@ -11,9 +11,10 @@ export interface SignedEnd {
   /**
    * Returns the signed head of a revision; undefined if it is not the end of the log any more and was not noted, or is in no chain.
    *
+   * @param now when the log ended there, by the database's clock, in milliseconds.
    * @throws ServiceError SERVICE_UNAVAILABLE when there is no key to sign with.
    */
-  at(revision: string): Promise<ChangesHead | undefined>;
+  at(revision: string, now: number): Promise<ChangesHead | undefined>;
 }
 
 /** For how long a head is sent again that was signed, so that streams which are silent show that the log still ends there. */
@@ -36,17 +37,17 @@ export function createSignedEnd(orgId: string, { database, signHead }: Dependenc
     return read?.end.revision === revision ? read.end : undefined;
   };
 
-  const sign = async (revision: string): Promise<ChangesHead | undefined> => {
+  const sign = async (revision: string, now: number): Promise<ChangesHead | undefined> => {
     const end = await findEnd(revision);
-    return end && toHead({ end, now: Date.now() }, signHead);
+    return end && toHead({ end, now }, signHead);
   };
 
   return {
     note: (entry) => void (last = { revision: entry.revision, end: endOf(entry) }),
 
-    at(revision) {
+    at(revision, now) {
       if (signed?.revision === revision && performance.now() < signed.atMs + signedMs) return signed.head;
-      const head = sign(revision);
+      const head = sign(revision, now);
       const current = { revision, atMs: performance.now(), head };
       signed = current;
       head.catch(() => {
