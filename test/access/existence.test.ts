@@ -175,15 +175,28 @@ function wholly(text: string): RegExp {
   return new RegExp(`${text.replaceAll(/[^\w/@-]/g, String.raw`\$&`)}(?!\\d)`, "g");
 }
 
+/** How often a call is made again that a busy machine has kept from a lock, or from a connection: it has done nothing. */
+const maxTries = 5;
+
+async function askAgainWhenBusy(
+  transport: Transport,
+  method: DescMethodUnary,
+  { request }: Pick<Variant, "request">,
+  tries = maxTries,
+): Promise<string> {
+  try {
+    const answer = await callMethod(transport, method, request);
+    return JSON.stringify(withoutVolatile(toJson(method.output, answer as never)));
+  } catch (error) {
+    const { requestId: _id, ...failure } = await failureOf(Promise.reject(error));
+    if (failure.code === "Unavailable" && tries > 1) return askAgainWhenBusy(transport, method, { request }, tries - 1);
+    return JSON.stringify(failure);
+  }
+}
+
 /** An answer or a failure as text, without what was given, and without what is new with each call. */
 async function answerTo(transport: Transport, method: DescMethodUnary, variant: Variant): Promise<string> {
-  const text = await callMethod(transport, method, variant.request).then(
-    (answer) => JSON.stringify(withoutVolatile(toJson(method.output, answer as never))),
-    async (error: unknown) => {
-      const { requestId: _id, ...failure } = await failureOf(Promise.reject(error));
-      return JSON.stringify(failure);
-    },
-  );
+  const text = await askAgainWhenBusy(transport, method, variant);
   // Errors name what is given, or what it is in, or repeat the beginning of a path that has the wrong form.
   const segments = variant.given.split("/");
   const prefixes = segments.map((_, index) => segments.slice(0, segments.length - index).join("/")).slice(0, -2);
