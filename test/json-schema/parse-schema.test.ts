@@ -119,7 +119,7 @@ test("schemas mean what they mean for another implementation", () => {
       // An item that contains what is always true is evaluated (JSON Schema 2020-12, 11.2), which Ajv forgets.
       fc.pre(!(/"contains":(?:\{\}|true)/.test(text) && text.includes('"unevaluatedItems"')));
       // Items that only a branch has looked at which did not hold are not evaluated (11.2 and 10.2.1.3). To Ajv, they are.
-      fc.pre(!(text.includes('"oneOf"') && text.includes('"unevaluatedItems"')));
+      fc.pre(!(/"(?:anyOf|oneOf)"/.test(text) && text.includes('"unevaluatedItems"')));
       const theirs = new Ajv2020({ strict: false, logger: false, validateSchema: false, meta: false }).compile(
         drawn as object,
       );

@@ -79,6 +79,9 @@ async function openKilled() {
     endLease: () =>
       sql.query("update webhooks set lease_end = 'epoch', next_attempt_time = 'epoch' where id = $1", [id]),
     webhook: () => api.webhooks.getWebhook({ path }),
+    /** Whether no server delivers: one that does would deliver what is created next without another claim. */
+    isIdle: async (): Promise<boolean> =>
+      (await sql.query("select from webhooks where id = $1 and lease_id is null", [id])).length === 1,
     /** Stops what would write something of the webhook. Returns a function that lets nobody write it, and all that follows. */
     async stopBefore(condition: string): Promise<() => Promise<void>> {
       await sql.query("select pg_advisory_lock(1)");
@@ -133,6 +136,7 @@ test("a server that is killed while it delivers loses nothing, and its lease kee
 test("a server that is killed before it writes anything of a webhook loses nothing, and sends nothing out of order", async () => {
   const { receiver, created, ...place } = await openKilled();
   for (const [, condition] of Array.from({ length: rounds(1, 20) }, () => statements).flat()) {
+    await expect.poll(place.isIdle).toBe(true);
     const go = await place.stopBefore(condition);
     await place.createGroup();
     await expect.poll(place.isStopped).toBe(true);
