@@ -1,4 +1,5 @@
-// The job that keeps the partitions of the change log. Every server runs it, at its start and then a few times a day. A role that does not own the log leaves partitions to `tenantry migrate`.
+// The job that keeps the partitions of the change log. Every server runs it, at its start and then a few times a day. A role that does not own
+// the log leaves partitions to `tenantry migrate`.
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import { type LogDays, findHolding, readDaysToKeep } from "../database/held-log.ts";

@@ -28,8 +28,8 @@ export interface Prepared {
  * Applies a plan in the transaction of a call.
  *
  * @param planned the token of the plan that the request names.
- * @throws ServiceError ETAG_STALE when the org has another revision, or what expires makes other changes, FIELD_INVALID when the plan is another one, STATE_FORBIDS when it has
- *   obstacles. ConnectError of the method that refuses.
+ * @throws ServiceError ETAG_STALE when the org has another revision, or what expires makes other changes, FIELD_INVALID when the plan is of
+ *   another request, STATE_FORBIDS when it has obstacles. ConnectError of the method that refuses.
  */
 export async function applyPlan(
   ofCaller: OfCaller,

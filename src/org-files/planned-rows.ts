@@ -92,7 +92,8 @@ function entriesOf(type: PlannedChange["type"], sides: Sides, idOf: PlannedRows[
       return [entry(type === "subgroup" ? "Subgroup" : "GroupMember", (message) => edgeOf(path, message, idOf))];
     case "role binding":
       return [entry("RoleBinding", (message) => bindingOf(path, message, idOf))];
-    // Nobody gains or loses anything by the others, but for what goes with them.
+    // What goes with the others is in entries of its own. Roles on a customer or on the platform, and what is inherited in a project that goes,
+    // are not looked at.
     case "org":
     case "member":
     case "project":

@@ -67,7 +67,8 @@ function readExpectation(value: JsonValue, place: string, fail: Fail): FileExpec
 
 /** Returns the path of a name, which can have its collection before it. */
 function inCollection(collection: string, text: string): string | undefined {
-  const name = text.trim().replace(`${collection}/`, "");
+  const trimmed = text.trim();
+  const name = trimmed.startsWith(`${collection}/`) ? trimmed.slice(collection.length + 1) : trimmed;
   return name === "" ? undefined : `${collection}/${nameInPaths(name)}`;
 }
 

@@ -209,6 +209,11 @@ describe("expectations", () => {
       "the nearest is iam.members.delete",
     ],
     "nobody there": ["nobody may not iam.members.get", "org_file.expect[0]", "there is no members/nobody"],
+    "a collection within a name": [
+      "amembers/lice may not iam.members.get",
+      "org_file.expect[0]",
+      "there is no members/",
+    ],
     "no such project": ["alice may iam.members.get on moon", "org_file.expect[0]", "there is no projects/moon"],
   };
 

@@ -4,10 +4,13 @@ import { required } from "../../errors/required.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import { toLogEntry } from "../snapshots/to-log-entry.ts";
 import type { PreviewAccess, Written } from "./preview.ts";
-import { type PreviewCall, type PreviewSnapshot, type SeenPreview, describePreviews } from "./preview-snapshot.ts";
-
-/** The maximum duration of a preview, in milliseconds. */
-export const budgetMs = 2000;
+import {
+  type PreviewCall,
+  type PreviewSnapshot,
+  type SeenPreview,
+  budgetMs,
+  describePreviews,
+} from "./preview-snapshot.ts";
 
 interface PreviewOptions {
   readonly database: Database;

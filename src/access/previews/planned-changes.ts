@@ -14,7 +14,7 @@ export interface PlannedChanges {
   readonly orgId: string;
   /** The revision that they follow. */
   readonly revision: string;
-  /** What the changes create, which gives nobody access by itself. */
+  /** What the changes create. It is there before and after them, so what is inherited in a new project is no gain. */
   readonly created: Pick<OrgRows, "members" | "groups" | "roles" | "projects">;
   /** In the order in which they would be made. */
   readonly steps: readonly PlannedStep[];

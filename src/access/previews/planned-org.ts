@@ -7,10 +7,9 @@ import type { CallSlices } from "../../scheduling/call-slices.ts";
 import { loadRows } from "../engine/loading/load-rows.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
-import { budgetMs } from "./create-preview-access.ts";
 import { type BrokenExpectation, type Expectation, findBroken } from "./find-broken.ts";
 import type { PlannedChanges } from "./planned-changes.ts";
-import { type PreviewSnapshot, describePreviews } from "./preview-snapshot.ts";
+import { type PreviewSnapshot, budgetMs, describePreviews } from "./preview-snapshot.ts";
 
 interface PlannedCall {
   readonly caller: Caller;

@@ -21,6 +21,9 @@ const seeing = ["iam.access.explain", "iam.access.list"];
 
 const seeingKeys = "iam.apiKeys.list";
 
+/** The maximum duration of a preview, in milliseconds. */
+export const budgetMs = 2000;
+
 /** The maximum number of access changes in a preview, and of API keys. */
 const maxShown = 100;
 

@@ -6,7 +6,10 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** Snapshots besides those for calls: those of the orgs that are watched, and of those for which a plan is made. They are not evicted, so their memory has a bound. */
+/**
+ * Snapshots besides those for calls: those of the orgs that are watched, and of those for which a plan is made. They are not evicted, so
+ * their memory has a bound.
+ */
 export interface OwnSnapshots<Snapshot> {
   /** Reads a snapshot; undefined if there is no such org. @throws ServiceError RATE_LIMITED when it does not fit beside others. */
   read(this: void, orgId: string): Promise<Snapshot | undefined>;

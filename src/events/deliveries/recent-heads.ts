@@ -33,8 +33,11 @@ export function createRecentHead({ database, signHead }: Dependencies): RecentHe
     if (known !== undefined && performance.now() < known.atMs + recentMs) return known.head;
     kept.delete(orgId);
     const head = sign(orgId);
-    kept.set(orgId, { atMs: performance.now(), head });
-    head.catch(() => kept.delete(orgId));
+    const current = { atMs: performance.now(), head };
+    kept.set(orgId, current);
+    head.catch(() => {
+      if (kept.get(orgId) === current) kept.delete(orgId);
+    });
     const [oldest] = kept.keys();
     if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
     return head;

@@ -6,8 +6,8 @@ export type OrgTable = keyof Schema;
 
 /**
  * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in, codes of clients,
- * quotas and what counts against them, sweeps, references, deliveries of webhooks, what files manage, what is derived from resources, sign-ins and refused calls,
- * and the change log.
+ * quotas and what counts against them, sweeps, references, deliveries of webhooks, what files manage, what is derived from resources, sign-ins
+ * and refused calls, and the change log.
  */
 const beforeResources = [
   "write_requests",

@@ -10,7 +10,10 @@ import type { ResourceRegistry } from "../definition/registry.ts";
 import { addToCountsWithNext, forgetCounts } from "./counts.ts";
 import { idOf, isOneOf, led } from "./row-key.ts";
 
-/** Removes rows of a resource in an org by their keys, with all rows that refer to them. Takes two ways to the database and back, and one more for each kind of them to which others refer. */
+/**
+ * Removes rows of a resource in an org by their keys, with all rows that refer to them. Takes two ways to the database and back, and one more
+ * for each kind of these to which others refer.
+ */
 export async function removeRows(
   db: WriteTransaction,
   registry: ResourceRegistry,
