@@ -324,6 +324,8 @@ describe("over every protocol", () => {
     const answer = await answerFrom(transports[protocol], method, request);
     return JSON.parse(
       JSON.stringify(answer, (key, value: unknown) => {
+        // Written some time after a key is used, so that it appears between two calls.
+        if (key === "last_use_time") return undefined;
         if (ownOfCall.has(key)) return typeof value;
         // Operations have no names, so that paths contain their ids.
         return typeof value === "string" ? value.replace(/\/operations\/@.*$/, "/operations/@<id>") : value;
