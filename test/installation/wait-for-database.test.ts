@@ -11,6 +11,7 @@ import { readConfig } from "../../src/config.ts";
 import { createWhenDatabaseAnswers } from "../../src/installation/wait-for-database.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
 import { createApi } from "../support/api.ts";
+import { freePort } from "../support/free-port.ts";
 import { startSilentProxy } from "../support/silent-proxy.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
@@ -42,15 +43,6 @@ async function start(databaseUrl: string): Promise<Starting> {
       .toBeDefined()
       .then(() => /waiting for the database; (http:\S+)/.exec(lines.join(""))?.[1] ?? "");
   return { server, waitingUrl, stop, lines };
-}
-
-/** Returns a port on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Refuses each connection with an error, as PostgreSQL does. */

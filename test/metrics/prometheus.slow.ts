@@ -2,11 +2,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createApi } from "../support/api.ts";
+import { freePort } from "../support/free-port.ts";
 import { startTestServer } from "../support/test-server.ts";
 
 const hasPrometheus = spawnSync("prometheus", ["--version"]).status === 0;
@@ -85,12 +85,4 @@ interface QueryResponse {
   readonly data: {
     readonly result: readonly { metric: Record<string, string>; value: readonly [number, string] }[];
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

@@ -7,6 +7,7 @@ import net from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import { freePort } from "./free-port.ts";
 import { startSilentProxy } from "./silent-proxy.ts";
 
 export const hasPgBouncer = spawnSync("pgbouncer", ["--version"]).status === 0;
@@ -52,14 +53,6 @@ export async function startPgBouncer(databaseUrl: string, connections: number): 
 }
 
 const idOf = (flag: string): number => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  return port;
-}
 
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {

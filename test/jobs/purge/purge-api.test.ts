@@ -38,6 +38,13 @@ const linesOf = (resourceId: string) =>
     resourceId,
   ]);
 
+/** Lets what a statement changes end, as if its time had passed. */
+async function endNow(databaseUrl: string, statement: string, id: string): Promise<void> {
+  const client = await openSqlClient(databaseUrl);
+  await client.query(statement, [id]);
+  await client.close();
+}
+
 test("a purged member is not found by id, not listed, cannot be undeleted, and its key is invalid", async () => {
   const { path: parentPath } = await createOrg();
   const { path, id } = await api.members.createMember({ parentPath, member: { name: "alice" } });
@@ -109,9 +116,10 @@ test("a member whose invitation expires is DELETED, frees the name, and cannot b
   const { orgs, members } = createApi("REST", keeping.url, keeping.operatorKey);
   try {
     const { path: parentPath } = await orgs.createOrg({ org: { name: "acme" } });
-    const member = { name: "carol", invitationExpireTime: timestampFromMs(Date.now() + 5_000) };
+    const member = { name: "carol", invitationExpireTime: timestampFromMs(Date.now() + 600_000) };
     const { id, state } = await members.createMember({ parentPath, member });
     expect(state).toBe(Member_State.INVITED);
+    await endNow(keeping.databaseUrl, "update members set invitation_expire_time = now() where id = $1", id);
     const path = `${parentPath}/members/@${id}`;
     await expect.poll(async () => (await members.getMember({ path })).state).toBe(Member_State.DELETED);
     const { id: other } = await members.createMember({ parentPath, member: { name: "carol" } });
@@ -132,8 +140,9 @@ test("an expired membership is recorded in the change log", async () => {
   const { path: parentPath } = await createOrg();
   const { path: memberPath, id } = await api.members.createMember({ parentPath, member: { name: "dave" } });
   const group = await api.groups.createGroup({ parentPath, group: { name: "staff" } });
-  const groupMember = { memberPath, expireTime: timestampFromMs(Date.now() + 5_000) };
+  const groupMember = { memberPath, expireTime: timestampFromMs(Date.now() + 600_000) };
   const { path } = await api.groupMembers.createGroupMember({ parentPath: group.path, groupMember });
+  await endNow(server.databaseUrl, "update group_members set expire_time = now() where member_id = $1", id);
   const last = async () => (await linesOf(id)).at(-1);
   await expect.poll(last).toMatchObject({
     method: "tenantry/purge",
