@@ -1,7 +1,8 @@
 // Fails if the tests send a statement that touches a table of orgs to which neither an org nor a customer leads, and that
-// scripts/statements/not-led.ts does not list.
+// scripts/statements/not-led.ts does not list; or one that joins such a table with `orgs` without the customer of both.
 //   RECORD_STATEMENTS=on-18 npm test
 //   node scripts/statements-by-org.ts on-18
+import { joinedByOrgAlone } from "./statements/joined-by-customer.ts";
 import { tablesNotLed } from "./statements/led-by-org.ts";
 import { type NotLed, anyOrg, notLed } from "./statements/not-led.ts";
 import { readRecords } from "./statements/read-records.ts";
@@ -42,7 +43,14 @@ if (unlisted.size > 0) {
       "what they begin with, and a reason, to scripts/statements/not-led.ts.",
   );
 }
-if (unlisted.size > 0) process.exitCode = 1;
+// Migrations are older than the customers of rows, or make them.
+const joined = [...sent.values()].filter(
+  ({ identity, text }) => !identity.startsWith("src/database/migration") && joinedByOrgAlone(text).length > 0,
+);
+for (const { identity, text } of joined) {
+  console.error(`${identity}\n  joins ${joinedByOrgAlone(text).join(", ")} with orgs by org_id alone: add customer_id`);
+}
+if (unlisted.size > 0 || joined.length > 0) process.exitCode = 1;
 else {
   const [all, listed] = [[...sent.values()], found].map((some) => new Set(some.map(({ identity }) => identity)).size);
   console.log(

@@ -116,12 +116,12 @@ async function actorsOf(db: WriteTransaction, { orgId, memberId }: Erased): Prom
 async function findLogs(db: WriteTransaction, erased: Erased, actors: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from orgs where id <> ${erased.orgId} and exists (
-      select from changes where changes.org_id = orgs.id and ${hasActed(erased, actors)})
+      select from changes where changes.customer_id = orgs.customer_id and changes.org_id = orgs.id and ${hasActed(erased, actors)})
     union all select id from customers where exists (
-      select from changes where changes.org_id = customers.id and ${hasActed(erased, actors)})
+      select from changes where changes.customer_id = customers.id and changes.org_id = customers.id and ${hasActed(erased, actors)})
     union all select purges.resource_id from changes purges
     where purges.org_id = (select system_org_id from installation) and purges.resource_type = 'Customer' and purges.after is null
-      and exists (select from changes where changes.org_id = purges.resource_id and ${hasActed(erased, actors)})`.execute(
+      and exists (select from changes where changes.customer_id = purges.resource_id and changes.org_id = purges.resource_id and ${hasActed(erased, actors)})`.execute(
     db,
   );
   return rows.map(({ id }) => id);

@@ -23,7 +23,7 @@ export async function readDaysToKeep(db: Kysely<Schema>, logDays: LogDays): Prom
   const { kept, held } = logDays;
   const { rows } = await sql<{ days: number | null }>`
     select (extract(epoch from now() - min(webhooks.cursor_time)) / 86400)::float8 as days
-    from webhooks join orgs on orgs.id = webhooks.org_id
+    from webhooks join orgs on orgs.customer_id = webhooks.customer_id and orgs.id = webhooks.org_id
     where ${isHolding} and ${isInTime(logDays)}`.execute(db);
   const behind = Math.ceil(rows[0]?.days ?? 0);
   return Math.min(Math.max(behind, kept), kept + held);
@@ -40,7 +40,8 @@ interface Holding {
 /** Returns the webhooks that need more of the log than is kept without them, the one that is behind most first. */
 export async function findHolding(db: Kysely<Schema>, logDays: LogDays, limit: number): Promise<Holding[]> {
   const { rows } = await sql<Holding>`
-    select webhooks.org_id, webhooks.id, webhooks.cursor_time from webhooks join orgs on orgs.id = webhooks.org_id
+    select webhooks.org_id, webhooks.id, webhooks.cursor_time
+    from webhooks join orgs on orgs.customer_id = webhooks.customer_id and orgs.id = webhooks.org_id
     where ${isHolding} and ${isInTime(logDays)} and webhooks.cursor_time < now() - make_interval(days => ${logDays.kept})
     order by webhooks.cursor_time limit ${limit}`.execute(db);
   return rows;

@@ -49,7 +49,7 @@ export function readSmallSnapshot(
       const { rows } = await sql<OrgRow & { revision: string; counts: Counts | null }>`
         select id, name, customer_id, state, delete_time, labels, revision, (
           select json_object_agg(resource_type, count) from resource_counts
-          where org_id = orgs.id and parent_id = orgs.id
+          where customer_id = orgs.customer_id and org_id = orgs.id and parent_id = orgs.id
         ) as counts
         from orgs where id = ${orgId}`.execute(db);
       const [org] = rows;

@@ -50,10 +50,11 @@ export function selectAccessEvents(page: AccessEventPage): RawBuilder<AccessEven
         and access_events.time > now() - make_interval(days => ${keptDays})
       order by access_events.time ${direction}, access_events.id ${direction} limit ${limit}
     ) as page
-    join orgs on orgs.id = page.org_id
+    join orgs on orgs.customer_id = page.customer_id and orgs.id = page.org_id
     left join members as actors
-      on actors.org_id = page.org_id and actors.id = page.actor_id and page.actor_org_id = page.org_id
+      on actors.customer_id = page.customer_id and actors.org_id = page.org_id and actors.id = page.actor_id and page.actor_org_id = page.org_id
     left join members as impersonators
-      on impersonators.org_id = page.org_id and impersonators.id = page.impersonator_id and page.actor_org_id = page.org_id
+      on impersonators.customer_id = page.customer_id and impersonators.org_id = page.org_id
+        and impersonators.id = page.impersonator_id and page.actor_org_id = page.org_id
     order by page.time ${direction}, page.id ${direction}`;
 }

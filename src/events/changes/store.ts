@@ -83,7 +83,7 @@ function withNames(
       impersonators.name as impersonator_name, impersonators.delete_time as impersonator_delete_time
     from (select page.*, ${states ? isLeftOut(order, maxBytes) : sql`false`} as is_left_out from (${entriesOfPage}) as page) as page
     left join lateral (
-      select name, delete_time from orgs where orgs.id = page.org_id
+      select name, delete_time from orgs where orgs.customer_id = page.customer_id and orgs.id = page.org_id
       union all select name, delete_time from customers where customers.id = page.org_id and page.customer_id = page.org_id limit 1
     ) as log_orgs on true
     left join lateral (
@@ -184,7 +184,7 @@ function selectPage(page: LogPage): RawBuilder<unknown> {
         suspended
           ? sql<SqlBool>`true`
           : sql<SqlBool>`(changes.org_id = changes.customer_id
-              or exists (select from orgs where orgs.id = changes.org_id and orgs.state = 'ACTIVE'))`,
+              or exists (select from orgs where orgs.customer_id = changes.customer_id and orgs.id = changes.org_id and orgs.state = 'ACTIVE'))`,
       );
   }
 }
@@ -197,7 +197,7 @@ function entriesOfOrgs(page: LogPage, customerId: string): RawBuilder<unknown> {
   const { suspended, pinned } = page;
   if (pinned.orgId === undefined && !pinned.actor) {
     // Not as a join, for which all entries could be sorted.
-    const state = sql`(select state from orgs where orgs.id = changes.org_id)`;
+    const state = sql`(select state from orgs where orgs.customer_id = changes.customer_id and orgs.id = changes.org_id)`;
     const isShown = sql`(${suspended} or changes.org_id = changes.customer_id or ${state} = 'ACTIVE')`;
     return entries(page, sql<SqlBool>`changes.customer_id = ${customerId} and ${isShown}`);
   }

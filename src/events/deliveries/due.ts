@@ -8,7 +8,7 @@ import { isInThePast } from "../../database/partitions.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { Followers } from "./followers.ts";
 import { type DuePlace, type Lease, type Position, afterAll, isAt } from "./lease.ts";
-import { isActiveOrg } from "./store.ts";
+import { isActiveOrg, isAtOrg } from "./store.ts";
 
 /** At most so many of an org are found at once. */
 export const perOrg = 4;
@@ -142,7 +142,7 @@ export async function postponeInactive(db: Kysely<Schema>, { place }: Lease, now
   await sql`
     update webhooks set next_attempt_time = ${afterInactive(now)}
     where ${isAt("webhooks", place)} and next_attempt_time <= ${now} and lease_end <= ${now}
-      and not exists (select from orgs where orgs.id = ${place.org_id} and ${isActiveOrg})`.execute(db);
+      and not exists (select from orgs where ${isAtOrg(place)} and ${isActiveOrg})`.execute(db);
 }
 
 /** Returns when something is looked at again whose org is not active. */

@@ -34,8 +34,12 @@ export interface Claimed extends Place {
 
 export const isActiveOrg = sql<SqlBool>`orgs.state = 'ACTIVE' and orgs.delete_time is null`;
 
-const isInActiveOrg = ({ org_id: id }: Place): RawBuilder<SqlBool> =>
-  sql<SqlBool>`webhooks.state = 'ACTIVE' and exists (select from orgs where orgs.id = ${id} and ${isActiveOrg})`;
+/** The condition of the org that a place is in. */
+export const isAtOrg = (place: Pick<Place, "customer_id" | "org_id">): RawBuilder<SqlBool> =>
+  sql<SqlBool>`orgs.customer_id = ${place.customer_id} and orgs.id = ${place.org_id}`;
+
+const isInActiveOrg = (place: Place): RawBuilder<SqlBool> =>
+  sql<SqlBool>`webhooks.state = 'ACTIVE' and exists (select from orgs where ${isAtOrg(place)} and ${isActiveOrg})`;
 
 const isUnchanged = (revision: string | undefined): RawBuilder<SqlBool> =>
   revision === undefined ? sql`true` : sql`webhooks.changed_revision = ${revision}`;

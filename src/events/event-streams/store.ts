@@ -41,7 +41,9 @@ export const unreadEventStreamColumns = [
 export function selectEventStreams(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("event_streams", "event_streams.org_id", "orgs.id")
+    .innerJoin("event_streams", (join) =>
+      join.onRef("event_streams.customer_id", "=", "orgs.customer_id").onRef("event_streams.org_id", "=", "orgs.id"),
+    )
     .select(columnsOf("event_streams", eventStreamColumns))
     .select([...pathColumns.org]);
 }

@@ -8,7 +8,7 @@ import { isInThePast } from "../../database/partitions.ts";
 import { afterInactive } from "../deliveries/due.ts";
 import { streamFollowers } from "../deliveries/followers.ts";
 import { type Lease, type Place, type Position, isAt, isHeld, nextAttempt } from "../deliveries/lease.ts";
-import { isActiveOrg } from "../deliveries/store.ts";
+import { isActiveOrg, isAtOrg } from "../deliveries/store.ts";
 import type { StreamTerms, StreamVerification } from "./security-event.ts";
 
 /** A stream, with how far it has delivered. */
@@ -72,7 +72,7 @@ export async function waitForOrg(db: Kysely<Schema>, lease: Lease, now: Date): P
   await sql`
     update event_streams set next_attempt_time = ${afterInactive(now)}
     where ${isHeld("event_streams", lease)}
-      and exists (select from orgs where orgs.id = ${lease.place.org_id} and not (${isActiveOrg}))`.execute(db);
+      and exists (select from orgs where ${isAtOrg(lease.place)} and not (${isActiveOrg}))`.execute(db);
 }
 
 /** Claims a stream that is due and that nobody has claimed. Returns undefined if it is not. */

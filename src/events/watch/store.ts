@@ -128,10 +128,11 @@ export async function findStart(database: Database, orgId: string, revision: str
   const { rows } = await sql<LogStart>`
     select revision as head, (
       select ${timeText(sql`time`)} from changes
-      where org_id = orgs.id and revision = ${revision}::uuid and position = 0 and ${sql.raw(isInThePast)}
+      where customer_id = orgs.customer_id and org_id = orgs.id and revision = ${revision}::uuid and position = 0 and ${sql.raw(isInThePast)}
     ) as time, (
       select revision from changes
-      where org_id = orgs.id and ${sql.raw(isInThePast)} order by time, org_id, revision, position limit 1
+      where customer_id = orgs.customer_id and org_id = orgs.id and ${sql.raw(isInThePast)}
+      order by time, org_id, revision, position limit 1
     ) as oldest
     from orgs where id = ${orgId}`.execute(database.reads);
   return rows[0] ?? { time: null, oldest: null, head: "" };

@@ -50,7 +50,9 @@ export function createListDeliveries({ reader, dependencies }: ServedWebhooks, l
     if (webhook === undefined) throw notFound("webhook", formatReferences(patterns.Webhook, path));
     const state = await database.reads
       .selectFrom("webhooks")
-      .innerJoin("orgs", "orgs.id", "webhooks.org_id")
+      .innerJoin("orgs", (join) =>
+        join.onRef("orgs.customer_id", "=", "webhooks.customer_id").onRef("orgs.id", "=", "webhooks.org_id"),
+      )
       .select(["webhooks.customer_id", "cursor_revision", "cursor_time", isHolding.as("is_holding")])
       .where("webhooks.org_id", "=", webhook.org_id)
       .where("webhooks.id", "=", webhook.id)

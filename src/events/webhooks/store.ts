@@ -42,7 +42,9 @@ export const unreadWebhookColumns = [
 export function selectWebhooks(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
-    .innerJoin("webhooks", "webhooks.org_id", "orgs.id")
+    .innerJoin("webhooks", (join) =>
+      join.onRef("webhooks.customer_id", "=", "orgs.customer_id").onRef("webhooks.org_id", "=", "orgs.id"),
+    )
     .select(columnsOf("webhooks", webhookColumns))
     .select([...pathColumns.org]);
 }

@@ -74,7 +74,7 @@ export async function readSignInOf(
     from sessions
     join browser_sessions on browser_sessions.id = sessions.browser_session_id
     join members on members.customer_id = sessions.customer_id and members.org_id = sessions.org_id and members.id = sessions.member_id
-    join orgs on orgs.id = sessions.org_id
+    join orgs on orgs.customer_id = sessions.customer_id and orgs.id = sessions.org_id
     where sessions.org_id = ${orgId} and sessions.member_id = ${memberId} and sessions.id = ${sessionId}
       and ${isSignedIn}`.execute(db);
   return rows.find(isUnexpired);

@@ -60,7 +60,7 @@ export async function useCode(
   const { rows } = await sql<UsedCode>`
     update authorization_codes set session_id = ${sessionId}, use_time = ${time}
     from members
-      join orgs on orgs.id = members.org_id
+      join orgs on orgs.customer_id = members.customer_id and orgs.id = members.org_id
       left join (sessions join browser_sessions on browser_sessions.id = sessions.browser_session_id)
         on sessions.customer_id = members.customer_id and sessions.org_id = members.org_id and sessions.member_id = members.id and sessions.id = ${allowingSessionId}
           and sessions.expire_time > ${org.lockTime} and browser_sessions.expire_time > ${org.lockTime},

@@ -35,7 +35,7 @@ export async function findRegisteredClient(db: Kysely<Schema>, id: string): Prom
     select clients.id, clients.org_id, orgs.name as org_name, orgs.display_name as org_display_name, clients.display_name,
       clients.redirect_uris, clients.confidential, clients.scopes, clients.secret_hash,
       clients.previous_secret_hash, clients.previous_secret_expire_time, ${clockMs} as now
-    from clients join orgs on orgs.id = clients.org_id
+    from clients join orgs on orgs.customer_id = clients.customer_id and orgs.id = clients.org_id
     where clients.id = ${id} and orgs.delete_time is null and orgs.state = 'ACTIVE'`.execute(db);
   const [found] = rows;
   if (found === undefined) return undefined;

@@ -35,7 +35,11 @@ export function selectIdentities(db: Kysely<Schema>) {
         .onRef("identities.member_id", "=", "members.id"),
     )
     .leftJoin("identity_providers", "identity_providers.id", "identities.provider_id")
-    .leftJoin("orgs as provider_orgs", "provider_orgs.id", "identity_providers.org_id")
+    .leftJoin("orgs as provider_orgs", (join) =>
+      join
+        .onRef("provider_orgs.customer_id", "=", "identity_providers.customer_id")
+        .onRef("provider_orgs.id", "=", "identity_providers.org_id"),
+    )
     .select(columnsOf("identities", identityColumns))
     .select([
       ...pathColumns.org,

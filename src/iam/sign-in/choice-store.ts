@@ -60,11 +60,11 @@ export async function readChoices(
     cross join jsonb_each_text(browser_sessions.choices) as choice (id, gen)
     join identities on identities.id = choice.id::uuid
     join identity_providers on identity_providers.id = identities.provider_id
-    join orgs as provider_orgs on provider_orgs.id = identity_providers.org_id
+    join orgs as provider_orgs on provider_orgs.customer_id = identity_providers.customer_id and provider_orgs.id = identity_providers.org_id
       and provider_orgs.delete_time is null and provider_orgs.state = 'ACTIVE'
     join members on members.customer_id = identities.customer_id and members.org_id = identities.org_id and members.id = identities.member_id
       and coalesce(members.token_gen::text, '') = choice.gen
-    join orgs on orgs.id = identities.org_id
+    join orgs on orgs.customer_id = identities.customer_id and orgs.id = identities.org_id
     left join orgs as creator_orgs on creator_orgs.id = identities.creator_org_id
     left join members as creators on creators.customer_id = creator_orgs.customer_id and creators.org_id = creator_orgs.id and creators.id = identities.creator_id
     where browser_sessions.id = ${id} and browser_sessions.hash = ${hash}

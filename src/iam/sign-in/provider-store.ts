@@ -40,7 +40,8 @@ export async function listSignInProviders(
 
 export async function readSignInProvider(db: Kysely<Schema>, id: string): Promise<SignInProviderRow | undefined> {
   const { rows } = await sql<SignInProviderRow>`
-    select ${columns} from identity_providers join orgs on orgs.id = identity_providers.org_id
+    select ${columns} from identity_providers
+    join orgs on orgs.customer_id = identity_providers.customer_id and orgs.id = identity_providers.org_id
     where identity_providers.id = ${id} and orgs.delete_time is null and orgs.state = 'ACTIVE'`.execute(db);
   return rows[0];
 }
@@ -69,7 +70,7 @@ export async function findIdentities(
     from identities
     join identity_providers on identity_providers.id = identities.provider_id
     join members on members.customer_id = identities.customer_id and members.org_id = identities.org_id and members.id = identities.member_id
-    join orgs on orgs.id = identities.org_id
+    join orgs on orgs.customer_id = identities.customer_id and orgs.id = identities.org_id
     where identities.provider_id = ${provider.id} and identities.subject = ${subject}
       and (${provider.org_id} = ${systemOrgId} or identities.org_id = ${provider.org_id})
     order by ${isAccepted} desc, identities.id

@@ -1,8 +1,9 @@
 // Finds what can be purged, the longest overdue first. What is in an org that can be purged itself is removed with the org, and
 // is not found here.
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
+import { type OrgKey, customerColumnOf, isInOrgOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
+import { required } from "../../errors/required.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
@@ -61,10 +62,11 @@ export function findExpired(
   end = "expire_time",
 ): (db: Kysely<Schema>, search: EndSearch) => Promise<FoundEnds> {
   const columnOf = (name: string) => sql.ref(`${table}.${name}`);
+  const customer = required(customerColumnOf(table));
   return async (db, { leftOut, now, limit, aheadMs }) => {
     const { rows } = await sql<Place & WithEnd>`
       select ${sql.join(key.map(columnOf))}, ${columnOf(end)} as ends
-      from orgs join ${sql.table(table)} on ${columnOf("org_id")} = orgs.id
+      from orgs join ${sql.table(table)} on ${columnOf(customer)} = orgs.customer_id and ${columnOf("org_id")} = orgs.id
       where ${isExpired(secondsAfter(now, aheadMs / 1000))} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
       order by ${columnOf(end)} limit ${limit}`.execute(db);
     return splitByEnd(rows, now);
@@ -78,7 +80,11 @@ export async function findExpiredRoleBindings(
 ): Promise<FoundEnds> {
   const places = db
     .selectFrom("orgs")
-    .innerJoin("role_bindings", "role_bindings.org_id", "orgs.id")
+    .innerJoin("role_bindings", (join) =>
+      join
+        .onRef("role_bindings.org_customer_id", "=", "orgs.customer_id")
+        .onRef("role_bindings.org_id", "=", "orgs.id"),
+    )
     .select(["role_bindings.org_id", "role_bindings.id"])
     .where(orgStays(now))
     .where("role_bindings.org_id", "<>", noneOf(leftOut));
@@ -111,7 +117,9 @@ export async function findPurgeableIn(
 ): Promise<PlaceWithId[]> {
   return db
     .selectFrom("orgs")
-    .innerJoin(`${definition.storage.table as "members"} as due`, "due.org_id", "orgs.id")
+    .innerJoin(`${definition.storage.table as "members"} as due`, (join) =>
+      join.onRef("due.customer_id", "=", "orgs.customer_id").onRef("due.org_id", "=", "orgs.id"),
+    )
     .select(["due.org_id", "due.id"])
     .where(isPurgeable(now, registry, definition, "due"))
     .where(orgStays(now))

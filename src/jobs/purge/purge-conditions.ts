@@ -1,6 +1,7 @@
 // When a row can be purged or has expired, at a time of the database's clock. The search and the check under the lock use the same
 // conditions, each with its own time.
 import { type RawBuilder, sql } from "kysely";
+import { customerColumnOf } from "../../database/org-key.ts";
 import { type ResourceDefinition, columnsReferringTo } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
@@ -23,9 +24,11 @@ export function isPurgeable(
   const unused = registry.usersOf(to.type).map(({ definition: { storage }, column }) => {
     const { table } = storage;
     const columns = columnsReferringTo(to, column);
-    const refers = to.storage.key.map(
-      (each, index) => sql`${sql.ref(`${table}.${columns[index]}`)} = ${sql.ref(`${alias}.${each}`)}`,
-    );
+    const equal = (column: string, of: string) => sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`${alias}.${of}`)}`;
+    const refers = to.storage.key.map((each, index) => equal(columns[index] ?? "", each));
+    // What refers to a row in an org, or to the org, has the same customer: its foreign key begins with it.
+    const customer = customerColumnOf(table);
+    if (customer !== undefined) refers.push(equal(customer, "customer_id"));
     return sql`not exists (select from ${sql.table(table)} where ${sql.join(refers, sql` and `)})`;
   });
   return sql`(${sql.join([isPast, ...unused], sql` and `)})`;

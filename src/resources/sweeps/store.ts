@@ -115,7 +115,7 @@ export async function readSwept(
       end as container
     from resources
     join projects on projects.customer_id = resources.customer_id and projects.org_id = resources.org_id and projects.id = resources.project_id
-    join orgs on orgs.id = resources.org_id
+    join orgs on orgs.customer_id = resources.customer_id and orgs.id = resources.org_id
     join resource_types on resource_types.id = resources.type_id
     left join lateral (
       select jsonb_agg(jsonb_build_object('id', operations.id, 'verb', operations.verb,
