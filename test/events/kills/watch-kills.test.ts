@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
+import type { WatchChangesResponse } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { systemErrorCode } from "../../../src/cli/calls/system-error-code.ts";
 import { required } from "../../../src/errors/required.ts";
 import { type Api, createApi } from "../../support/api.ts";
@@ -128,9 +129,12 @@ test("streams that are resumed after kills of servers and database make right co
 
   const last = await persist(() => api.groups.createGroup({ parentPath, group: { name: `last${kills}` } }));
   const now = createFollower();
+  /** Who reads the log is in it, so that a state may be of a later revision. In the middle of a revision or a state, there is more than an id. */
+  const hasLast = ({ resumeRevision }: WatchChangesResponse): boolean =>
+    !resumeRevision.includes(".") && resumeRevision >= last.etag;
   for (const follower of [...followers, now]) {
     const watch = follower.open(api);
-    await watch.until(follower === now ? isSynced : ({ resumeRevision }) => resumeRevision === last.etag);
+    await watch.until(follower === now ? isSynced : hasLast);
     watch.close();
     follower.keep(watch);
   }
