@@ -162,6 +162,7 @@ const volatile = new Set([
   "id",
   "createTime",
   "updateTime",
+  "lastUseTime",
   "nextAttemptTime",
   "deleteTime",
   "purgeTime",
