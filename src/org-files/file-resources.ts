@@ -9,6 +9,7 @@ import {
   create,
   isMessage,
 } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { GroupMemberSchema, GroupMembersService, SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupSchema, GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
@@ -33,12 +34,21 @@ export interface FileResource {
   readonly message: Message;
 }
 
+/** What every resource of a file has in responses. */
+export interface Identified {
+  /** Its full path. */
+  readonly path: string;
+  /** That of a membership or subgroup is of what is in the group. */
+  readonly id: string;
+  readonly createTime?: Timestamp | undefined;
+}
+
 export interface FileForm {
   /** The plural in prose. */
   readonly many: string;
   readonly schema: DescMessage;
   readonly list: DescMethodUnary;
-  /** The field of the response of the list with the resources. */
+  /** The field with the resources in the responses that list or create several. */
   readonly items: string;
   /** Below the org, what lists have as the parent: the org itself, or all groups or projects of it. */
   readonly parents: readonly ("" | "/groups/-" | "/projects/-")[];
@@ -83,6 +93,18 @@ export const fileForms: Readonly<Record<FileType, FileForm>> = {
     parents: ["", "/projects/-"],
   },
 };
+
+/** Returns the resources of a response that lists or creates several. */
+export function itemsOf(
+  response: Readonly<Record<string, unknown>>,
+  type: FileType,
+): readonly (Message & Identified)[] {
+  const items = response[fileForms[type].items];
+  if (!Array.isArray(items)) throw new Error(`a response has no list of ${type}s`);
+  return items.filter(isIdentified);
+}
+
+const isIdentified = (item: unknown): item is Message & Identified => isMessage(item) && "path" in item && "id" in item;
 
 /** What names a resource in a file. The others have a `name`. */
 const nameFields: Partial<Record<FileType, string>> = { membership: "member_path", subgroup: "group_path" };
