@@ -11,6 +11,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { ClientSchema, ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { GroupMemberSchema, GroupMembersService, SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupSchema, GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MemberSchema, Member_Type, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
@@ -21,7 +22,16 @@ import { RoleSchema, RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { required } from "../errors/required.ts";
 import { isOutputOnly } from "../validation/field-behavior.ts";
 
-export const fileTypes = ["member", "role", "group", "project", "subgroup", "membership", "role binding"] as const;
+export const fileTypes = [
+  "member",
+  "role",
+  "group",
+  "project",
+  "subgroup",
+  "membership",
+  "role binding",
+  "client",
+] as const;
 
 export type FileType = (typeof fileTypes)[number];
 
@@ -91,6 +101,13 @@ export const fileForms: Readonly<Record<FileType, FileForm>> = {
     list: RoleBindingsService.method.listRoleBindings,
     items: "roleBindings",
     parents: ["", "/projects/-"],
+  },
+  client: {
+    many: "clients",
+    schema: ClientSchema,
+    list: ClientsService.method.listClients,
+    items: "clients",
+    parents: [""],
   },
 };
 

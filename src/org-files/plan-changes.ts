@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
+import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { isImmutable } from "../validation/field-behavior.ts";
@@ -232,10 +233,10 @@ const first: readonly (readonly [Action, FileType | "org"])[] = [
   ["update", "org"],
   ["delete", "subgroup"],
 ];
-const created: readonly FileType[] = ["member", "role", "group", "project"];
+const created: readonly FileType[] = ["member", "role", "group", "project", "client"];
 const within: readonly FileType[] = ["subgroup", "membership", "role binding"];
 /** Each before what it refers to. */
-const removedLast: readonly FileType[] = ["role binding", "membership", "role", "group", "project", "member"];
+const removedLast: readonly FileType[] = ["role binding", "membership", "role", "group", "project", "member", "client"];
 
 const order = new Map(
   [
@@ -247,7 +248,7 @@ const order = new Map(
 );
 
 function inOrderOfWrites(changes: readonly PlannedChange[]): PlannedChange[] {
-  const rank = ({ action, type }: PlannedChange): number => order.get(`${action} ${type}`) ?? 0;
+  const rank = ({ action, type }: PlannedChange): number => required(order.get(`${action} ${type}`));
   return changes.toSorted((one, other) => rank(one) - rank(other) || (one.path < other.path ? -1 : 1));
 }
 

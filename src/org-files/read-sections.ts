@@ -73,6 +73,14 @@ function* readRoles(reader: FileReader, file: JsonObject): Generator<void, void,
   }
 }
 
+function* readClients(reader: FileReader, file: JsonObject): Generator<void, void, void> {
+  for (const [value, place] of entriesOf(reader, file, "clients")) {
+    const fields = readEntry("client", value, place, [], reader.fail)?.fields;
+    if (fields !== undefined) reader.add("client", `clients/${textOf(fields["name"])}`, fields, place);
+    yield;
+  }
+}
+
 function* readGroups(reader: FileReader, file: JsonObject): Generator<void, void, void> {
   const contents = ["members", "maintainers", "subgroups", "parent"];
   for (const [value, place] of entriesOf(reader, file, "groups")) {
@@ -197,6 +205,7 @@ export const sections: readonly ReadSection[] = [
   readProjects,
   readBindings,
   readGrants,
+  readClients,
 ];
 
 export const sectionKeys: readonly string[] = [
@@ -207,6 +216,7 @@ export const sectionKeys: readonly string[] = [
   "projects",
   "role_bindings",
   "grants",
+  "clients",
 ];
 
 /** Returns the fields of an entry that can have any name, which becomes its display name if it is none in paths. */

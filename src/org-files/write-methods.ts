@@ -1,5 +1,6 @@
 // The methods by which the resources of files are written.
 import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
@@ -58,5 +59,11 @@ export const writeMethods: Readonly<Record<FileType, WriteMethods>> = {
     update: RoleBindingsService.method.updateRoleBinding,
     batchDelete: RoleBindingsService.method.batchDeleteRoleBindings,
     field: "roleBinding",
+  },
+  client: {
+    batchCreate: ClientsService.method.batchCreateClients,
+    update: ClientsService.method.updateClient,
+    batchDelete: ClientsService.method.batchDeleteClients,
+    field: "client",
   },
 };
