@@ -19,6 +19,7 @@ import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectSchema, ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingSchema, RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RoleSchema, RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import { WebhookSchema, Webhook_Format, Webhook_Signature, WebhooksService } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import { required } from "../errors/required.ts";
 import { isOutputOnly } from "../validation/field-behavior.ts";
 
@@ -31,6 +32,7 @@ export const fileTypes = [
   "membership",
   "role binding",
   "client",
+  "webhook",
 ] as const;
 
 export type FileType = (typeof fileTypes)[number];
@@ -109,6 +111,13 @@ export const fileForms: Readonly<Record<FileType, FileForm>> = {
     items: "clients",
     parents: [""],
   },
+  webhook: {
+    many: "webhooks",
+    schema: WebhookSchema,
+    list: WebhooksService.method.listWebhooks,
+    items: "webhooks",
+    parents: [""],
+  },
 };
 
 /** Returns the resources of a response that lists or creates several. */
@@ -160,7 +169,12 @@ export function toFileMessage<Desc extends DescMessage>(schema: Desc, message: M
 
 function isImplied({ name, parent }: DescField, message: ReflectMessage): boolean {
   if (name === "display_name") return message.get(required(parent.field["displayName"])) === nameOf(message);
-  return name === "type" && isMessage(message.message, MemberSchema) && message.message.type === Member_Type.USER;
+  if (name === "type") return isMessage(message.message, MemberSchema) && message.message.type === Member_Type.USER;
+  if (!isMessage(message.message, WebhookSchema)) return false;
+  const { format, signature } = message.message;
+  return name === "format"
+    ? format === Webhook_Format.STANDARD
+    : name === "signature" && signature === Webhook_Signature.HMAC_SHA256;
 }
 
 const nameOf = (message: ReflectMessage): unknown => message.get(required(message.desc.field["name"]));

@@ -233,10 +233,19 @@ const first: readonly (readonly [Action, FileType | "org"])[] = [
   ["update", "org"],
   ["delete", "subgroup"],
 ];
-const created: readonly FileType[] = ["member", "role", "group", "project", "client"];
+const created: readonly FileType[] = ["member", "role", "group", "project", "client", "webhook"];
 const within: readonly FileType[] = ["subgroup", "membership", "role binding"];
 /** Each before what it refers to. */
-const removedLast: readonly FileType[] = ["role binding", "membership", "role", "group", "project", "member", "client"];
+const removedLast: readonly FileType[] = [
+  "role binding",
+  "membership",
+  "role",
+  "group",
+  "project",
+  "member",
+  "client",
+  "webhook",
+];
 
 const order = new Map(
   [

@@ -85,8 +85,9 @@ function entriesOf(type: PlannedChange["type"], sides: Sides, idOf: PlannedRows[
     case "role binding":
       return [entry("RoleBinding", (message) => bindingOf(path, message, idOf))];
     // What goes with the others is in entries of its own. Roles on a customer or on the platform, and what is inherited in a project that goes,
-    // are not looked at. A client gives nobody access.
+    // are not looked at. Clients and webhooks give nobody access.
     case "client":
+    case "webhook":
     case "org":
     case "member":
     case "project":

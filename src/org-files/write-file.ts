@@ -35,6 +35,7 @@ export function* writeFile({ name, org, resources }: OrgState): Steps<JsonObject
       projects: entries("project", ""),
       role_bindings: entries("role binding", ""),
       clients: entries("client", ""),
+      webhooks: entries("webhook", ""),
     }),
   };
 }

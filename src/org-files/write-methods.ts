@@ -7,6 +7,7 @@ import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import { WebhooksService } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import type { FileType } from "./file-resources.ts";
 
 interface WriteMethods {
@@ -65,5 +66,11 @@ export const writeMethods: Readonly<Record<FileType, WriteMethods>> = {
     update: ClientsService.method.updateClient,
     batchDelete: ClientsService.method.batchDeleteClients,
     field: "client",
+  },
+  webhook: {
+    batchCreate: WebhooksService.method.batchCreateWebhooks,
+    update: WebhooksService.method.updateWebhook,
+    batchDelete: WebhooksService.method.batchDeleteWebhooks,
+    field: "webhook",
   },
 };

@@ -624,7 +624,7 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  *
  * A file has these keys, each of which can be left out but `org`:
  * - `org`: the name of the Org; `display_name`, `description`, `labels` and `api_key_policy` are its fields.
- * - `members`, `roles`, `groups`, `projects` and `clients`: the resources, with the fields of their messages.
+ * - `members`, `roles`, `groups`, `projects`, `clients` and `webhooks`: the resources, with the fields of their messages.
  * - of a group, `members` and `subgroups`: its memberships and the groups in it. A name stands for a membership without other fields.
  * - `role_bindings`: of the Org; those of a project are a key of the project.
  * - `expect`: what shall be true of access, at most 500 sentences such as `alice may repos.access.write on web-shop`, `bob may not
@@ -637,7 +637,7 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  */
 export const OrgFilesService: GenService<{
   /**
-   * Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, Clients, and the RoleBindings of the
+   * Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, Clients, Webhooks, and the RoleBindings of the
    * Org and its Projects. The caller must also hold the permissions to get the Org and to list each of these, and to activate Projects
    * if one with RoleBindings is suspended: a file never lacks what the caller may not read. It has no secrets, ids, states and
    * times of changes, and nothing that is deleted. Fails with RESOURCE_EXHAUSTED for an Org with more than 50000 of these resources, and
@@ -665,7 +665,8 @@ export const OrgFilesService: GenService<{
   /**
    * Changes an Org to match a file, all in one transaction or nothing, at the revision of the plan. Each change is made by the method for it,
    * with its rules, limits and entries in the log, and the caller must hold the permission for each; what it holds before the first
-   * change decides. It returns no secrets: a confidential Client that it has created gets one by `RotateClient`. Fails with ABORTED if the Org has changed since the plan, with FAILED_PRECONDITION if the plan has
+   * change decides. It returns no secrets: those of a confidential
+   * Client and of a Webhook that it has created come from `RotateClient` and `RotateWebhook`. Fails with ABORTED if the Org has changed since the plan, with FAILED_PRECONDITION if the plan has
    * obstacles, and as each of the methods does, naming the resource.
    *
    * @generated from rpc iam.v1alpha.OrgFilesService.ApplyOrg
