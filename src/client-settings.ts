@@ -1,11 +1,14 @@
 import { makeValidator } from "envalid";
-import { text } from "./setting-types.ts";
+import { url } from "./setting-types.ts";
 
 const setting = makeValidator<string>((input) => input);
 
 /** The settings of commands that call the service as clients. */
 export const clientSettings = {
-  TENANTRY_URL: text({ default: "http://localhost:8080", desc: "For commands that call a service: its URL." }),
+  TENANTRY_URL: url({
+    default: undefined,
+    desc: "For commands that call a service: its URL. If unset, that of the server with the data directory, or http://localhost:8080.",
+  }),
   TENANTRY_API_KEY: setting({
     default: undefined,
     desc: "For commands that call a service: the API key, instead of the operator-key file in the data directory.",
@@ -23,7 +26,7 @@ export const clientSettings = {
 };
 
 export interface ClientConfig {
-  readonly url: string;
+  readonly url: string | undefined;
   readonly apiKey: string | undefined;
   readonly dataDirectory: string;
 }

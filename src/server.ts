@@ -12,6 +12,7 @@ import type { Config } from "./config.ts";
 import type { Health } from "./http/health/health.ts";
 import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
 import { noteIssuer } from "./installation/note-issuer.ts";
+import { noteServerAddress } from "./installation/note-server-address.ts";
 import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
 import { startDatabase } from "./installation/start-database.ts";
 import { startInstallation } from "./installation/start-installation.ts";
@@ -93,20 +94,20 @@ export async function startServer(
     const metricsUrl = await metrics?.open(measured);
     if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);
-    const handler = createRequestHandler(config, service, health, findConsole());
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew
       ? await whenAnswers(() => createSignInLink(database, operatorOf(installation)))
       : undefined;
-    listener.serve(handler);
-    const { url, port: opened } = await listener.open();
-    port = opened;
-    logger.info(`listening on ${url}`);
+    listener.serve(createRequestHandler(config, service, health, findConsole()));
+    const opened = await listener.open();
+    port = opened.port;
+    started.push(await noteServerAddress(config.dataDirectory, opened, logger));
+    logger.info(`listening on ${opened.url}`);
     logger.info(findConsole() === undefined ? unbuiltConsole : `the console is at ${issuer()}/console/`);
     void noteIssuer(database, issuer(), logger);
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {
-      url,
+      url: opened.url,
       metricsUrl,
       async drain(ms) {
         health?.startDraining();

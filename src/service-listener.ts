@@ -12,7 +12,7 @@ const maxConcurrentStreams = 256;
 
 export interface ServiceListener {
   /** Listens, if it does not yet. Until there is a handler, it answers that the server is starting. @throws Error as `listen`. */
-  open(): Promise<{ readonly url: string; readonly port: number }>;
+  open(): Promise<{ readonly url: string; readonly address: string; readonly port: number }>;
   /** Sets what answers from now on. */
   serve(handler: PacedHandler): void;
   /** Closes the listener if it is open. */
@@ -61,8 +61,9 @@ export function createServiceListener(config: Config, logger: Logger, onEnd?: On
   let opened: ReturnType<ServiceListener["open"]> | undefined;
   return {
     open() {
-      opened ??= listener.listen(config.port, config.host).then(({ port }) => ({
+      opened ??= listener.listen(config.port, config.host).then(({ address, port }) => ({
         url: urlOf(config.host, port),
+        address,
         port,
       }));
       return opened;

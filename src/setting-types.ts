@@ -38,6 +38,8 @@ export const text = (spec: Spec<string> & { default: string }) => makeValidator(
 
 export const file = makeValidator(readText);
 
+export const url = makeValidator(readText);
+
 export const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
   // The value may contain a password, so the message does not repeat it.

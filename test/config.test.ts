@@ -309,7 +309,7 @@ describe("wrong settings", () => {
 });
 
 describe("a client's settings", () => {
-  const standard = { url: "http://localhost:8080", apiKey: undefined, dataDirectory: "./data" };
+  const standard = { url: undefined, apiKey: undefined, dataDirectory: "./data" };
 
   test("have defaults, whatever the settings of the server", () => {
     expect(readClientConfig({})).toEqual(standard);
@@ -352,10 +352,10 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The URL of the database, the origins, the proxies, the issuer, the networks, the file of keys, the API key and the
+    // The URLs of the database and of the service, the origins, the proxies, the issuer, the networks, the file of keys, the API key and the
     // port of metrics have none, nor have those of the command line.
-    expect(shown).toHaveLength(lines.length - 9 - ofCommandLine.length);
+    expect(shown).toHaveLength(lines.length - 10 - ofCommandLine.length);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
-    expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: "http://localhost:8080" });
+    expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: undefined });
   });
 });

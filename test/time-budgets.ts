@@ -27,7 +27,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   "json-schema": 4,
   measures: 1,
   metrics: 15,
-  "org-files": 30,
+  "org-files": 45,
   paths: 1,
   quotas: 12,
   resources: 118,

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ClientConfig } from "../client-settings.ts";
 import { isName } from "../paths/parse-path.ts";
 import type { ImportOptions } from "./import-organisation.ts";
@@ -10,7 +10,12 @@ export function addImportCommand(program: Command, readConfig: () => ClientConfi
       "create an organisation with its members, groups, projects and role bindings from a JSON or YAML file, through the API of a running service; existing resources are left unchanged, so an import that ended early can be run again, and reported if they are not as the file says",
     )
     .argument("<file>", "the file; - reads standard input")
-    .option("--url <url>", "the URL of the service (default: TENANTRY_URL, or http://localhost:8080)")
+    .option(
+      "--server <url>",
+      "the URL of the service (default: TENANTRY_URL, that of a server which runs with TENANTRY_DATA, or http://localhost:8080)",
+    )
+    // As it was called before it was that of all other commands.
+    .addOption(new Option("--url <url>").hideHelp().conflicts("server"))
     .option("--key-file <file>", "a file with an API key (default: TENANTRY_API_KEY, or operator-key in TENANTRY_DATA)")
     .option("--org <name>", "the name of the organisation, instead of the one in the file", readOrgName)
     .option("--dry-run", "show what the import would do, without changing anything")

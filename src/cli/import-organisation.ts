@@ -12,6 +12,8 @@ import { createRetry, isRateLimit } from "./calls/retry.ts";
 import { type Outcome, runImport, tallyStages } from "./run-import.ts";
 
 export interface ImportOptions {
+  readonly server?: string;
+  /** The same, by another flag. */
   readonly url?: string;
   readonly keyFile?: string;
   readonly org?: string;

@@ -43,4 +43,6 @@ export interface ManagedResources {
   /** The address of the source. */
   source: string;
   version: string;
+  /** That of the id and the time of creation of the resource; null if a version before this column has written the row. */
+  identity_hash: Buffer | null;
 }

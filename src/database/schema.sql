@@ -387,6 +387,7 @@ create table managed_resources (
   content_hash bytea not null,
   source text not null,
   version text not null,
+  identity_hash bytea,
   constraint managed_resources_pkey PRIMARY KEY (org_id, path_hash, customer_id),
   constraint managed_resources_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );

@@ -4,7 +4,8 @@ import { isMessage } from "@bufbuild/protobuf";
 import { ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
-import { parentPathOf } from "./file-resources.ts";
+import { required } from "../errors/required.ts";
+import { type Identified, itemsOf, parentPathOf } from "./file-resources.ts";
 import type { PlannedChange } from "./plan-changes.ts";
 import type { OfCaller } from "./read-state.ts";
 import { writeMethods } from "./write-methods.ts";
@@ -13,7 +14,7 @@ import { writeMethods } from "./write-methods.ts";
 const batchSize = 250;
 
 /**
- * Makes changes, in their order.
+ * Makes changes, in their order. Returns what it has created, by paths below the org.
  *
  * @param orgPath by its id: `/orgs/@<id>`.
  * @throws ConnectError of the method that refuses, which names the resource.
@@ -23,16 +24,19 @@ export async function applyChanges(
   context: HandlerContext,
   orgPath: string,
   changes: readonly PlannedChange[],
-): Promise<void> {
+): Promise<ReadonlyMap<string, Identified>> {
+  const created = new Map<string, Identified>();
   for (const batch of batchesOf(changes)) {
     // The org is locked: nobody waits for what the caller no longer does.
     context.signal.throwIfAborted();
     try {
-      await applyBatch(ofCaller, context, orgPath, batch);
+      for (const [index, item] of (await applyBatch(ofCaller, context, orgPath, batch)).entries())
+        created.set(required(batch[index]).path, item);
     } catch (error) {
       throw error instanceof ConnectError ? naming(error, batch) : error;
     }
   }
+  return created;
 }
 
 type Batch = readonly [PlannedChange, ...PlannedChange[]];
@@ -58,31 +62,37 @@ function isTogether(one: PlannedChange, other: PlannedChange): boolean {
   return one.action === "create" && (parent === "") === (otherParent === "");
 }
 
-async function applyBatch(ofCaller: OfCaller, context: HandlerContext, orgPath: string, batch: Batch): Promise<void> {
+/** Returns what it has created, in the order of the batch. */
+async function applyBatch(
+  ofCaller: OfCaller,
+  context: HandlerContext,
+  orgPath: string,
+  batch: Batch,
+): Promise<readonly Identified[]> {
   const [{ action, type, path, message, fields }] = batch;
   const updateMask = { paths: [...fields] };
   if (type === "org") {
     if (!isMessage(message, OrgSchema)) throw new Error("a change of the org without the org");
     await ofCaller(OrgsService.method.updateOrg, { path: orgPath, org: message, updateMask }, context);
-    return;
+    return [];
   }
   const { batchCreate, update, batchDelete, field } = writeMethods[type];
   const at = (parent: string): string => (parent === "" ? orgPath : `${orgPath}/${parent}`);
   const below = parentPathOf(path);
   if (action === "update") {
     await ofCaller(update, { path: at(path), [field]: message, updateMask }, context);
-    return;
+    return [];
   }
   if (action !== "create") {
     const paths = batch.map((change) => at(change.path));
     await ofCaller(batchDelete, { parentPath: at(below), paths }, context);
   }
-  if (action !== "delete") {
-    const requests = batch.map((change) => ({ parentPath: at(parentPathOf(change.path)), [field]: change.message }));
-    // `orgs/acme/groups/-` for what is in groups.
-    const parentPath = at(below.replace(/\/[^/]+$/, "/-"));
-    await ofCaller(batchCreate, { parentPath, requests }, context);
-  }
+  if (action === "delete") return [];
+  const requests = batch.map((change) => ({ parentPath: at(parentPathOf(change.path)), [field]: change.message }));
+  // `orgs/acme/groups/-` for what is in groups.
+  const parentPath = at(below.replace(/\/[^/]+$/, "/-"));
+  const response: Readonly<Record<string, unknown>> = await ofCaller(batchCreate, { parentPath, requests }, context);
+  return itemsOf(response, type);
 }
 
 /** Returns an error of a call with the resource that it is about. */

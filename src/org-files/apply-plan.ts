@@ -10,7 +10,8 @@ import { patterns } from "../paths/patterns.ts";
 import { joinWrites } from "../standard-methods/write/joined-write.ts";
 import type { WriteCall } from "../standard-methods/write/write-call.ts";
 import { applyChanges } from "./apply-changes.ts";
-import type { ManagedChanges } from "./managed-resources.ts";
+import { type ManagedChanges, toManagedRows } from "./managed-changes.ts";
+import { type ManagedResources, isSameManaged, readManaged } from "./managed-resources.ts";
 import { type Source, putManagedRows, removeManagedRows } from "./managed-store.ts";
 import { type Plan, type PlanToken, parseToken } from "./plan-changes.ts";
 import type { OfCaller, OrgState } from "./read-state.ts";
@@ -21,7 +22,9 @@ export interface Prepared {
   readonly plan: Plan;
   readonly token: PlanToken;
   /** What it makes of who manages what; undefined if the request says no source. */
-  readonly managed: { readonly source: Source; readonly changes: ManagedChanges } | undefined;
+  readonly managed:
+    | { readonly source: Source; readonly before: ManagedResources; readonly changes: ManagedChanges }
+    | undefined;
 }
 
 /**
@@ -43,15 +46,17 @@ export async function applyPlan(
   // Who may no longer apply is not told more.
   await request.author.confirm(db, group.org);
   requirePlanned(group, prepared, planned);
+  // Another source can have adopted resources without changing them, and so the revision.
+  if (managed !== undefined && !isSameManaged(managed.before, await readManaged(db, state.id))) throw moved(state);
   joinWrites(context.values, { group, written });
   try {
-    await applyChanges(ofCaller, context, formatPath(patterns.Org, `@${state.id}`), plan.changes);
+    const created = await applyChanges(ofCaller, context, formatPath(patterns.Org, `@${state.id}`), plan.changes);
+    if (managed !== undefined) {
+      await removeManagedRows(db, group.org, managed.changes.removals);
+      await putManagedRows(db, group.org, toManagedRows(managed.changes.puts, created), managed.source);
+    }
   } finally {
     joinWrites(context.values, undefined);
-  }
-  if (managed !== undefined) {
-    await removeManagedRows(db, group.org, managed.changes.removals);
-    await putManagedRows(db, group.org, managed.changes.puts, managed.source);
   }
   endGroup(group);
   return create(ApplyOrgResponseSchema, { changeCount: plan.changes.length, revision: group.written.revision });

@@ -8,18 +8,22 @@ import { invalidField } from "../errors/service-error.ts";
 import { parseResourcePath } from "../paths/parse-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { Prepared } from "./apply-plan.ts";
+import { type Drift, findDrifts } from "./find-drifts.ts";
+import { findManagedChanges } from "./managed-changes.ts";
+import { type ManagedResources, managerOf, readManaged } from "./managed-resources.ts";
+import type { Source } from "./managed-store.ts";
 import {
-  type Drift,
-  type ManagedResources,
-  findDrifts,
-  findManagedChanges,
-  managerOf,
-  readManaged,
-} from "./managed-resources.ts";
-import { type PlanOptions, hashChanges, hashRequest, planChanges } from "./plan-changes.ts";
+  type ImpliedRemoval,
+  type Plan,
+  type PlanOptions,
+  hashChanges,
+  hashRequest,
+  planChanges,
+} from "./plan-changes.ts";
 import { type AccessDependencies, type AccessWanted, type PlannedAccess, findAccess } from "./planned-access.ts";
+import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { readFile } from "./read-file.ts";
-import { type OrgState, readState } from "./read-state.ts";
+import { type OrgState, readState, readUnchanged } from "./read-state.ts";
 
 /** What the requests to plan and to apply share. */
 export type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & {
@@ -29,8 +33,16 @@ export type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & 
   readonly authorPath?: string;
 };
 
+/** What goes with something that is removed, and who manages it; undefined for nobody, or if the request has no source. */
+interface ImpliedChange extends ImpliedRemoval {
+  readonly managedBy: Source | undefined;
+}
+
 /** A plan with what it says besides what it changes. */
-export type Compared = Prepared & Pick<PlannedAccess, "preview"> & { readonly drifts: readonly Drift[] };
+export interface Compared extends Prepared, Pick<PlannedAccess, "preview"> {
+  readonly drifts: readonly Drift[];
+  readonly implied: readonly ImpliedChange[];
+}
 
 const defaultRemovalPercent = 10;
 
@@ -38,6 +50,11 @@ interface Dependencies extends AccessDependencies {
   readonly database: Database;
 }
 
+/**
+ * Compares an org with a file. If the org changes meanwhile, compares it again.
+ *
+ * @throws ServiceError ETAG_STALE when the org keeps changing, and what `readState`, `readFile`, `planChanges` and `findAccess` throw.
+ */
 export async function comparePlan(
   dependencies: Dependencies,
   request: FileRequest,
@@ -45,9 +62,22 @@ export async function comparePlan(
   wanted: AccessWanted,
 ): Promise<Compared> {
   const [org] = targetOf(context, patterns.Org);
+  return readUnchanged(org, async () => {
+    const state = await readState(dependencies, context, org);
+    return state && compareState(dependencies, request, context, wanted, state);
+  });
+}
+
+/** Returns undefined if the org has changed since its state was read. */
+async function compareState(
+  dependencies: Dependencies,
+  request: FileRequest,
+  context: HandlerContext,
+  wanted: AccessWanted,
+  state: OrgState,
+): Promise<Compared | undefined> {
   const slices = slicesOf(context);
   const { source } = request;
-  const state = await readState(dependencies.ofCaller, context, org);
   const file = await slices.run(readFile(request.orgFile ?? {}, state.name));
   const noted: ManagedResources =
     source === undefined ? new Map() : await readManaged(dependencies.database.reads, state.id);
@@ -55,20 +85,24 @@ export async function comparePlan(
   const { maxRemovalPercent = defaultRemovalPercent } = request;
   const options = { prunes: prunesOf(request, noted), maxRemovalPercent, authorId };
   const plan = await slices.run(planChanges(state, file, options));
-  const { preview, obstacles } = await findAccess(dependencies, context, { state, plan, ...file }, wanted);
+  const access = await findAccess(dependencies, context, { state, plan, ...file }, wanted);
+  if (access === undefined) return undefined;
+  const implied = await slices.run(findImplied(plan, noted));
   return {
     state,
-    plan: { ...plan, obstacles: [...plan.obstacles, ...obstacles] },
+    plan: { ...plan, obstacles: [...plan.obstacles, ...managedByOthers(request, implied), ...access.obstacles] },
     token: {
       revision: state.revision,
       changes: await slices.run(hashChanges(plan)),
       request: hashRequest([request.orgFile, request.prune, source?.address]),
     },
-    preview,
+    preview: access.preview,
+    implied,
     drifts: source === undefined ? [] : await slices.run(findDrifts(noted, state, file)),
     managed: source && {
       source,
-      changes: await slices.run(findManagedChanges(noted, source, state, file, plan.removed)),
+      before: noted,
+      changes: await slices.run(findManagedChanges(noted, source, state, file, plan)),
     },
   };
 }
@@ -78,7 +112,32 @@ function prunesOf({ prune, source }: FileRequest, managed: ManagedResources): Pl
   if (prune === Prune.ALL) return () => true;
   if (prune !== Prune.MANAGED) return undefined;
   if (source === undefined) throw invalidField("source", "must be set to prune what it manages", "source");
-  return (path) => managerOf(managed, path)?.address === source.address;
+  return (resource) => managerOf(managed, resource)?.address === source.address;
+}
+
+function* findImplied(plan: Plan, managed: ManagedResources): Steps<readonly ImpliedChange[]> {
+  const isStepOver = createStepCounter();
+  const implied: ImpliedChange[] = [];
+  for (const each of plan.implied) {
+    implied.push({ ...each, managedBy: managerOf(managed, each.resource) });
+    if (isStepOver()) yield;
+  }
+  return implied;
+}
+
+/** How many removals are told that another source stands in the way of. */
+const maxRefused = 100;
+
+/** Returns what is refused because a source would remove what another one manages, for each removal with which it would go. */
+function managedByOthers({ prune, source }: FileRequest, implied: readonly ImpliedChange[]): readonly string[] {
+  if (prune !== Prune.MANAGED) return [];
+  const ofOthers = implied.filter(({ managedBy }) => managedBy !== undefined && managedBy.address !== source?.address);
+  return [...Map.groupBy(ofOthers, ({ withPath }) => withPath)]
+    .slice(0, maxRefused)
+    .map(([withPath, [first, ...more]]) => {
+      const others = more.length === 0 ? "" : `, and ${more.length} more of other sources`;
+      return `${withPath} would be removed, and with it ${first?.resource.path}, which ${first?.managedBy?.address} manages${others}: remove them there first`;
+    });
 }
 
 /**

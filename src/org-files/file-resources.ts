@@ -9,7 +9,9 @@ import {
   create,
   isMessage,
 } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { ClientSchema, ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { GroupMemberSchema, GroupMembersService, SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupSchema, GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MemberSchema, Member_Type, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
@@ -17,10 +19,21 @@ import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectSchema, ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingSchema, RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RoleSchema, RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import { WebhookSchema, Webhook_Format, Webhook_Signature, WebhooksService } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import { required } from "../errors/required.ts";
 import { isOutputOnly } from "../validation/field-behavior.ts";
 
-export const fileTypes = ["member", "role", "group", "project", "subgroup", "membership", "role binding"] as const;
+export const fileTypes = [
+  "member",
+  "role",
+  "group",
+  "project",
+  "subgroup",
+  "membership",
+  "role binding",
+  "client",
+  "webhook",
+] as const;
 
 export type FileType = (typeof fileTypes)[number];
 
@@ -33,12 +46,21 @@ export interface FileResource {
   readonly message: Message;
 }
 
+/** What every resource of a file has in responses. */
+export interface Identified {
+  /** Its full path. */
+  readonly path: string;
+  /** That of a membership or subgroup is of what is in the group. */
+  readonly id: string;
+  readonly createTime?: Timestamp | undefined;
+}
+
 export interface FileForm {
   /** The plural in prose. */
   readonly many: string;
   readonly schema: DescMessage;
   readonly list: DescMethodUnary;
-  /** The field of the response of the list with the resources. */
+  /** The field with the resources in the responses that list or create several. */
   readonly items: string;
   /** Below the org, what lists have as the parent: the org itself, or all groups or projects of it. */
   readonly parents: readonly ("" | "/groups/-" | "/projects/-")[];
@@ -82,7 +104,33 @@ export const fileForms: Readonly<Record<FileType, FileForm>> = {
     items: "roleBindings",
     parents: ["", "/projects/-"],
   },
+  client: {
+    many: "clients",
+    schema: ClientSchema,
+    list: ClientsService.method.listClients,
+    items: "clients",
+    parents: [""],
+  },
+  webhook: {
+    many: "webhooks",
+    schema: WebhookSchema,
+    list: WebhooksService.method.listWebhooks,
+    items: "webhooks",
+    parents: [""],
+  },
 };
+
+/** Returns the resources of a response that lists or creates several. */
+export function itemsOf(
+  response: Readonly<Record<string, unknown>>,
+  type: FileType,
+): readonly (Message & Identified)[] {
+  const items = response[fileForms[type].items];
+  if (!Array.isArray(items)) throw new Error(`a response has no list of ${type}s`);
+  return items.filter(isIdentified);
+}
+
+const isIdentified = (item: unknown): item is Message & Identified => isMessage(item) && "path" in item && "id" in item;
 
 /** What names a resource in a file. The others have a `name`. */
 const nameFields: Partial<Record<FileType, string>> = { membership: "member_path", subgroup: "group_path" };
@@ -121,7 +169,12 @@ export function toFileMessage<Desc extends DescMessage>(schema: Desc, message: M
 
 function isImplied({ name, parent }: DescField, message: ReflectMessage): boolean {
   if (name === "display_name") return message.get(required(parent.field["displayName"])) === nameOf(message);
-  return name === "type" && isMessage(message.message, MemberSchema) && message.message.type === Member_Type.USER;
+  if (name === "type") return isMessage(message.message, MemberSchema) && message.message.type === Member_Type.USER;
+  if (!isMessage(message.message, WebhookSchema)) return false;
+  const { format, signature } = message.message;
+  return name === "format"
+    ? format === Webhook_Format.STANDARD
+    : name === "signature" && signature === Webhook_Signature.HMAC_SHA256;
 }
 
 const nameOf = (message: ReflectMessage): unknown => message.get(required(message.desc.field["name"]));

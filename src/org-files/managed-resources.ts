@@ -1,107 +1,76 @@
-// Who manages the resources of an org, what has become different since, and what an apply notes.
+// Who manages the resources of an org: which resource of which path, and by which source.
 import { createHash } from "node:crypto";
 import { toJson } from "@bufbuild/protobuf";
 import type { Kysely } from "kysely";
 import type { Schema } from "../database/schema.ts";
-import { type Steps, createStepCounter } from "../scheduling/steps.ts";
-import { type FileResource, fileForms } from "./file-resources.ts";
-import { type ManagedRow, type Source, readManagedRows } from "./managed-store.ts";
-import type { OrgFile } from "./read-file.ts";
-import type { OrgState } from "./read-state.ts";
+import { type FileResource, type Identified, fileForms } from "./file-resources.ts";
+import { type Source, readManagedRows } from "./managed-store.ts";
+import type { StateResource } from "./read-state.ts";
 
-interface Managed extends Source {
-  /** In hex. */
+export interface Managed extends Source {
+  /** In hex, as all hashes here. */
   readonly contentHash: string;
+  /** Undefined in what a version has noted that did not know it: then it is what is at the path. */
+  readonly identityHash: string | undefined;
 }
 
 /** Who manages the resources of an org, by the hashes of their paths. */
 export type ManagedResources = ReadonlyMap<string, Managed>;
 
-export interface Drift {
-  readonly kind: "changed" | "removed" | "unmanaged";
-  /** Below the org. */
-  readonly path: string;
-  readonly managedBy: Source | undefined;
-}
-
-/** What an apply notes: what the source of the file manages from then on, and of what nothing is left. */
-export interface ManagedChanges {
-  readonly puts: readonly ManagedRow[];
-  readonly removals: readonly Buffer[];
-  /** How many resources of the file another source manages, or nobody. */
-  readonly adoptedCount: number;
-}
-
 const hashLength = 16;
 
-const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest().subarray(0, hashLength);
+const hashOf = (text: string): string =>
+  createHash("sha256").update(text).digest().subarray(0, hashLength).toString("hex");
 
-function contentHashOf({ type, message }: FileResource): Buffer {
+export const pathHashOf = ({ path }: Pick<FileResource, "path">): string => hashOf(path);
+
+export function contentHashOf({ type, message }: FileResource): string {
   return hashOf(JSON.stringify(toJson(fileForms[type].schema, message)));
+}
+
+/** Differs for what was made again at the same path, also for a membership, which has the id of its member. */
+export function identityHashOf({ id, createTime }: Pick<Identified, "id" | "createTime">): string {
+  return hashOf(`${id} ${createTime?.seconds}.${createTime?.nanos}`);
 }
 
 export async function readManaged(db: Kysely<Schema>, orgId: string): Promise<ManagedResources> {
   const rows = await readManagedRows(db, orgId);
   return new Map(
-    rows.map(({ path_hash: pathHash, content_hash: contentHash, source, version }) => [
+    rows.map(({ path_hash: pathHash, content_hash: contentHash, identity_hash: identityHash, source, version }) => [
       pathHash.toString("hex"),
-      { contentHash: contentHash.toString("hex"), address: source, version },
+      {
+        contentHash: contentHash.toString("hex"),
+        identityHash: identityHash?.toString("hex"),
+        address: source,
+        version,
+      },
     ]),
   );
 }
 
-/** Returns who manages what is at a path below the org; undefined for nobody. */
-export function managerOf(managed: ManagedResources, path: string): Managed | undefined {
-  return managed.get(hashOf(path).toString("hex"));
+/** Returns who manages a resource of the org; undefined for nobody, also if another one at its path was managed. */
+export function managerOf(managed: ManagedResources, resource: StateResource): Managed | undefined {
+  const noted = notedAt(managed, resource);
+  const isIt = noted?.identityHash === undefined || noted.identityHash === identityHashOf(resource);
+  return isIt ? noted : undefined;
 }
 
-/** Compares an org, as it is, with what applies have made of it, in the order of its resources. */
-export function* findDrifts(managed: ManagedResources, state: OrgState, file: OrgFile): Steps<readonly Drift[]> {
-  const isStepOver = createStepCounter();
-  const [inFile, there] = [file.resources, state.resources].map((each) => new Set(each.map(({ path }) => path)));
-  const drifts: Drift[] = [];
-  for (const resource of state.resources) {
-    const manager = managerOf(managed, resource.path);
-    if (manager === undefined && inFile?.has(resource.path) !== true)
-      drifts.push({ kind: "unmanaged", path: resource.path, managedBy: undefined });
-    if (manager !== undefined && contentHashOf(resource).toString("hex") !== manager.contentHash)
-      drifts.push({ kind: "changed", path: resource.path, managedBy: manager });
-    if (isStepOver()) yield;
-  }
-  for (const { path } of file.resources) {
-    const manager = there?.has(path) === true ? undefined : managerOf(managed, path);
-    if (manager !== undefined) drifts.push({ kind: "removed", path, managedBy: manager });
-    if (isStepOver()) yield;
-  }
-  return drifts;
+/** Returns what is noted for a path, of what is there or was. */
+export function notedAt(managed: ManagedResources, resource: Pick<FileResource, "path">): Managed | undefined {
+  return managed.get(pathHashOf(resource));
 }
 
-/** Finds what an apply of a file from a source notes. */
-export function* findManagedChanges(
-  managed: ManagedResources,
-  { address }: Pick<Source, "address">,
-  state: OrgState,
-  file: OrgFile,
-  removed: readonly FileResource[],
-): Steps<ManagedChanges> {
-  const isStepOver = createStepCounter();
-  const gone = new Set(removed.map(({ path }) => path));
-  const left = new Set<string>();
-  for (const { path } of state.resources) {
-    if (!gone.has(path)) left.add(hashOf(path).toString("hex"));
-    if (isStepOver()) yield;
+/** Whether the same sources manage the same resources with the same contents. */
+export function isSameManaged(one: ManagedResources, other: ManagedResources): boolean {
+  if (one.size !== other.size) return false;
+  for (const [pathHash, { address, version, contentHash, identityHash }] of one) {
+    const noted = other.get(pathHash);
+    const isSame =
+      noted?.address === address &&
+      noted.version === version &&
+      noted.contentHash === contentHash &&
+      noted.identityHash === identityHash;
+    if (!isSame) return false;
   }
-  const puts: ManagedRow[] = [];
-  let adoptedCount = 0;
-  for (const resource of file.resources) {
-    if (isStepOver()) yield;
-    const [pathHash, contentHash] = [hashOf(resource.path), contentHashOf(resource)];
-    const manager = managed.get(pathHash.toString("hex"));
-    left.add(pathHash.toString("hex"));
-    if (manager?.address !== address) adoptedCount++;
-    else if (manager.contentHash === contentHash.toString("hex")) continue;
-    puts.push({ pathHash, contentHash });
-  }
-  const removals = [...managed.keys()].filter((hash) => !left.has(hash)).map((hash) => Buffer.from(hash, "hex"));
-  return { puts, removals, adoptedCount };
+  return true;
 }

@@ -6,6 +6,7 @@ import type { WriteTransaction } from "../database/write-transaction.ts";
 export interface ManagedRow {
   readonly pathHash: Buffer;
   readonly contentHash: Buffer;
+  readonly identityHash: Buffer;
 }
 
 export interface Source {
@@ -17,7 +18,7 @@ export interface Source {
 export async function readManagedRows(db: Kysely<Schema>, orgId: string) {
   return db
     .selectFrom("managed_resources")
-    .select(["path_hash", "content_hash", "source", "version"])
+    .select(["path_hash", "content_hash", "identity_hash", "source", "version"])
     .where("org_id", "=", orgId)
     .execute();
 }
@@ -32,24 +33,26 @@ export async function putManagedRows(
   if (rows.length === 0) return;
   const paths = rows.map(({ pathHash }) => pathHash);
   const contents = rows.map(({ contentHash }) => contentHash);
+  const identities = rows.map(({ identityHash }) => identityHash);
   await sql`
-    insert into managed_resources (customer_id, org_id, path_hash, content_hash, source, version)
-    select ${org.customer_id}, ${org.id}, path_hash, content_hash, ${address}, ${version}
-    from unnest(${paths}::bytea[], ${contents}::bytea[]) as given (path_hash, content_hash)
+    insert into managed_resources (customer_id, org_id, path_hash, content_hash, identity_hash, source, version)
+    select ${org.customer_id}, ${org.id}, path_hash, content_hash, identity_hash, ${address}, ${version}
+    from unnest(${paths}::bytea[], ${contents}::bytea[], ${identities}::bytea[])
+      as given (path_hash, content_hash, identity_hash)
     on conflict on constraint managed_resources_pkey do update
-    set content_hash = excluded.content_hash, source = excluded.source, version = excluded.version`.execute(db);
+    set content_hash = excluded.content_hash, identity_hash = excluded.identity_hash, source = excluded.source,
+      version = excluded.version`.execute(db);
 }
 
-/** Forgets who manages resources that are not there any more. */
+/** Forgets who managed resources that are not there any more, by the hashes of their paths in hex. */
 export async function removeManagedRows(
   db: WriteTransaction,
   org: { readonly id: string; readonly customer_id: string },
-  pathHashes: readonly Buffer[],
+  pathHashes: readonly string[],
 ): Promise<void> {
   if (pathHashes.length === 0) return;
+  const hashes = pathHashes.map((hash) => Buffer.from(hash, "hex"));
   await sql`
     delete from managed_resources
-    where org_id = ${org.id} and customer_id = ${org.customer_id} and path_hash = any(${pathHashes}::bytea[])`.execute(
-    db,
-  );
+    where org_id = ${org.id} and customer_id = ${org.customer_id} and path_hash = any(${hashes}::bytea[])`.execute(db);
 }

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
+import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { isImmutable } from "../validation/field-behavior.ts";
@@ -11,7 +12,7 @@ import { findProtected } from "./find-protected.ts";
 import type { OrgFile, PlacedResource } from "./read-file.ts";
 import type { FileExpectation } from "./read-expectations.ts";
 import type { OrgState, StateResource } from "./read-state.ts";
-import { isImpliedRemoval, referencesOf } from "./references.ts";
+import { findImplying, referencesOf } from "./references.ts";
 
 type Action = "create" | "update" | "replace" | "delete";
 
@@ -29,6 +30,13 @@ export interface PlannedChange {
   readonly place: string;
 }
 
+/** A resource that goes with another one. */
+export interface ImpliedRemoval {
+  readonly resource: StateResource;
+  /** The path of what is deleted, which it is in or refers to. */
+  readonly withPath: string;
+}
+
 export interface Plan {
   /** In the order in which they can be made. */
   readonly changes: readonly PlannedChange[];
@@ -36,13 +44,15 @@ export interface Plan {
   readonly unlisted: readonly string[];
   /** What is deleted, also what is not deleted by itself because it goes with something else. */
   readonly removed: readonly StateResource[];
+  /** What of it is not deleted by itself. */
+  readonly implied: readonly ImpliedRemoval[];
   /** Why it cannot be applied. */
   readonly obstacles: readonly string[];
 }
 
 export interface PlanOptions {
-  /** Whether what is at a path below the org, and not in the file, is removed; undefined if nothing is. */
-  readonly prunes: ((path: string) => boolean) | undefined;
+  /** Whether a resource that is not in the file is removed; undefined if nothing is. */
+  readonly prunes: ((resource: StateResource) => boolean) | undefined;
   readonly maxRemovalPercent: number;
   /** The id of the member that plans. */
   readonly authorId: string;
@@ -64,9 +74,12 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
     if (isStepOver()) yield;
   }
   const others = state.resources.filter(({ path }) => !after.has(path));
-  const removed = findRemoved(state, others, options);
+  const removed = yield* findRemoved(state, others, options);
+  const implied: ImpliedRemoval[] = [];
   for (const each of removed.values()) {
-    if (!isImpliedRemoval(each, removed)) changes.push(removalOf(each));
+    const withPath = findImplying(each, removed);
+    if (withPath === undefined) changes.push(removalOf(each));
+    else implied.push({ resource: each, withPath });
     if (isStepOver()) yield;
   }
   const stays = (path: string): boolean => after.has(path) || (before.has(path) && !removed.has(path));
@@ -81,6 +94,7 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
   return {
     changes: inOrderOfWrites(changes),
     removed: [...removed.values()],
+    implied,
     unlisted: others.filter(({ path }) => !removed.has(path)).map(({ path }) => path),
     obstacles: [
       ...lostPolicy(state, file),
@@ -90,16 +104,18 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
 }
 
 /** Returns what is removed, with what is in that or refers to it, by path. Each depends on earlier ones only. */
-function findRemoved(
+function* findRemoved(
   state: OrgState,
   others: readonly StateResource[],
   { prunes, authorId }: PlanOptions,
-): ReadonlyMap<string, StateResource> {
+): Steps<ReadonlyMap<string, StateResource>> {
   const removed = new Map<string, StateResource>();
   if (prunes === undefined) return removed;
+  const isStepOver = createStepCounter();
   const protects = findProtected(state, authorId);
   for (const each of others) {
-    if (!protects(each) && (prunes(each.path) || isImpliedRemoval(each, removed))) removed.set(each.path, each);
+    if (!protects(each) && (prunes(each) || findImplying(each, removed) !== undefined)) removed.set(each.path, each);
+    if (isStepOver()) yield;
   }
   return removed;
 }
@@ -217,10 +233,19 @@ const first: readonly (readonly [Action, FileType | "org"])[] = [
   ["update", "org"],
   ["delete", "subgroup"],
 ];
-const created: readonly FileType[] = ["member", "role", "group", "project"];
+const created: readonly FileType[] = ["member", "role", "group", "project", "client", "webhook"];
 const within: readonly FileType[] = ["subgroup", "membership", "role binding"];
 /** Each before what it refers to. */
-const removedLast: readonly FileType[] = ["role binding", "membership", "role", "group", "project", "member"];
+const removedLast: readonly FileType[] = [
+  "role binding",
+  "membership",
+  "role",
+  "group",
+  "project",
+  "member",
+  "client",
+  "webhook",
+];
 
 const order = new Map(
   [
@@ -232,7 +257,7 @@ const order = new Map(
 );
 
 function inOrderOfWrites(changes: readonly PlannedChange[]): PlannedChange[] {
-  const rank = ({ action, type }: PlannedChange): number => order.get(`${action} ${type}`) ?? 0;
+  const rank = ({ action, type }: PlannedChange): number => required(order.get(`${action} ${type}`));
   return changes.toSorted((one, other) => rank(one) - rank(other) || (one.path < other.path ? -1 : 1));
 }
 

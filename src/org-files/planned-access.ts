@@ -11,7 +11,7 @@ import { maxViolations } from "../validation/validate-message.ts";
 import type { Plan } from "./plan-changes.ts";
 import { type PlannedRows, toPlannedRows } from "./planned-rows.ts";
 import type { FileExpectation } from "./read-expectations.ts";
-import { type OfCaller, type OrgState, changedWhileRead } from "./read-state.ts";
+import type { OfCaller, OrgState } from "./read-state.ts";
 
 export interface AccessDependencies {
   readonly ofCaller: OfCaller;
@@ -41,10 +41,10 @@ export type AccessWanted = "with preview" | "expectations only";
 const maxBroken = 100;
 
 /**
- * Finds what a plan does to access. A caller that gives expectations must hold the permission to check access on the org.
+ * Finds what a plan does to access; undefined if the org has changed since its state was read. A caller that gives expectations must hold the permission to check access on the org.
  *
  * @param wanted whether a preview is.
- * @throws ServiceError ETAG_STALE when the org has changed since its state was read, FIELD_INVALID for a permission that there is not,
+ * @throws ServiceError FIELD_INVALID for a permission that there is not,
  *   RATE_LIMITED. ConnectError PERMISSION_DENIED.
  */
 export async function findAccess(
@@ -52,7 +52,7 @@ export async function findAccess(
   context: HandlerContext,
   { state, plan, expectations }: PlanOfState,
   wanted: AccessWanted,
-): Promise<PlannedAccess> {
+): Promise<PlannedAccess | undefined> {
   const rows = toPlannedRows(state, plan);
   const isPreviewed = wanted === "with preview" && rows.changes.steps.some(({ entries }) => entries.length > 0);
   if (!isPreviewed && expectations.length === 0) return { preview: undefined, obstacles: [] };
@@ -63,7 +63,7 @@ export async function findAccess(
     preview: isPreviewed ? await org.preview() : undefined,
     broken: await org.findBroken(expectations.map((each) => toExpectation(each, rows))),
   }));
-  if (found === undefined) throw changedWhileRead(`/orgs/${state.name}`);
+  if (found === undefined) return undefined;
   return { preview: found.preview, obstacles: describeBroken(found.broken, expectations, plan) };
 }
 

@@ -13,8 +13,7 @@ import type { GroupRow, MemberRow, ProjectRow, RoleBindingRow, RoleRow } from ".
 import type { PlannedChanges, PlannedStep } from "../access/previews/planned-changes.ts";
 import { parentPathOf, pathBelowOrg } from "./file-resources.ts";
 import type { Plan, PlannedChange } from "./plan-changes.ts";
-import type { OrgState, StateResource } from "./read-state.ts";
-import { referencesOf } from "./references.ts";
+import type { OrgState } from "./read-state.ts";
 
 /** The changes of a plan, and the ids of what is in the org before and after them, by their paths below it. */
 export interface PlannedRows {
@@ -39,7 +38,7 @@ export function toPlannedRows(state: OrgState, plan: Plan): PlannedRows {
     ids.set(path, id);
     return id;
   };
-  const implied = impliedBy(plan);
+  const implied = Map.groupBy(plan.implied, (each) => each.withPath);
   const created = {
     members: Array<MemberRow>(),
     groups: Array<GroupRow>(),
@@ -57,19 +56,12 @@ export function toPlannedRows(state: OrgState, plan: Plan): PlannedRows {
       else return { entries: entriesOf(type, sides, idOf) };
       return { entries: [] };
     }
-    const gone = (implied.get(path) ?? []).flatMap((each) =>
-      entriesOf(each.type, { path: each.path, before: each.message, after: undefined }, idOf),
+    const gone = (implied.get(path) ?? []).flatMap(({ resource }) =>
+      entriesOf(resource.type, { path: resource.path, before: resource.message, after: undefined }, idOf),
     );
     return { entries: [...gone, ...entriesOf(type, sides, idOf)], ...labelsBetween(sides, idOf) };
   });
   return { changes: { orgId: state.id, revision: state.revision, created, steps }, idOf };
-}
-
-/** What goes with something else that is deleted, by the path of that. */
-function impliedBy({ changes, removed }: Plan): ReadonlyMap<string, readonly StateResource[]> {
-  const deleted = new Set(changes.flatMap(({ action, path }) => (action === "delete" ? [path] : [])));
-  const implied = removed.filter(({ path }) => !deleted.has(path));
-  return Map.groupBy(implied, (each) => referencesOf(each).find(({ path }) => deleted.has(path))?.path ?? "");
 }
 
 /** Returns the entries of a change that is not the creation of a member, group, role or project. */
@@ -93,7 +85,9 @@ function entriesOf(type: PlannedChange["type"], sides: Sides, idOf: PlannedRows[
     case "role binding":
       return [entry("RoleBinding", (message) => bindingOf(path, message, idOf))];
     // What goes with the others is in entries of its own. Roles on a customer or on the platform, and what is inherited in a project that goes,
-    // are not looked at.
+    // are not looked at. Clients and webhooks give nobody access.
+    case "client":
+    case "webhook":
     case "org":
     case "member":
     case "project":

@@ -65,12 +65,15 @@ function* readAdmins(reader: FileReader, file: JsonObject): Generator<void, void
   }
 }
 
-function* readRoles(reader: FileReader, file: JsonObject): Generator<void, void, void> {
-  for (const [value, place] of entriesOf(reader, file, "roles")) {
-    const fields = readEntry("role", value, place, [], reader.fail)?.fields;
-    if (fields !== undefined) reader.add("role", `roles/${textOf(fields["name"])}`, fields, place);
-    yield;
-  }
+/** Returns what reads a list whose entries have no more than the fields of their messages. */
+function readPlain(type: "role" | "client" | "webhook", key: string): ReadSection {
+  return function* (reader, file) {
+    for (const [value, place] of entriesOf(reader, file, key)) {
+      const fields = readEntry(type, value, place, [], reader.fail)?.fields;
+      if (fields !== undefined) reader.add(type, `${key}/${textOf(fields["name"])}`, fields, place);
+      yield;
+    }
+  };
 }
 
 function* readGroups(reader: FileReader, file: JsonObject): Generator<void, void, void> {
@@ -192,11 +195,13 @@ function bind(reader: FileReader, above: string, subject: string, rolePath: stri
 export const sections: readonly ReadSection[] = [
   readMembers,
   readAdmins,
-  readRoles,
+  readPlain("role", "roles"),
   readGroups,
   readProjects,
   readBindings,
   readGrants,
+  readPlain("client", "clients"),
+  readPlain("webhook", "webhooks"),
 ];
 
 export const sectionKeys: readonly string[] = [
@@ -207,6 +212,8 @@ export const sectionKeys: readonly string[] = [
   "projects",
   "role_bindings",
   "grants",
+  "clients",
+  "webhooks",
 ];
 
 /** Returns the fields of an entry that can have any name, which becomes its display name if it is none in paths. */

@@ -1,9 +1,9 @@
 // Reads what is in an org, by calls of the List methods as the caller: it gets what these show, and where one refuses, or shows less than
 // there is, the whole is refused.
-import { type DescMethodUnary, type Message, isMessage } from "@bufbuild/protobuf";
+import { type Message, isMessage } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type Org, OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
-import { ProjectSchema, Project_State, ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { ProjectSchema, Project_State } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { formatPath, formatReferences } from "../paths/format-path.ts";
@@ -11,21 +11,23 @@ import type { Reference } from "../paths/parse-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { maxResources, tooManyResources } from "./resource-limit.ts";
 import type { InProcess } from "../rpc/call-in-process.ts";
+import { authenticateAgain } from "../rpc/request-gate.ts";
+import type { Database } from "../database/database.ts";
 import {
   type FileResource,
   type FileType,
+  type Identified,
   fileForms,
   fileTypes,
   inOrder,
+  itemsOf,
   pathBelowOrg,
   toFileMessage,
 } from "./file-resources.ts";
 
 export type OfCaller = InProcess["ofCaller"];
 
-export interface StateResource extends FileResource {
-  readonly id: string;
-}
+export interface StateResource extends FileResource, Pick<Identified, "id" | "createTime"> {}
 
 /** An org at one revision. */
 export interface OrgState {
@@ -39,42 +41,62 @@ export interface OrgState {
 }
 
 const pageSize = 1_000;
-const maxAttempts = 3;
+/** How often a busy org is read for a call. */
+const maxAttempts = 5;
 
 /**
- * Reads an org. If it changes meanwhile, reads it again.
+ * Repeats what reads an org at one revision.
  *
- * @throws ConnectError of the List method that refuses. ServiceError LIMIT_EXCEEDED when there is more than a file may have, ETAG_STALE
- *   when the org keeps changing.
+ * @param read returns undefined if the org has changed meanwhile.
+ * @throws ServiceError ETAG_STALE when the org keeps changing.
  */
-export async function readState(ofCaller: OfCaller, context: HandlerContext, org: Reference): Promise<OrgState> {
+export async function readUnchanged<Result>(org: Reference, read: () => Promise<Result | undefined>): Promise<Result> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const result = await read();
+    if (result !== undefined) return result;
+  }
+  const resource = formatReferences(patterns.Org, [org]);
+  throw new ServiceError("ETAG_STALE", "the org was changed while it was read; try again", { metadata: { resource } });
+}
+
+export interface StateReader {
+  readonly ofCaller: OfCaller;
+  readonly database: Pick<Database, "reads">;
+}
+
+/**
+ * Reads an org; undefined if it has changed meanwhile.
+ *
+ * @throws ConnectError of the List method that refuses. ServiceError LIMIT_EXCEEDED when there is more than a file may have.
+ */
+export async function readState(
+  { ofCaller, database }: StateReader,
+  context: HandlerContext,
+  org: Reference,
+): Promise<OrgState | undefined> {
   const { id } = await ofCaller(OrgsService.method.getOrg, { path: formatReferences(patterns.Org, [org]) }, context);
   const path = formatPath(patterns.Org, `@${id}`);
-  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const before = await readRevision(ofCaller, context, path);
-    const found = await ofCaller(OrgsService.method.getOrg, { path }, context);
-    const resources = await readResources(ofCaller, context, path);
-    // Nothing was committed between two reads of the same revision, so that all between them show it.
-    if (before !== (await readRevision(ofCaller, context, path))) continue;
-    return { id, name: found.name, revision: before, org: toFileMessage(OrgSchema, found), resources };
-  }
-  throw changedWhileRead(path);
+  const before = await readRevision(database, id);
+  // Responses to this caller would show the revision that the org had when the call came.
+  await authenticateAgain(context.values);
+  const found = await ofCaller(OrgsService.method.getOrg, { path }, context);
+  const resources = await readResources(ofCaller, context, path);
+  // Nothing was committed between two reads of the same revision, so that all between them show it.
+  if (before === undefined || before !== (await readRevision(database, id))) return undefined;
+  return { id, name: found.name, revision: before, org: toFileMessage(OrgSchema, found), resources };
 }
 
-/** @param resource the path of the org. */
-export function changedWhileRead(resource: string): ServiceError {
-  return new ServiceError("ETAG_STALE", "the org was changed while it was read; try again", { metadata: { resource } });
-}
-
-async function readRevision(ofCaller: OfCaller, context: HandlerContext, parentPath: string): Promise<string> {
-  const page = await ofCaller(ProjectsService.method.listProjects, { parentPath, pageSize: 1 }, context);
-  return page.revision;
+async function readRevision({ reads }: StateReader["database"], id: string): Promise<string | undefined> {
+  const row = await reads.selectFrom("orgs").select("revision").where("id", "=", id).executeTakeFirst();
+  return row?.revision;
 }
 
 async function readResources(ofCaller: OfCaller, context: HandlerContext, orgPath: string): Promise<StateResource[]> {
   const found: StateResource[] = [];
   const suspended: string[] = [];
-  const add = (type: FileType, items: readonly Message[]): void => {
+  const readAll = (type: FileType, parentPath: string): Promise<void> =>
+    readPages(ofCaller, context, { type, parentPath }, (page) => add(type, page));
+  const add = (type: FileType, items: readonly (Message & Identified)[]): void => {
     for (const item of items) {
       if (isMessage(item, ProjectSchema) && item.state === Project_State.SUSPENDED) suspended.push(item.path);
       const resource = toResource(type, item);
@@ -83,39 +105,31 @@ async function readResources(ofCaller: OfCaller, context: HandlerContext, orgPat
     if (found.length > maxResources) throw tooManyResources(orgPath, "the org");
   };
   for (const type of fileTypes) {
-    const { list, items, parents } = fileForms[type];
-    for (const below of parents)
-      await readPages(ofCaller, context, { list, items, parentPath: orgPath + below }, (page) => add(type, page));
+    for (const below of fileForms[type].parents) await readAll(type, orgPath + below);
   }
   // Without the permission to activate them, lists over all projects leave these out. A list of one is refused.
-  const { list, items } = fileForms["role binding"];
-  for (const parentPath of suspended) {
-    await readPages(ofCaller, context, { list, items, parentPath }, (page) => add("role binding", page));
-  }
+  for (const parentPath of suspended) await readAll("role binding", parentPath);
   return inOrder(found);
 }
 
 interface Pages {
-  readonly list: DescMethodUnary;
-  readonly items: string;
+  readonly type: FileType;
   readonly parentPath: string;
 }
 
 async function readPages(
   ofCaller: OfCaller,
   context: HandlerContext,
-  { list, items, parentPath }: Pages,
-  take: (page: readonly Message[]) => void,
+  { type, parentPath }: Pages,
+  take: (page: readonly (Message & Identified)[]) => void,
 ): Promise<void> {
   for (let pageToken = ""; ;) {
     const response: Readonly<Record<string, unknown>> = await ofCaller(
-      list,
+      fileForms[type].list,
       { parentPath, pageSize, pageToken },
       context,
     );
-    const page = response[items];
-    if (!Array.isArray(page)) throw new Error(`${list.name} has no list of ${items}`);
-    take(page.filter((item) => isMessage(item)));
+    take(itemsOf(response, type));
     const next = response["nextPageToken"];
     if (typeof next !== "string" || next === "") return;
     pageToken = next;
@@ -123,10 +137,10 @@ async function readPages(
 }
 
 /** Returns a resource as a file has it; undefined for a role binding of what is deleted, which is shown again when that is restored. */
-function toResource(type: FileType, item: Message): StateResource | undefined {
-  const { path, id } = item as Message & { readonly path: string; readonly id: string };
+function toResource(type: FileType, item: Message & Identified): StateResource | undefined {
+  const { path, id, createTime } = item;
   if (isOfDeleted(path) || (isMessage(item, RoleBindingSchema) && isOfDeleted(item.subjectPath))) return undefined;
-  return { type, id, path: pathBelowOrg(path), message: toFileMessage(fileForms[type].schema, item) };
+  return { type, id, createTime, path: pathBelowOrg(path), message: toFileMessage(fileForms[type].schema, item) };
 }
 
 /** The path of what is deleted has an id in place of the name. */

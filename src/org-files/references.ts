@@ -26,7 +26,7 @@ function fieldsOf(message: Message): readonly FileReference[] {
     : [subject, { field: "role_path", path: pathBelowOrg(message.rolePath) }];
 }
 
-/** Whether a resource goes with another one that is removed: with its parent, or with what it refers to. */
-export function isImpliedRemoval(resource: FileResource, removed: ReadonlyMap<string, unknown>): boolean {
-  return referencesOf(resource).some(({ path }) => removed.has(path));
+/** Returns the path of what a resource goes with when that is removed: its parent, or what it refers to. Undefined if it does not go so. */
+export function findImplying(resource: FileResource, removed: ReadonlyMap<string, unknown>): string | undefined {
+  return referencesOf(resource).find(({ path }) => removed.has(path))?.path;
 }

@@ -12,18 +12,20 @@ import { readWriteRequest } from "../standard-methods/method-handler.ts";
 import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 import { applyPlan } from "./apply-plan.ts";
 import { type Compared, type FileRequest, comparePlan } from "./compare-plan.ts";
-import type { Drift } from "./managed-resources.ts";
+import type { Drift } from "./find-drifts.ts";
+import type { Source } from "./managed-store.ts";
 import { type PlannedChange, formatToken } from "./plan-changes.ts";
 import type { AccessDependencies, AccessWanted } from "./planned-access.ts";
-import { readState } from "./read-state.ts";
+import { readState, readUnchanged } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
 interface OrgFilesDependencies extends WriteRunner, AccessDependencies {
   readonly fileQueue: FairQueue;
 }
 
-/** How many resources that stay a plan names, and how many drifts. */
+/** How many resources that stay a plan names, how many drifts, and how many resources that go with others. */
 const maxUnlisted = 100;
+const maxImplied = 1_000;
 
 export function createOrgFilesService(dependencies: OrgFilesDependencies): ServiceImpl<typeof OrgFilesService> {
   const { ofCaller, fileQueue } = dependencies;
@@ -37,13 +39,13 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
     async exportOrg(_request, context) {
       const [org] = targetOf(context, patterns.Org);
       return inTurn(context, async () => {
-        const state = await readState(ofCaller, context, org);
+        const state = await readUnchanged(org, () => readState(dependencies, context, org));
         return { orgFile: await slicesOf(context).run(writeFile(state)), revision: state.revision };
       });
     },
 
     async planOrg(request, context) {
-      const { state, plan, token, preview, drifts, managed } = await compare(request, context, "with preview");
+      const { state, plan, token, preview, implied, drifts, managed } = await compare(request, context, "with preview");
       const { changes, obstacles, unlisted } = plan;
       const pathOf = (path: string): string => (path === "" ? `/orgs/${state.name}` : `/orgs/${state.name}/${path}`);
       return {
@@ -62,8 +64,14 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
         drifts: drifts.slice(0, maxUnlisted).map(({ kind, path, managedBy }) => ({
           kind: kinds[kind],
           resourcePath: pathOf(path),
-          ...(managedBy !== undefined && { managedBy: { address: managedBy.address, version: managedBy.version } }),
+          ...sourceOf(managedBy),
         })),
+        impliedRemovals: implied.slice(0, maxImplied).map(({ resource, withPath, managedBy }) => ({
+          resourcePath: pathOf(resource.path),
+          withPath: pathOf(withPath),
+          ...sourceOf(managedBy),
+        })),
+        impliedRemovalCount: implied.length,
         adoptedCount: managed?.changes.adoptedCount ?? 0,
       };
     },
@@ -84,6 +92,10 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
       );
     },
   };
+}
+
+function sourceOf(managedBy: Source | undefined) {
+  return managedBy === undefined ? {} : { managedBy: { address: managedBy.address, version: managedBy.version } };
 }
 
 const actions: Readonly<Record<PlannedChange["action"], Action>> = {

@@ -34,6 +34,8 @@ export function* writeFile({ name, org, resources }: OrgState): Steps<JsonObject
       groups: entries("group", ""),
       projects: entries("project", ""),
       role_bindings: entries("role binding", ""),
+      clients: entries("client", ""),
+      webhooks: entries("webhook", ""),
     }),
   };
 }

@@ -1,11 +1,13 @@
 // The methods by which the resources of files are written.
 import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import { WebhooksService } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import type { FileType } from "./file-resources.ts";
 
 interface WriteMethods {
@@ -58,5 +60,17 @@ export const writeMethods: Readonly<Record<FileType, WriteMethods>> = {
     update: RoleBindingsService.method.updateRoleBinding,
     batchDelete: RoleBindingsService.method.batchDeleteRoleBindings,
     field: "roleBinding",
+  },
+  client: {
+    batchCreate: ClientsService.method.batchCreateClients,
+    update: ClientsService.method.updateClient,
+    batchDelete: ClientsService.method.batchDeleteClients,
+    field: "client",
+  },
+  webhook: {
+    batchCreate: WebhooksService.method.batchCreateWebhooks,
+    update: WebhooksService.method.updateWebhook,
+    batchDelete: WebhooksService.method.batchDeleteWebhooks,
+    field: "webhook",
   },
 };

@@ -95,6 +95,17 @@ export function callerAtGate(values: ContextValues): Caller {
 }
 
 /**
+ * Authenticates the caller of a call again. What the call asks as its caller from then on is answered by what was committed before this:
+ * responses that are kept are compared with revisions that were read with the caller.
+ *
+ * @throws ServiceError as the gate does.
+ */
+export async function authenticateAgain(values: ContextValues): Promise<void> {
+  const caller = await values.get(authenticateKey)?.();
+  if (caller !== undefined) values.set(callerKey, caller);
+}
+
+/**
  * Returns the caller of a call that passed the gate, when its body has come. If that took long, it is authenticated again: meanwhile
  * its credential may have ended.
  *

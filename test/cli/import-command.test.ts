@@ -219,9 +219,12 @@ role bindings with other values than in the file: 2
     const TENANTRY_DATA = join(await temporaryDirectory(), "data");
     await mkdir(TENANTRY_DATA);
     await writeFile(join(TENANTRY_DATA, "operator-key"), `${server.operatorKey}\n`);
-    const fromData = await runTenantry(["import", acme, "--dry-run", "--url", `${server.url}/`], { TENANTRY_DATA });
+    const fromData = await runTenantry(["import", acme, "--dry-run", "--server", `${server.url}/`], { TENANTRY_DATA });
     expect(fromData.code).toBe(0);
     const keyFile = join(TENANTRY_DATA, "operator-key");
+    // As it was called before.
+    const byUrl = await runTenantry(["import", acme, "--dry-run", "--url", server.url], { TENANTRY_DATA });
+    expect(byUrl).toMatchObject({ code: 0, stdout: fromData.stdout });
     expect((await run([acme, "--dry-run", "--key-file", keyFile], { TENANTRY_API_KEY: "wrong" })).code).toBe(0);
   });
 
@@ -298,13 +301,19 @@ describe("exits with 1 and helpful advice when", () => {
     ["the key file holds something else", [acme, "--key-file", acme], {}, /acme\.yaml does not hold an API key/],
     [
       "the address is not a URL",
-      [acme, "--url", "localhost:8080"],
+      [acme, "--server", "localhost:8080"],
       {},
-      /^--url must be a URL such as http:\/\/localhost:8080/,
+      /^--server must be a URL such as http:\/\/localhost:8080/,
+    ],
+    [
+      "the address is given twice",
+      [acme, "--url", "http://a", "--server", "http://b"],
+      {},
+      /'--url <url>' cannot be used with option '--server <url>'/,
     ],
     [
       "the host is unknown",
-      [acme, "--url", "http://nowhere.invalid"],
+      [acme, "--server", "http://nowhere.invalid"],
       {},
       /^No service answers at .* Start one with "npm start" or "tenantry serve"/,
     ],
@@ -336,13 +345,13 @@ describe("exits with 1 and helpful advice when", () => {
   });
 
   test("the service is addressed over TLS, which it does not speak", async () => {
-    const { code, stderr } = await run([acme, "--url", server.url.replace("http:", "https:")]);
+    const { code, stderr } = await run([acme, "--server", server.url.replace("http:", "https:")]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^What answers at https:\S+ does not speak TLS \(EPROTO\)\. Give its address with http:/m);
   });
 
   test("the server does not serve the API", async () => {
-    const { code, stderr } = await run([acme, "--url", `${server.url}/elsewhere`]);
+    const { code, stderr } = await run([acme, "--server", `${server.url}/elsewhere`]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^The server at \S+\/elsewhere does not serve the Tenantry API \(/m);
   });
@@ -352,7 +361,7 @@ describe("exits with 1 and helpful advice when", () => {
       process: child,
       stderr,
       exit,
-    } = spawnTenantry(["import", acme, "--url", "http://127.0.0.1:1"], {
+    } = spawnTenantry(["import", acme, "--server", "http://127.0.0.1:1"], {
       TENANTRY_API_KEY: "any",
     });
     await expect.poll(stderr).toContain("trying again");
@@ -362,7 +371,7 @@ describe("exits with 1 and helpful advice when", () => {
   });
 
   test("no server is running, after it has tried for some seconds", async () => {
-    const { code, stderr } = await run([acme, "--url", "http://127.0.0.1:1"]);
+    const { code, stderr } = await run([acme, "--server", "http://127.0.0.1:1"]);
     expect(code).toBe(1);
     expect(stderr.split("\n")).toEqual([
       "The service at http://127.0.0.1:1 does not answer (ECONNREFUSED); trying again.",

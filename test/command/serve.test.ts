@@ -7,6 +7,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import pg from "pg";
+import { readServerAddress } from "../../src/files/server-address.ts";
 import { createApi } from "../support/api.ts";
 import {
   type Served,
@@ -121,6 +122,40 @@ test("commands of the operator use the embedded database of the service that run
   expect(await runTenantry(["migrate"], { cwd: folder })).toMatchObject({ code: 0, stdout: "Nothing to migrate.\n" });
   expect(readFileSync(keyFile, "utf8")).not.toBe(key);
   await operatorApi(folder, url).orgs.listOrgs({});
+});
+
+test("commands in the directory of a service find it at any port, while it runs", async () => {
+  const folder = await privateFolder(undefined);
+  const { url } = await serve(folder, undefined);
+  const file = join(folder, "data/server-address");
+  const whoami = await runTenantry(["whoami", "--output", "json"], { cwd: folder });
+  expect([whoami.code, JSON.parse(whoami.stdout)]).toMatchObject([
+    0,
+    { member: { path: expect.any(String) as string } },
+  ]);
+  const organisation = join(import.meta.dirname, "../../examples/acme.yaml");
+  const imported = await runTenantry(["import", organisation], { cwd: folder });
+  expect(imported.code).toBe(0);
+  // A flag that names it is as good, and one that names another port is not.
+  const named = ["list", "orgs", "--output", "name", "--server"];
+  expect(await runTenantry([...named, url], { cwd: folder })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("acme"),
+  });
+  const other = await runTenantry([...named, "http://127.0.0.1:1"], { cwd: folder });
+  expect(other).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("nobody is signed in at http://127.0.0.1:1"),
+  });
+  expect(execFileSync("stat", ["-c", "%a", file], { encoding: "utf8" }).trim()).toBe("600");
+  await running?.signal("SIGKILL");
+  expect(existsSync(file)).toBe(true);
+  expect(await readServerAddress(join(folder, "data"))).toBeUndefined();
+  const next = await serve(folder, undefined);
+  expect(await readServerAddress(join(folder, "data"))).toBe(next.url);
+  await running?.signal("SIGTERM");
+  running = undefined;
+  expect(existsSync(file)).toBe(false);
 });
 
 test("a second server on the same data directory exits and names the process that uses it", async () => {

@@ -18,7 +18,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/org_file.proto.
  */
 export const file_iam_v1alpha_org_file: GenFile = /*@__PURE__*/
-  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMiSAoKRmlsZVNvdXJjZRIcCgdhZGRyZXNzGAEgASgJQgvgQQK6SAVyAyiAAhIcCgd2ZXJzaW9uGAIgASgJQgvgQQG6SAVyAyiAASLIAgoOUGxhbk9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIuCghvcmdfZmlsZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIuCgVwcnVuZRgDIAEoDjISLmlhbS52MWFscGhhLlBydW5lQgvgQQG6SAWCAQIQARIuChNtYXhfcmVtb3ZhbF9wZXJjZW50GAQgASgFQgzgQQG6SAYaBBhkKABIAIgBARI0CgthdXRob3JfcGF0aBgFIAEoCUIf4EEB+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIsCgZzb3VyY2UYBiABKAsyFy5pYW0udjFhbHBoYS5GaWxlU291cmNlQgPgQQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQi3QIKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgHIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAxInCgZkcmlmdHMYCCADKAsyEi5pYW0udjFhbHBoYS5EcmlmdEID4EEDEhgKC2RyaWZ0X2NvdW50GAkgASgFQgPgQQMSGgoNYWRvcHRlZF9jb3VudBgKIAEoBUID4EEDIs4BCgVEcmlmdBIqCgRraW5kGAEgASgOMhcuaWFtLnYxYWxwaGEuRHJpZnQuS2luZEID4EEDEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBA/pBAwoBKhIwCgptYW5hZ2VkX2J5GAMgASgLMhcuaWFtLnYxYWxwaGEuRmlsZVNvdXJjZUID4EEDIkUKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgsKB0NIQU5HRUQQARILCgdSRU1PVkVEEAISDQoJVU5NQU5BR0VEEAMi2QEKDVBsYW5uZWRDaGFuZ2USNgoGYWN0aW9uGAEgASgOMiEuaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZS5BY3Rpb25CA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAIgASgJQgngQQP6QQMKASoSGwoOY2hhbmdlZF9maWVsZHMYAyADKAlCA+BBAyJRCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASCgoGQ1JFQVRFEAESCgoGVVBEQVRFEAISCwoHUkVQTEFDRRADEgoKBkRFTEVURRAEIu4CCg9BcHBseU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIuCghvcmdfZmlsZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIuCgVwcnVuZRgDIAEoDjISLmlhbS52MWFscGhhLlBydW5lQgvgQQG6SAWCAQIQARIuChNtYXhfcmVtb3ZhbF9wZXJjZW50GAQgASgFQgzgQQG6SAYaBBhkKABIAIgBARIZCgRwbGFuGAUgASgJQgvgQQK6SAVyAyjIARIsCgZzb3VyY2UYCCABKAsyFy5pYW0udjFhbHBoYS5GaWxlU291cmNlQgPgQQESGgoNdmFsaWRhdGVfb25seRgGIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYByABKAlCDuBBAbpICNgBAXIDsAEBQhYKFF9tYXhfcmVtb3ZhbF9wZXJjZW50IkQKEEFwcGx5T3JnUmVzcG9uc2USGQoMY2hhbmdlX2NvdW50GAEgASgFQgPgQQMSFQoIcmV2aXNpb24YAiABKAlCA+BBAyo+CgVQcnVuZRIVChFQUlVORV9VTlNQRUNJRklFRBAAEggKBE5PTkUQARIHCgNBTEwQAhILCgdNQU5BR0VEEAMyxAMKD09yZ0ZpbGVzU2VydmljZRKTAQoJRXhwb3J0T3JnEh0uaWFtLnYxYWxwaGEuRXhwb3J0T3JnUmVxdWVzdBoeLmlhbS52MWFscGhhLkV4cG9ydE9yZ1Jlc3BvbnNlIkeQAgGiuxgXCg9pYW0ub3Jncy5leHBvcnQSBHBhdGiC0+STAiMSIS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmV4cG9ydBKJAQoHUGxhbk9yZxIbLmlhbS52MWFscGhhLlBsYW5PcmdSZXF1ZXN0GhwuaWFtLnYxYWxwaGEuUGxhbk9yZ1Jlc3BvbnNlIkOiuxgVCg1pYW0ub3Jncy5wbGFuEgRwYXRogtPkkwIkOgEqIh8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpwbGFuEo4BCghBcHBseU9yZxIcLmlhbS52MWFscGhhLkFwcGx5T3JnUmVxdWVzdBodLmlhbS52MWFscGhhLkFwcGx5T3JnUmVzcG9uc2UiRaK7GBYKDmlhbS5vcmdzLmFwcGx5EgRwYXRogtPkkwIlOgEqIiAvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTphcHBseUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization]);
+  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMiSAoKRmlsZVNvdXJjZRIcCgdhZGRyZXNzGAEgASgJQgvgQQK6SAVyAyiAAhIcCgd2ZXJzaW9uGAIgASgJQgvgQQG6SAVyAyiAASLIAgoOUGxhbk9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIuCghvcmdfZmlsZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIuCgVwcnVuZRgDIAEoDjISLmlhbS52MWFscGhhLlBydW5lQgvgQQG6SAWCAQIQARIuChNtYXhfcmVtb3ZhbF9wZXJjZW50GAQgASgFQgzgQQG6SAYaBBhkKABIAIgBARI0CgthdXRob3JfcGF0aBgFIAEoCUIf4EEB+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIsCgZzb3VyY2UYBiABKAsyFy5pYW0udjFhbHBoYS5GaWxlU291cmNlQgPgQQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQivQMKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgHIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAxInCgZkcmlmdHMYCCADKAsyEi5pYW0udjFhbHBoYS5EcmlmdEID4EEDEhgKC2RyaWZ0X2NvdW50GAkgASgFQgPgQQMSGgoNYWRvcHRlZF9jb3VudBgKIAEoBUID4EEDEjoKEGltcGxpZWRfcmVtb3ZhbHMYCyADKAsyGy5pYW0udjFhbHBoYS5JbXBsaWVkUmVtb3ZhbEID4EEDEiIKFWltcGxpZWRfcmVtb3ZhbF9jb3VudBgMIAEoBUID4EEDIoIBCg5JbXBsaWVkUmVtb3ZhbBIgCg1yZXNvdXJjZV9wYXRoGAEgASgJQgngQQP6QQMKASoSHAoJd2l0aF9wYXRoGAIgASgJQgngQQP6QQMKASoSMAoKbWFuYWdlZF9ieRgDIAEoCzIXLmlhbS52MWFscGhhLkZpbGVTb3VyY2VCA+BBAyLOAQoFRHJpZnQSKgoEa2luZBgBIAEoDjIXLmlhbS52MWFscGhhLkRyaWZ0LktpbmRCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAIgASgJQgngQQP6QQMKASoSMAoKbWFuYWdlZF9ieRgDIAEoCzIXLmlhbS52MWFscGhhLkZpbGVTb3VyY2VCA+BBAyJFCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABILCgdDSEFOR0VEEAESCwoHUkVNT1ZFRBACEg0KCVVOTUFOQUdFRBADItkBCg1QbGFubmVkQ2hhbmdlEjYKBmFjdGlvbhgBIAEoDjIhLmlhbS52MWFscGhhLlBsYW5uZWRDaGFuZ2UuQWN0aW9uQgPgQQMSIAoNcmVzb3VyY2VfcGF0aBgCIAEoCUIJ4EED+kEDCgEqEhsKDmNoYW5nZWRfZmllbGRzGAMgAygJQgPgQQMiUQoGQWN0aW9uEhYKEkFDVElPTl9VTlNQRUNJRklFRBAAEgoKBkNSRUFURRABEgoKBlVQREFURRACEgsKB1JFUExBQ0UQAxIKCgZERUxFVEUQBCLuAgoPQXBwbHlPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSLgoIb3JnX2ZpbGUYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQISLgoFcHJ1bmUYAyABKA4yEi5pYW0udjFhbHBoYS5QcnVuZUIL4EEBukgFggECEAESLgoTbWF4X3JlbW92YWxfcGVyY2VudBgEIAEoBUIM4EEBukgGGgQYZCgASACIAQESGQoEcGxhbhgFIAEoCUIL4EECukgFcgMoyAESLAoGc291cmNlGAggASgLMhcuaWFtLnYxYWxwaGEuRmlsZVNvdXJjZUID4EEBEhoKDXZhbGlkYXRlX29ubHkYBiABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAcgASgJQg7gQQG6SAjYAQFyA7ABAUIWChRfbWF4X3JlbW92YWxfcGVyY2VudCJEChBBcHBseU9yZ1Jlc3BvbnNlEhkKDGNoYW5nZV9jb3VudBgBIAEoBUID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMqPgoFUHJ1bmUSFQoRUFJVTkVfVU5TUEVDSUZJRUQQABIICgROT05FEAESBwoDQUxMEAISCwoHTUFOQUdFRBADMsQDCg9PcmdGaWxlc1NlcnZpY2USkwEKCUV4cG9ydE9yZxIdLmlhbS52MWFscGhhLkV4cG9ydE9yZ1JlcXVlc3QaHi5pYW0udjFhbHBoYS5FeHBvcnRPcmdSZXNwb25zZSJHkAIBorsYFwoPaWFtLm9yZ3MuZXhwb3J0EgRwYXRogtPkkwIjEiEvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpleHBvcnQSiQEKB1BsYW5PcmcSGy5pYW0udjFhbHBoYS5QbGFuT3JnUmVxdWVzdBocLmlhbS52MWFscGhhLlBsYW5PcmdSZXNwb25zZSJDorsYFQoNaWFtLm9yZ3MucGxhbhIEcGF0aILT5JMCJDoBKiIfL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06cGxhbhKOAQoIQXBwbHlPcmcSHC5pYW0udjFhbHBoYS5BcHBseU9yZ1JlcXVlc3QaHS5pYW0udjFhbHBoYS5BcHBseU9yZ1Jlc3BvbnNlIkWiuxgWCg5pYW0ub3Jncy5hcHBseRIEcGF0aILT5JMCJToBKiIgL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06YXBwbHlCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization]);
 
 /**
  * Names the Org to export.
@@ -234,6 +234,21 @@ export type PlanOrgResponse = Message<"iam.v1alpha.PlanOrgResponse"> & {
    * @generated from field: int32 adopted_count = 10;
    */
   adoptedCount: number;
+
+  /**
+   * The first 1000 resources that go with one that `changes` delete, in the order of the resources: the memberships and RoleBindings of a Member
+   * or Group, and what is in a Group or Project. They count as removals of their kinds.
+   *
+   * @generated from field: repeated iam.v1alpha.ImpliedRemoval implied_removals = 11;
+   */
+  impliedRemovals: ImpliedRemoval[];
+
+  /**
+   * The total number of them, for example `3`.
+   *
+   * @generated from field: int32 implied_removal_count = 12;
+   */
+  impliedRemovalCount: number;
 };
 
 /**
@@ -242,6 +257,41 @@ export type PlanOrgResponse = Message<"iam.v1alpha.PlanOrgResponse"> & {
  */
 export const PlanOrgResponseSchema: GenMessage<PlanOrgResponse> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_org_file, 4);
+
+/**
+ * A resource that goes with another one.
+ *
+ * @generated from message iam.v1alpha.ImpliedRemoval
+ */
+export type ImpliedRemoval = Message<"iam.v1alpha.ImpliedRemoval"> & {
+  /**
+   * The resource, for example `/orgs/acme/groups/sre/members/alice`.
+   *
+   * @generated from field: string resource_path = 1;
+   */
+  resourcePath: string;
+
+  /**
+   * What is deleted, for example `/orgs/acme/groups/sre`.
+   *
+   * @generated from field: string with_path = 2;
+   */
+  withPath: string;
+
+  /**
+   * The source that manages the resource. Unset for one that nobody manages, and without a `source` in the request.
+   *
+   * @generated from field: iam.v1alpha.FileSource managed_by = 3;
+   */
+  managedBy?: FileSource | undefined;
+};
+
+/**
+ * Describes the message iam.v1alpha.ImpliedRemoval.
+ * Use `create(ImpliedRemovalSchema)` to create a new message.
+ */
+export const ImpliedRemovalSchema: GenMessage<ImpliedRemoval> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 5);
 
 /**
  * What has become different since files were applied, or is in no file.
@@ -276,7 +326,7 @@ export type Drift = Message<"iam.v1alpha.Drift"> & {
  * Use `create(DriftSchema)` to create a new message.
  */
 export const DriftSchema: GenMessage<Drift> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 5);
+  messageDesc(file_iam_v1alpha_org_file, 6);
 
 /**
  * How it is different.
@@ -299,7 +349,7 @@ export const Drift_Kind = {
   CHANGED: 1,
 
   /**
-   * The file has it, an apply of a source has managed it, and it is not there any more.
+   * The file has it, an apply of a source has managed it, and it is not there any more, or another one was made at its path.
    *
    * @generated from enum value: REMOVED = 2;
    */
@@ -324,7 +374,7 @@ export type Drift_Kind = (typeof Drift_Kind)[keyof typeof Drift_Kind] | UnknownE
  * Describes the enum iam.v1alpha.Drift.Kind.
  */
 export const Drift_KindSchema: GenEnum<Drift_Kind> = /*@__PURE__*/
-  enumDesc(file_iam_v1alpha_org_file, 5, 0);
+  enumDesc(file_iam_v1alpha_org_file, 6, 0);
 
 /**
  * A change of one resource.
@@ -359,7 +409,7 @@ export type PlannedChange = Message<"iam.v1alpha.PlannedChange"> & {
  * Use `create(PlannedChangeSchema)` to create a new message.
  */
 export const PlannedChangeSchema: GenMessage<PlannedChange> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 6);
+  messageDesc(file_iam_v1alpha_org_file, 7);
 
 /**
  * What is done with a resource.
@@ -414,7 +464,7 @@ export type PlannedChange_Action = (typeof PlannedChange_Action)[keyof typeof Pl
  * Describes the enum iam.v1alpha.PlannedChange.Action.
  */
 export const PlannedChange_ActionSchema: GenEnum<PlannedChange_Action> = /*@__PURE__*/
-  enumDesc(file_iam_v1alpha_org_file, 6, 0);
+  enumDesc(file_iam_v1alpha_org_file, 7, 0);
 
 /**
  * Specifies what to apply: what was planned.
@@ -489,7 +539,7 @@ export type ApplyOrgRequest = Message<"iam.v1alpha.ApplyOrgRequest"> & {
  * Use `create(ApplyOrgRequestSchema)` to create a new message.
  */
 export const ApplyOrgRequestSchema: GenMessage<ApplyOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 7);
+  messageDesc(file_iam_v1alpha_org_file, 8);
 
 /**
  * Contains what was changed.
@@ -517,7 +567,7 @@ export type ApplyOrgResponse = Message<"iam.v1alpha.ApplyOrgResponse"> & {
  * Use `create(ApplyOrgResponseSchema)` to create a new message.
  */
 export const ApplyOrgResponseSchema: GenMessage<ApplyOrgResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org_file, 8);
+  messageDesc(file_iam_v1alpha_org_file, 9);
 
 /**
  * What becomes of resources that a file does not have.
@@ -547,8 +597,9 @@ export const Prune = {
   ALL: 2,
 
   /**
-   * Those are removed that an apply with the `source` of the request has managed; what nobody or another source manages stays, unless it is in
-   * what is removed or refers to it. Requires a `source`. It spares whom `ALL` spares.
+   * Those are removed that an apply with the `source` of the request has managed; what nobody or another source manages stays. What nobody manages
+   * goes with what it is in or refers to; where another source manages that, the plan has an obstacle. Requires a `source`. It spares whom
+   * `ALL` spares.
    *
    * @generated from enum value: MANAGED = 3;
    */
@@ -573,7 +624,7 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  *
  * A file has these keys, each of which can be left out but `org`:
  * - `org`: the name of the Org; `display_name`, `description`, `labels` and `api_key_policy` are its fields.
- * - `members`, `roles`, `groups` and `projects`: the resources, with the fields of their messages.
+ * - `members`, `roles`, `groups`, `projects`, `clients` and `webhooks`: the resources, with the fields of their messages.
  * - of a group, `members` and `subgroups`: its memberships and the groups in it. A name stands for a membership without other fields.
  * - `role_bindings`: of the Org; those of a project are a key of the project.
  * - `expect`: what shall be true of access, at most 500 sentences such as `alice may repos.access.write on web-shop`, `bob may not
@@ -586,8 +637,8 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  */
 export const OrgFilesService: GenService<{
   /**
-   * Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, and the RoleBindings of the Org
-   * and its Projects. The caller must also hold the permissions to get the Org and to list each of these, and to activate Projects
+   * Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, Clients, Webhooks, and the RoleBindings of the
+   * Org and its Projects. The caller must also hold the permissions to get the Org and to list each of these, and to activate Projects
    * if one with RoleBindings is suspended: a file never lacks what the caller may not read. It has no secrets, ids, states and
    * times of changes, and nothing that is deleted. Fails with RESOURCE_EXHAUSTED for an Org with more than 50000 of these resources, and
    * with ABORTED if the Org keeps changing while it is read.
@@ -614,7 +665,8 @@ export const OrgFilesService: GenService<{
   /**
    * Changes an Org to match a file, all in one transaction or nothing, at the revision of the plan. Each change is made by the method for it,
    * with its rules, limits and entries in the log, and the caller must hold the permission for each; what it holds before the first
-   * change decides. Fails with ABORTED if the Org has changed since the plan, with FAILED_PRECONDITION if the plan has
+   * change decides. It returns no secrets: those of a confidential
+   * Client and of a Webhook that it has created come from `RotateClient` and `RotateWebhook`. Fails with ABORTED if the Org has changed since the plan, with FAILED_PRECONDITION if the plan has
    * obstacles, and as each of the methods does, naming the resource.
    *
    * @generated from rpc iam.v1alpha.OrgFilesService.ApplyOrg

@@ -7,17 +7,17 @@ export function explainFailure(thrown: unknown, { url, keySource }: Connection):
   const error = ConnectError.from(thrown);
   const systemError = systemErrorCode(thrown);
   if (systemError === "EPROTO") {
-    return `What answers at ${url} does not speak TLS (EPROTO). Give its address with http:// and --url or TENANTRY_URL.`;
+    return `What answers at ${url} does not speak TLS (EPROTO). Give its address with http:// and --server or TENANTRY_URL.`;
   }
   if (systemError !== undefined) {
-    return `No service answers at ${url} (${systemError}). Start one with "npm start" or "tenantry serve", or give its address with --url or TENANTRY_URL.`;
+    return `No service answers at ${url} (${systemError}). Start one with "npm start" or "tenantry serve", or give its address with --server or TENANTRY_URL.`;
   }
   switch (error.code) {
     case Code.Unauthenticated:
       return `The service at ${url} refuses the API key from ${keySource}: ${error.rawMessage}. Give another one with --key-file or TENANTRY_API_KEY.`;
     case Code.Unimplemented:
     case Code.Unknown:
-      return `The server at ${url} does not serve the Tenantry API (${error.rawMessage}). Give its address with --url or TENANTRY_URL.`;
+      return `The server at ${url} does not serve the Tenantry API (${error.rawMessage}). Give its address with --server or TENANTRY_URL.`;
     default:
       return `The service at ${url} answers ${statusName(error.code)}: ${describe(error)}`;
   }

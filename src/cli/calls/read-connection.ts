@@ -1,4 +1,5 @@
 import type { ClientConfig } from "../../client-settings.ts";
+import { readServerAddress } from "../../files/server-address.ts";
 import { operatorKeyFile } from "../../installation/operator-key-file.ts";
 import { ImportError } from "../import-error.ts";
 import { readBoundedFile } from "../file/read-bounded-file.ts";
@@ -10,6 +11,7 @@ export interface Connection {
   readonly keySource: string;
 }
 
+const defaultUrl = "http://localhost:8080";
 const maxKeyFileBytes = 4_096;
 
 /**
@@ -17,11 +19,13 @@ const maxKeyFileBytes = 4_096;
  * @throws ImportError that says how to provide a missing or invalid setting.
  */
 export async function readConnection(
-  options: { readonly url?: string; readonly keyFile?: string },
+  options: { readonly server?: string; readonly url?: string; readonly keyFile?: string },
   config: ClientConfig,
 ): Promise<Connection> {
-  const url = readUrl(options.url ?? config.url, options.url === undefined ? "TENANTRY_URL" : "--url");
+  const named = options.server ?? options.url ?? config.url;
+  const source = options.server === undefined ? (options.url === undefined ? "TENANTRY_URL" : "--url") : "--server";
   if (options.keyFile === undefined && config.apiKey !== undefined) {
+    const url = readUrl(named ?? defaultUrl, source);
     return { url, apiKey: readKey(config.apiKey, "TENANTRY_API_KEY"), keySource: "TENANTRY_API_KEY" };
   }
   const file = options.keyFile ?? operatorKeyFile(config.dataDirectory);
@@ -32,7 +36,9 @@ export async function readConnection(
       { cause: error instanceof Error ? error.cause : undefined },
     );
   });
-  return { url, apiKey: readKey(bytes.toString("utf8"), file), keySource: file };
+  // Only the key of a data directory goes to what its server has noted there.
+  const noted = named ?? (options.keyFile === undefined ? await readServerAddress(config.dataDirectory) : undefined);
+  return { url: readUrl(noted ?? defaultUrl, source), apiKey: readKey(bytes.toString("utf8"), file), keySource: file };
 }
 
 function readUrl(text: string, source: string): string {

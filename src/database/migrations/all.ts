@@ -50,6 +50,7 @@ import { addHeadsOfCustomers, addUseOfCustomerLogs } from "./0093-heads-of-custo
 import { addCommandLineClient } from "./0102-command-line-client.ts";
 import { addNotedTimeOfStreams, streamIndexes } from "./0103-event-streams-noted.ts";
 import { createManagedResources } from "./0115-managed-resources.ts";
+import { addIdentitiesOfManaged } from "./0116-identities-of-managed.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -133,6 +134,7 @@ export const migrations: Migrations = {
   "0103-event-streams-noted": { up: addNotedTimeOfStreams },
   "0103-event-streams-noted-index": { createIndexes: streamIndexes },
   "0115-managed-resources": { up: createManagedResources },
+  "0116-identities-of-managed": { up: addIdentitiesOfManaged },
 };
 
 /**

@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { readServerAddress } from "../../../files/server-address.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { didYouMean } from "../arguments/nearest.ts";
 import type { PathContext } from "../contract/find-method.ts";
@@ -50,8 +51,8 @@ export function namedServer(host: Host, flags: ConnectionFlags): string | undefi
 }
 
 /**
- * Returns the service with the first credential there is: TENANTRY_API_KEY, that of a profile of the service, and, for the default address
- * and a TENANTRY_URL on this machine, the key of the operator in the data directory.
+ * Returns the service with the first credential there is: TENANTRY_API_KEY, that of a profile of the service, and, for the address
+ * that a server has noted in the data directory, the default address and a TENANTRY_URL on this machine, the key of the operator in it.
  *
  * @throws CommandError if there is none.
  */
@@ -80,7 +81,7 @@ export async function connect(
     const credential = await profileCredential(host, store, { name, url: address, canRefresh });
     return connected(address, credential, `the profile ${name}`, profile);
   }
-  const ownUrl = operatorUrl(flags, url);
+  const ownUrl = operatorUrl(flags, url, await readServerAddress(dataDirectoryOf(host)));
   const local = ownUrl === undefined ? undefined : await readOperatorKey(host);
   if (ownUrl !== undefined && local !== undefined) {
     return { ...connected(ownUrl, fixed(local.key), local.file), isOperator: true };
@@ -192,17 +193,23 @@ async function profileCredential(
 /**
  * Returns the address to which the key of the operator may be sent; undefined if it may not. Another program of this machine can listen at
  * an address that a flag has, or at another address of `localhost`.
+ *
+ * @param noted where a server that runs with the key's directory listens.
  */
-function operatorUrl(flags: ConnectionFlags, url: string | undefined): string | undefined {
-  const address = new URL(url ?? defaultUrl);
+function operatorUrl(flags: ConnectionFlags, url: string | undefined, noted: string | undefined): string | undefined {
+  const address = new URL(url ?? noted ?? defaultUrl);
   if (address.hostname === "localhost") address.hostname = "127.0.0.1";
   const text = address.href.replace(/\/+$/, "");
-  return text === defaultUrl || (flags.server === undefined && isLoopback(address)) ? text : undefined;
+  return text === defaultUrl || text === noted || (flags.server === undefined && isLoopback(address))
+    ? text
+    : undefined;
 }
+
+const dataDirectoryOf = ({ env }: Pick<Host, "env">): string => env["TENANTRY_DATA"] ?? "data";
 
 /** Returns the key that a service on this machine has written for its operator; undefined if there is none that can be read. */
 async function readOperatorKey({ env }: Host): Promise<{ readonly key: string; readonly file: string } | undefined> {
-  const path = join(env["TENANTRY_DATA"] ?? "data", "operator-key");
+  const path = join(dataDirectoryOf({ env }), "operator-key");
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (file === undefined) return undefined;
   try {

@@ -1,5 +1,5 @@
 // Shows the plan of a file: a line for each change, who gains and loses what by them, and what is left as it is.
-import { stringOf } from "../http/service-error.ts";
+import { recordOf, stringOf } from "../http/service-error.ts";
 import { escapeText } from "./escape-text.ts";
 import { type AccessLines, readAccess } from "./write-access.ts";
 import { readDrifts } from "./write-drifts.ts";
@@ -15,6 +15,9 @@ interface PlanLine {
 export interface PlanLines {
   readonly org: string;
   readonly changes: readonly PlanLine[];
+  /** Lines for what goes with what is removed: `- groups/sre/members/alice  (with groups/sre)`. */
+  readonly implied: readonly string[];
+  readonly impliedCount: number;
   readonly obstacles: readonly string[];
   readonly unlistedCount: number;
   readonly access: AccessLines;
@@ -30,15 +33,29 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
     org,
     changes: list(answer["changes"]).map((each) => {
       const { action, resource_path: path, changed_fields: fields } = each as Readonly<Record<string, unknown>>;
-      const below = (stringOf(path) ?? "").split("/").slice(3).join("/");
+      const below = belowOrg(path);
       return { action: stringOf(action) ?? "", path: below === "" ? org : below, fields: list(fields).map(String) };
     }),
+    implied: readImplied(list(answer["implied_removals"]), Number(answer["implied_removal_count"] ?? 0)),
+    impliedCount: Number(answer["implied_removal_count"] ?? 0),
     obstacles: list(answer["obstacles"]).map(String),
     unlistedCount: Number(answer["unlisted_count"] ?? 0),
     access: readAccess(org, answer),
     drifts: readDrifts(answer),
     adoptedCount: Number(answer["adopted_count"] ?? 0),
   };
+}
+
+const belowOrg = (path: unknown): string => (stringOf(path) ?? "").split("/").slice(3).join("/");
+
+function readImplied(removals: readonly unknown[], count: number): readonly string[] {
+  const lines = removals.map((each) => {
+    const { resource_path: path, with_path: withPath, managed_by: source } = recordOf(each) ?? {};
+    const address = stringOf(recordOf(source)?.["address"]);
+    const managed = address === undefined ? "" : `, managed by ${address}`;
+    return `- ${belowOrg(path)}  (with ${belowOrg(withPath)}${managed})`;
+  });
+  return count > removals.length ? [...lines, `- … and ${count - removals.length} more`] : lines;
 }
 
 const signs: Readonly<Record<string, string>> = { CREATE: "+", UPDATE: "~", REPLACE: "±", DELETE: "-" };
@@ -52,11 +69,12 @@ const counted = [
 ] as const;
 
 export function writePlan(plan: PlanLines, format: "table" | "markdown"): string {
-  const { org, changes, obstacles, access, drifts } = plan;
-  const lines = changes.map(({ action, path, fields }) => {
+  const { org, changes, implied, obstacles, access, drifts } = plan;
+  const changed = changes.map(({ action, path, fields }) => {
     const of = fields.length === 0 ? "" : `  (${fields.join(", ")})`;
     return escapeText(`${signs[action] ?? "?"} ${path}${of}`);
   });
+  const lines = [...changed, ...implied.map(escapeText)];
   const end = escapeText(`${org}: ${summaryOf(plan)}`);
   const refused = obstacles.map((each) => `! ${escapeText(each)}`);
   const gained = access.lines.map(escapeText);
@@ -74,12 +92,13 @@ export function writePlan(plan: PlanLines, format: "table" | "markdown"): string
   );
 }
 
-function summaryOf({ changes, unlistedCount, adoptedCount }: PlanLines): string {
+function summaryOf({ changes, impliedCount, unlistedCount, adoptedCount }: PlanLines): string {
   const counts = counted.flatMap(([action, what]) => {
     const count = changes.filter((each) => each.action === action).length;
     return count === 0 ? [] : [`${count} ${what}`];
   });
+  const withThem = impliedCount === 0 ? "" : `, and ${impliedCount} with them`;
   const adopted = adoptedCount === 0 ? "" : `; ${adoptedCount} to manage from now on`;
   const rest = unlistedCount === 0 ? "" : `; ${unlistedCount} in the org and not in the file stay`;
-  return `${counts.length === 0 ? "nothing to change" : counts.join(", ")}${adopted}${rest}`;
+  return `${counts.length === 0 ? "nothing to change" : counts.join(", ")}${withThem}${adopted}${rest}`;
 }

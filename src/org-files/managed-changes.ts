@@ -1,0 +1,74 @@
+// What an apply notes of who manages what.
+import { required } from "../errors/required.ts";
+import { type Steps, createStepCounter } from "../scheduling/steps.ts";
+import type { Identified } from "./file-resources.ts";
+import { type ManagedResources, contentHashOf, identityHashOf, managerOf, pathHashOf } from "./managed-resources.ts";
+import type { ManagedRow, Source } from "./managed-store.ts";
+import type { Plan } from "./plan-changes.ts";
+import type { OrgFile } from "./read-file.ts";
+import type { OrgState } from "./read-state.ts";
+
+/** A resource that the source of a file manages from an apply on. */
+interface ManagedPut {
+  /** Below the org. */
+  readonly path: string;
+  readonly pathHash: string;
+  readonly contentHash: string;
+  /** Undefined for what the apply creates. */
+  readonly identityHash: string | undefined;
+}
+
+/** What an apply notes: what the source of the file manages from then on, and of what nothing is left, by the hashes of paths. */
+export interface ManagedChanges {
+  readonly puts: readonly ManagedPut[];
+  readonly removals: readonly string[];
+  /** How many resources of the file another source manages, or nobody. */
+  readonly adoptedCount: number;
+}
+
+/** Finds what an apply of a file from a source notes. */
+export function* findManagedChanges(
+  managed: ManagedResources,
+  { address }: Pick<Source, "address">,
+  state: OrgState,
+  file: OrgFile,
+  { changes, removed }: Plan,
+): Steps<ManagedChanges> {
+  const isStepOver = createStepCounter();
+  const gone = new Set(removed.map(({ path }) => path));
+  const replaced = new Set(changes.flatMap(({ action, path }) => (action === "replace" ? [path] : [])));
+  const there = new Map(state.resources.map((resource) => [resource.path, resource]));
+  const left = new Set<string>();
+  for (const resource of state.resources) {
+    if (!gone.has(resource.path) && managerOf(managed, resource) !== undefined) left.add(pathHashOf(resource));
+    if (isStepOver()) yield;
+  }
+  const puts: ManagedPut[] = [];
+  let adoptedCount = 0;
+  for (const resource of file.resources) {
+    if (isStepOver()) yield;
+    const [pathHash, contentHash] = [pathHashOf(resource), contentHashOf(resource)];
+    left.add(pathHash);
+    const present = there.get(resource.path);
+    const manager = present && managerOf(managed, present);
+    if (manager?.address !== address) adoptedCount++;
+    const isKept = present !== undefined && !replaced.has(resource.path);
+    const identityHash = isKept ? identityHashOf(present) : undefined;
+    const isNoted =
+      manager?.address === address && manager.contentHash === contentHash && manager.identityHash === identityHash;
+    if (!isKept || !isNoted) puts.push({ path: resource.path, pathHash, contentHash, identityHash });
+  }
+  return { puts, removals: [...managed.keys()].filter((hash) => !left.has(hash)), adoptedCount };
+}
+
+/** Returns the rows of what a source manages, after the apply has created what it creates, which is given by paths below the org. */
+export function toManagedRows(
+  puts: readonly ManagedPut[],
+  created: ReadonlyMap<string, Identified>,
+): readonly ManagedRow[] {
+  return puts.map((put) => ({
+    pathHash: Buffer.from(put.pathHash, "hex"),
+    contentHash: Buffer.from(put.contentHash, "hex"),
+    identityHash: Buffer.from(put.identityHash ?? identityHashOf(required(created.get(put.path))), "hex"),
+  }));
+}
