@@ -7,6 +7,7 @@ import {
   readChangesSearch,
   readListSearch,
   readMembersSearch,
+  readQuotaSearch,
   readTabSearch,
 } from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
@@ -200,12 +201,44 @@ const identityProviderRoute = createRoute({
   ),
 });
 
+const orgQuotaRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/quota",
+  validateSearch: readQuotaSearch,
+  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "OrgQuotaScreen"),
+});
+
+const projectQuotaRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/quota",
+  validateSearch: readQuotaSearch,
+  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "ProjectQuotaScreen"),
+});
+
+const quotaRequestsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/quotaRequests",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(
+    () => import("../screens/quota-requests/quota-requests-screen.tsx"),
+    "QuotaRequestsScreen",
+  ),
+});
+
+const customerQuotaRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/customers/$customer/quota",
+  validateSearch: readQuotaSearch,
+  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "CustomerQuotaScreen"),
+});
+
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
       homeRoute,
       meRoute,
       predefinedRoleRoute,
+      customerQuotaRoute,
       orgRoute.addChildren([
         overviewRoute,
         membersRoute,
@@ -228,6 +261,9 @@ export const createConsoleRouter = (context: RouterContext) =>
         clientRoute,
         identityProvidersRoute,
         identityProviderRoute,
+        orgQuotaRoute,
+        projectQuotaRoute,
+        quotaRequestsRoute,
       ]),
     ]),
     basepath: "/console",

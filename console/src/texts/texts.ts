@@ -20,6 +20,7 @@ export const texts = {
   copied: "Copied",
   none: "None",
   never: "Never",
+  by: "by",
   noEnd: "No end",
   line: (number: number) => `Line ${number}`,
   predefined: "(predefined)",
@@ -33,6 +34,7 @@ export const texts = {
     accounts: "Service accounts",
     groups: "Groups",
     projects: "Projects",
+    quota: "Quota",
     grants: "Roles granted",
     roles: "Roles",
     changes: "Changes",
@@ -173,6 +175,7 @@ export const texts = {
   } as Readonly<Record<string, string>>,
   requests: {
     title: "Waiting for a decision",
+    all: "All requests",
     asks: "asks for",
     approve: "Approve",
     reject: "Reject",

@@ -3,6 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
+import { quotaOf } from "../../calls/paths.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -38,7 +39,7 @@ export function OverviewScreen() {
 function Used({ path }: { readonly path: string }) {
   const quota = useQuery(QuotasService.method.getQuota, { parentPath: path }, { retry: false });
   return (
-    <Section title={texts.overview.used}>
+    <Section title={texts.overview.used} actions={<Link to={quotaOf(path)}>{texts.nav.quota}</Link>}>
       <Answered of={quota}>{(data) => <QuotaUse quota={data} org={path} />}</Answered>
     </Section>
   );
