@@ -56,6 +56,11 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/quota?kind=memory`, "Web shop"],
   [`${web}/quota`, "6"],
   [`${acme}/quotaRequests`, "CPU cores 64"],
+  ["/customers/acme", "16 GiB"],
+  ["/customers/acme?tab=changes", "created session"],
+  ["/customers/acme?tab=access", "viewer"],
+  ["/customers/acme/quota?kind=cpu_cores", "By organisation"],
+  ["/platform", "All customers and organisations"],
   ["/nowhere", "There is no screen here"],
 ];
 
@@ -71,7 +76,9 @@ beforeAll(async () => {
   await place.api.clients.createClient({ parentPath: acme, client });
   const identityProvider = { name: "login", issuer: "https://login.example.com", clientId: "tenantry" };
   await place.api.identityProviders.createIdentityProvider({ parentPath: acme, identityProvider });
-  await useQuantities(place.api);
+  const customer = await useQuantities(place.api);
+  const roleBinding = { name: "wile-reads", rolePath: "/roles/viewer", subjectPath: wile };
+  await place.api.roleBindings.createRoleBinding({ parentPath: customer, roleBinding });
   const quotaRequest = { name: "more-cores", quotaPath: `${acme}/quota`, limits: { cpu_cores: 64 } };
   const requests = createClient(QuotaRequestsService, place.api.transport);
   await requests.createQuotaRequest({ parentPath: acme, quotaRequest });

@@ -77,6 +77,12 @@ export const readQuotaSearch = (search: Record<string, unknown>): QuotaSearch =>
   kind: textOf(search["kind"]),
 });
 
+/** What the URL of a customer, or of the platform, holds: the tab, and what its list shows. */
+export const readAboveSearch = (search: Record<string, unknown>): ListSearch & TabSearch => ({
+  ...readListSearch(search),
+  ...readTabSearch(search),
+});
+
 /** What the URL of a screen with tabs holds. */
 export interface TabSearch {
   readonly tab?: string | undefined;

@@ -3,6 +3,7 @@ import { createRootRouteWithContext, createRoute, createRouter, lazyRouteCompone
 import { Loading } from "../ui/notes.tsx";
 import type { Session } from "../session/session.ts";
 import {
+  readAboveSearch,
   readAccessSearch,
   readChangesSearch,
   readListSearch,
@@ -225,6 +226,20 @@ const quotaRequestsRoute = createRoute({
   ),
 });
 
+const customerRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/customers/$customer",
+  validateSearch: readAboveSearch,
+  component: lazyRouteComponent(() => import("../screens/above/customer-screen.tsx"), "CustomerScreen"),
+});
+
+const platformRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/platform",
+  validateSearch: readAboveSearch,
+  component: lazyRouteComponent(() => import("../screens/above/platform-screen.tsx"), "PlatformScreen"),
+});
+
 const customerQuotaRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/customers/$customer/quota",
@@ -238,7 +253,9 @@ export const createConsoleRouter = (context: RouterContext) =>
       homeRoute,
       meRoute,
       predefinedRoleRoute,
+      customerRoute,
       customerQuotaRoute,
+      platformRoute,
       orgRoute.addChildren([
         overviewRoute,
         membersRoute,

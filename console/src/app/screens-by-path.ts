@@ -7,7 +7,7 @@ const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
   /^\/orgs\/[^/]+(\/projects\/[^/]+)?\/quota$/,
   /^\/orgs\/[^/]+\/quotaRequests$/,
-  /^\/customers\/[^/]+\/quota$/,
+  /^\/customers\/[^/]+(\/quota)?$/,
 ];
 
 /** Whether what is at a path has a screen, which is then at its path. */

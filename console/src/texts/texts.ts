@@ -138,6 +138,7 @@ export const texts = {
     as: "You are",
     choose: "Choose an organisation",
     current: "Organisation:",
+    openPlatform: "The whole platform",
     search: "Search organisations",
     noneFound: "No organisation has these words.",
     create: "New organisation",
@@ -146,10 +147,12 @@ export const texts = {
   overview: {
     used: "Used, against quota",
     counts: "In this organisation",
+    countsOfCustomer: "Of this customer",
     changes: "Recent changes",
     allChanges: "All changes",
     noChanges: "Nothing has changed yet.",
     service: "The service",
+    in: "in",
     nothingUsed: "Nothing is used yet.",
     nothingUsedHint: "What projects consume appears here, with what is left.",
     amount: (used: string, reserved: string) => (reserved === "" ? used : `${used} + ${reserved} reserved`),
@@ -172,6 +175,7 @@ export const texts = {
     quotaRequests: "Requests for quota",
     webhooks: "Webhooks",
     eventStreams: "Event streams",
+    orgs: "Organisations",
   } as Readonly<Record<string, string>>,
   requests: {
     title: "Waiting for a decision",

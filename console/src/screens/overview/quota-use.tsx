@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Quota } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { hasScreen } from "../../app/screens-by-path.ts";
+import { orgOf } from "../../calls/paths.ts";
 import { type KindName, useKindNames } from "../../calls/use-kinds.ts";
 import { texts } from "../../texts/texts.ts";
 import { Empty } from "../../ui/notes.tsx";
@@ -24,8 +25,14 @@ function usesOf(
   );
 }
 
+interface QuotaUseProps {
+  readonly quota: Quota;
+  /** An org, project or customer. */
+  readonly org: string;
+}
+
 /** What is used against the quota: of each Quantity, and of what the API itself counts. */
-export function QuotaUse({ quota, org }: { readonly quota: Quota; readonly org: string }) {
+export function QuotaUse({ quota, org }: QuotaUseProps) {
   const namesOf = useKindNames();
   const quantities = usesOf(quota, namesOf);
   const counts = usesOf({ limits: quota.resourceLimits, usage: quota.resourceUsage, reserved: {} }, (kind) => ({
@@ -43,7 +50,7 @@ export function QuotaUse({ quota, org }: { readonly quota: Quota; readonly org: 
       )}
       {counts.length === 0 ? null : (
         <>
-          <h3>{texts.overview.counts}</h3>
+          <h3>{orgOf(org) === "" ? texts.overview.countsOfCustomer : texts.overview.counts}</h3>
           <Uses uses={counts} org={org} />
         </>
       )}

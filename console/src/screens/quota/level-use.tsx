@@ -33,10 +33,10 @@ export function LeftAmount({ levels, kind, named }: OfKind & { readonly levels: 
   const left = leftOf(levels, kind);
   if (left === undefined) return <span className="quiet-text">{quotaTexts.noLimitAnywhere}</span>;
   return (
-    <>
+    <div className="left">
       {writeAmount(Math.max(left.amount, 0), named.unit)}{" "}
       <span className="quiet-text">{quotaTexts.boundBy(quotaTexts.levels[left.level.kind])}</span>
-    </>
+    </div>
   );
 }
 
