@@ -187,13 +187,16 @@ test("kinds are searched for and paged on the server", async () => {
     quantityKind: { name: `licence_${index}`, displayName: `Licence ${index}`, unit: "seat" },
   }));
   await place.api.quantityKinds.batchCreateQuantityKinds({ requests });
+  await place.api.quantityKinds.createQuantityKind({ quantityKind: { name: "constructor", unit: "house" } });
   const { page, open, problems } = wile;
   await open(`${acme}/quota`);
   await page.getByText("100 shown").waitFor();
   await page.getByRole("link", { name: "Next page" }).click();
-  await page.getByText("22 shown").waitFor();
+  await page.getByText("23 shown").waitFor();
   await page.getByRole("searchbox", { name: "Search kinds" }).fill("licence_77");
   await page.getByText("1 shown").waitFor();
   await page.getByRole("row", { name: /Licence 77 no limit/ }).waitFor();
+  await page.getByRole("searchbox", { name: "Search kinds" }).fill("constructor");
+  await page.getByRole("row", { name: /constructor no limit/ }).waitFor();
   expect(problems).toEqual([]);
 });

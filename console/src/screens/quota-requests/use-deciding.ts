@@ -4,7 +4,7 @@ import { useCustomerOf } from "../../calls/use-customer-of.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 
 /** A permission, and what the person may do where it counts. */
-export interface Needed {
+interface Needed {
   readonly permissions: Permissions;
   readonly permission: string;
 }

@@ -1,6 +1,6 @@
 import type { KindName } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
-import { writeAmount } from "../../ui/amount.ts";
+import { amountOf, writeAmount } from "../../ui/amount.ts";
 import { UseMeter } from "../../ui/use-meter.tsx";
 import { type Levels, leftOf, type QuotaLevel } from "./use-levels.ts";
 
@@ -13,7 +13,11 @@ interface OfKind {
 export function LevelUse({ level, kind, named }: OfKind & { readonly level: QuotaLevel }) {
   const { data } = level.quota;
   if (data === undefined) return null;
-  const [used, reserved, limit] = [data.usage[kind] ?? 0, data.reserved[kind] ?? 0, data.limits[kind]];
+  const [used, reserved, limit] = [
+    amountOf(data.usage, kind) ?? 0,
+    amountOf(data.reserved, kind) ?? 0,
+    amountOf(data.limits, kind),
+  ];
   const isUnused = limit === undefined && used === 0 && reserved === 0;
   return (
     <>

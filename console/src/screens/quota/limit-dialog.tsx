@@ -4,7 +4,7 @@ import { parentOfQuota } from "../../calls/paths.ts";
 import type { KindName } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
 import { texts } from "../../texts/texts.ts";
-import { writeAmount } from "../../ui/amount.ts";
+import { amountOf, writeAmount } from "../../ui/amount.ts";
 import { amountIn, AmountField } from "../../ui/amount-field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { limitField } from "./limit-field.ts";
@@ -27,6 +27,8 @@ interface LimitDialogProps {
 export function LimitDialog({ asked, restriction, onClose }: LimitDialogProps) {
   const update = useMutation(QuotasService.method.updateQuota);
   const { quota, kind = "", named = { name: "", unit: "" } } = asked ?? {};
+  const { usage = {}, reserved = {}, limits: present = {} } = quota ?? {};
+  const taken = (amountOf(usage, kind) ?? 0) + (amountOf(reserved, kind) ?? 0);
   const field = limitField(kind);
   const submit = async (form: FormData): Promise<void> => {
     if (quota === undefined) return;
@@ -42,7 +44,7 @@ export function LimitDialog({ asked, restriction, onClose }: LimitDialogProps) {
       title={<bdi>{quotaTexts.limitOf(named.name)}</bdi>}
       intro={
         <>
-          <p>{quotaTexts.used(writeAmount((quota?.usage[kind] ?? 0) + (quota?.reserved[kind] ?? 0), named.unit))}</p>
+          <p>{quotaTexts.used(writeAmount(taken, named.unit))}</p>
           {restriction === undefined ? null : <p className="quiet-text">{restriction}</p>}
         </>
       }
@@ -57,7 +59,7 @@ export function LimitDialog({ asked, restriction, onClose }: LimitDialogProps) {
         label={quotaTexts.limit}
         hint={quotaTexts.limitHint}
         unit={named.unit}
-        value={quota?.limits[kind]}
+        value={amountOf(present, kind)}
       />
     </FormDialog>
   );

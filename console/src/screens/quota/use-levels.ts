@@ -4,6 +4,7 @@ import { type Quota, QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.
 import { orgOf } from "../../calls/paths.ts";
 import { useCustomerOf } from "../../calls/use-customer-of.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
+import { amountOf } from "../../ui/amount.ts";
 import type { Answer } from "../../ui/notes.tsx";
 
 export type LevelKind = "project" | "org" | "customer";
@@ -68,9 +69,9 @@ export function leftOf({ own, above }: Levels, kind: string): Left | undefined {
   let least: Left | undefined;
   for (const level of [own, ...above]) {
     const { limits = {}, usage = {}, reserved = {} } = level.quota.data ?? {};
-    const limit = limits[kind];
+    const limit = amountOf(limits, kind);
     if (limit === undefined) continue;
-    const amount = limit - (usage[kind] ?? 0) - (reserved[kind] ?? 0);
+    const amount = limit - (amountOf(usage, kind) ?? 0) - (amountOf(reserved, kind) ?? 0);
     if (least === undefined || amount < least.amount) least = { amount, level };
   }
   return least;

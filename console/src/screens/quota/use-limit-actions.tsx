@@ -4,6 +4,7 @@ import { orgOf } from "../../calls/paths.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import type { KindName } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
+import { amountOf } from "../../ui/amount.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { AskDialog } from "../quota-requests/ask-dialog.tsx";
 import { type AskedLimit, LimitDialog } from "./limit-dialog.tsx";
@@ -27,12 +28,14 @@ export function useLimitActions({ own, above, raising }: Levels, quota: Quota): 
       <GuardedButton
         permissions={own.permissions}
         permission="iam.quotas.update"
-        label={quota.limits[kind] === undefined ? quotaTexts.setOf(named.name) : quotaTexts.changeOf(named.name)}
+        label={
+          amountOf(quota.limits, kind) === undefined ? quotaTexts.setOf(named.name) : quotaTexts.changeOf(named.name)
+        }
         onClick={() => setAsked({ quota, kind, named })}
       >
-        {quota.limits[kind] === undefined ? quotaTexts.set : quotaTexts.change}
+        {amountOf(quota.limits, kind) === undefined ? quotaTexts.set : quotaTexts.change}
       </GuardedButton>
-      {mayRaise || org === "" || quota.limits[kind] === undefined ? null : (
+      {mayRaise || org === "" || amountOf(quota.limits, kind) === undefined ? null : (
         <GuardedButton
           permissions={own.permissions}
           permission="iam.quotaRequests.create"

@@ -9,6 +9,7 @@ import { quotaOf } from "../../calls/paths.ts";
 import type { KindName } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
 import { texts } from "../../texts/texts.ts";
+import { amountOf } from "../../ui/amount.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { type Answer, Answered, Empty } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
@@ -101,6 +102,6 @@ interface UserUseProps extends Omit<UsedByProps, "of"> {
 function UserUse({ path, name, kind, named }: UserUseProps) {
   const { data } = useQuery(QuotasService.method.getQuota, { parentPath: path }, { retry: false });
   if (data === undefined) return null;
-  const use = { kind, ...named, used: data.usage[kind] ?? 0, reserved: data.reserved[kind] ?? 0 };
-  return <UseMeter use={{ ...use, limit: data.limits[kind] }} meterLabel={`${named.name}, ${name}`} />;
+  const use = { kind, ...named, used: amountOf(data.usage, kind) ?? 0, reserved: amountOf(data.reserved, kind) ?? 0 };
+  return <UseMeter use={{ ...use, limit: amountOf(data.limits, kind) }} meterLabel={`${named.name}, ${name}`} />;
 }
