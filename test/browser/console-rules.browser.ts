@@ -2,11 +2,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { createClient } from "@connectrpc/connect";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { required } from "../../src/errors/required.ts";
+import { QuotaRequestsService } from "../../gen/iam/v1alpha/quota_request_pb.ts";
 import { webhookNetworks } from "../events/webhooks/receiver.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { useQuantities } from "./used-quantities.ts";
 
 /** The organisation of a real community, which is not part of a checkout. */
 const community = join(import.meta.dirname, "../../../shared/data/kubernetes-sigs.json");
@@ -29,7 +33,7 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/groups`, "finance"],
   [`${acme}/groups/engineering`, "Members through nested groups"],
   [`${acme}/projects`, "Web shop"],
-  [web, "Nothing is used yet."],
+  [web, "CPU cores"],
   [`${acme}/roleBindings`, "wile"],
   [`${web}/roleBindings`, "Inherited from the organisation"],
   [`${acme}/roles`, "The same in every organisation"],
@@ -48,6 +52,15 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/clients/shop`, "OpenID configuration"],
   [`${acme}/identityProviders`, "https://login.example.com"],
   [`${acme}/identityProviders/login`, "Register it at the issuer."],
+  [`${acme}/quota`, "CPU cores"],
+  [`${acme}/quota?kind=memory`, "Web shop"],
+  [`${web}/quota`, "6"],
+  [`${acme}/quotaRequests`, "CPU cores 64"],
+  ["/customers/acme", "16 GiB"],
+  ["/customers/acme?tab=changes", "created session"],
+  ["/customers/acme?tab=access", "viewer"],
+  ["/customers/acme/quota?kind=cpu_cores", "By organisation"],
+  ["/platform", "All customers and organisations"],
   ["/nowhere", "There is no screen here"],
 ];
 
@@ -63,6 +76,12 @@ beforeAll(async () => {
   await place.api.clients.createClient({ parentPath: acme, client });
   const identityProvider = { name: "login", issuer: "https://login.example.com", clientId: "tenantry" };
   await place.api.identityProviders.createIdentityProvider({ parentPath: acme, identityProvider });
+  const customer = await useQuantities(place.api);
+  const roleBinding = { name: "wile-reads", rolePath: "/roles/viewer", subjectPath: wile };
+  await place.api.roleBindings.createRoleBinding({ parentPath: customer, roleBinding });
+  const quotaRequest = { name: "more-cores", quotaPath: `${acme}/quota`, limits: { cpu_cores: 64 } };
+  const requests = createClient(QuotaRequestsService, place.api.transport);
+  await requests.createQuotaRequest({ parentPath: acme, quotaRequest });
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });
 afterAll(() => place.close());
@@ -107,6 +126,9 @@ test("every screen fits into a window of 360 pixels", async () => {
     if (await window.page.evaluate("document.documentElement.scrollWidth > innerWidth")) wide.push(path);
   }
   expect(wide).toEqual([]);
+  await show(window, `${acme}/identityProviders`, "https://login.example.com");
+  const { x, width } = required(await window.page.locator("nav.side [aria-current]").boundingBox());
+  expect([x >= 0, x + width <= 360]).toEqual([true, true]);
 });
 
 test("the first page is at most 250 kB gzipped, and loads no other screen", async () => {

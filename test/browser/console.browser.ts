@@ -2,7 +2,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Member_State } from "../../gen/iam/v1alpha/member_pb.ts";
+import { required } from "../../src/errors/required.ts";
 import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { focusOn } from "./focus-on.ts";
 
 let place: ConsolePlace;
 beforeAll(async () => {
@@ -340,6 +342,46 @@ describe("access", () => {
     await expect.poll(() => page.getByRole("button", { name: "Take away viewer from finance" }).count()).toBe(0);
     expect(problems).toEqual([]);
   });
+});
+
+test("a condition is built from comparisons with the keyboard alone, and read back from its text", async () => {
+  const { page, open, problems } = await place.signIn(wile);
+  await open(`${acme}/projects/rockets/roleBindings`);
+  await page.getByRole("button", { name: "Grant a role" }).click();
+  await pick(page, "To whom", "finance");
+  await pick(page, "Role", "viewer");
+  const text = page.getByRole("textbox", { name: "Condition" });
+  const choice = page.getByRole("combobox", { name: "What to compare" });
+  await choice.selectOption("Label");
+  await focusOn(page, "Add");
+  await page.keyboard.press("Enter");
+  await focusOn(page, "Label: with what");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type('pro"d');
+  await choice.selectOption("Address of the caller");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  expect(await text.inputValue()).toBe('resource.labels.env == "pro\\"d" && context.ip.startsWith("192.0.2.")');
+  await text.fill('request.time.getHours("Europe/Berlin") < 18 && subject.type == "group"');
+  expect(await page.getByRole("combobox", { name: "Hour: with what" }).inputValue()).toBe("18");
+  await page.getByRole("button", { name: "Leave out: Hour" }).click();
+  expect(await text.inputValue()).toBe('subject.type == "group"');
+  await text.fill('subject.type == "group" || resource.labels == 1');
+  await page.getByText("The condition is one that can only be shown as text.").waitFor();
+  await page.getByRole("button", { name: "Show what changes" }).click();
+  await page.getByText(/^at column \d+: /).waitFor();
+  expect(await text.getAttribute("aria-invalid")).toBe("true");
+  await text.fill("");
+  await choice.selectOption("Until a time");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByLabel("Time: with what").fill("2999-12-04T17:00");
+  await page.getByRole("button", { name: "Show what changes" }).click();
+  await page.getByText("1 member gains permissions.").waitFor();
+  await page.getByRole("button", { name: "Grant", exact: true }).click();
+  await page.getByRole("button", { name: "Take away viewer from finance" }).waitFor();
+  const { roleBindings } = await place.api.roleBindings.listRoleBindings({ parentPath: `${acme}/projects/rockets` });
+  const { condition } = required(roleBindings.find(({ name }) => name === "finance-viewer"));
+  expect(condition).toMatch(/^request\.time < timestamp\("2999-12-0[345]T\d\d:\d\d:00Z"\)$/);
+  expect(problems).toEqual([]);
 });
 
 test("groups are a tree, and a group marks whom it has through others", async () => {

@@ -66,6 +66,23 @@ export const readChangesSearch = (search: Record<string, unknown>): ChangesSearc
   revision: textOf(search["revision"]),
 });
 
+/** What the URL of a quota holds. */
+export interface QuotaSearch extends ListSearch {
+  /** The only kind of Quantities that is shown, such as `cpu_cores`; words then search for what uses it. */
+  readonly kind?: string | undefined;
+}
+
+export const readQuotaSearch = (search: Record<string, unknown>): QuotaSearch => ({
+  ...readListSearch(search),
+  kind: textOf(search["kind"]),
+});
+
+/** What the URL of a customer, or of the platform, holds: the tab, and what its list shows. */
+export const readAboveSearch = (search: Record<string, unknown>): ListSearch & TabSearch => ({
+  ...readListSearch(search),
+  ...readTabSearch(search),
+});
+
 /** What the URL of a screen with tabs holds. */
 export interface TabSearch {
   readonly tab?: string | undefined;

@@ -1,4 +1,5 @@
-import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useParams } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import { useLiveOrg } from "../calls/use-live-org.ts";
 import { texts } from "../texts/texts.ts";
 
@@ -8,9 +9,10 @@ export function OrgFrame() {
   const params = { org };
   const live = useLiveOrg(`/orgs/${org}`);
   const { nav } = texts;
+  const side = useCurrentInView(useLocation().pathname);
   return (
     <div className="org-frame">
-      <nav className="side" aria-label={nav.label}>
+      <nav ref={side} className="side" aria-label={nav.label}>
         <Link to="/orgs/$org" params={params} activeOptions={{ exact: true, includeSearch: false }}>
           {nav.overview}
         </Link>
@@ -33,6 +35,9 @@ export function OrgFrame() {
         </Link>
         <Link to="/orgs/$org/projects" params={params} activeOptions={{ includeSearch: false }}>
           {nav.projects}
+        </Link>
+        <Link to="/orgs/$org/quota" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.quota}
         </Link>
         <Link to="/orgs/$org/roleBindings" params={params} activeOptions={{ includeSearch: false }}>
           {nav.grants}
@@ -62,4 +67,16 @@ export function OrgFrame() {
       </div>
     </div>
   );
+}
+
+/** Scrolls the navigation to its current entry where the window is too narrow for all. */
+function useCurrentInView(path: string) {
+  const side = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const current = side.current?.querySelector<HTMLElement>("[aria-current]");
+    if (side.current === null || current === null || current === undefined) return;
+    const { offsetLeft, clientWidth } = side.current;
+    side.current.scrollLeft = current.offsetLeft - offsetLeft - (clientWidth - current.offsetWidth) / 2;
+  }, [path]);
+  return side;
 }

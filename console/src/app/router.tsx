@@ -3,10 +3,12 @@ import { createRootRouteWithContext, createRoute, createRouter, lazyRouteCompone
 import { Loading } from "../ui/notes.tsx";
 import type { Session } from "../session/session.ts";
 import {
+  readAboveSearch,
   readAccessSearch,
   readChangesSearch,
   readListSearch,
   readMembersSearch,
+  readQuotaSearch,
   readTabSearch,
 } from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
@@ -200,12 +202,60 @@ const identityProviderRoute = createRoute({
   ),
 });
 
+const orgQuotaRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/quota",
+  validateSearch: readQuotaSearch,
+  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "OrgQuotaScreen"),
+});
+
+const projectQuotaRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/quota",
+  validateSearch: readQuotaSearch,
+  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "ProjectQuotaScreen"),
+});
+
+const quotaRequestsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/quotaRequests",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(
+    () => import("../screens/quota-requests/quota-requests-screen.tsx"),
+    "QuotaRequestsScreen",
+  ),
+});
+
+const customerRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/customers/$customer",
+  validateSearch: readAboveSearch,
+  component: lazyRouteComponent(() => import("../screens/above/customer-screen.tsx"), "CustomerScreen"),
+});
+
+const platformRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/platform",
+  validateSearch: readAboveSearch,
+  component: lazyRouteComponent(() => import("../screens/above/platform-screen.tsx"), "PlatformScreen"),
+});
+
+const customerQuotaRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/customers/$customer/quota",
+  validateSearch: readQuotaSearch,
+  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "CustomerQuotaScreen"),
+});
+
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
       homeRoute,
       meRoute,
       predefinedRoleRoute,
+      customerRoute,
+      customerQuotaRoute,
+      platformRoute,
       orgRoute.addChildren([
         overviewRoute,
         membersRoute,
@@ -228,6 +278,9 @@ export const createConsoleRouter = (context: RouterContext) =>
         clientRoute,
         identityProvidersRoute,
         identityProviderRoute,
+        orgQuotaRoute,
+        projectQuotaRoute,
+        quotaRequestsRoute,
       ]),
     ]),
     basepath: "/console",

@@ -5,6 +5,9 @@ const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
+  /^\/orgs\/[^/]+(\/projects\/[^/]+)?\/quota$/,
+  /^\/orgs\/[^/]+\/quotaRequests$/,
+  /^\/customers\/[^/]+(\/quota)?$/,
 ];
 
 /** Whether what is at a path has a screen, which is then at its path. */

@@ -11,3 +11,9 @@ export const parentOf = (path: string): string => path.split("/").slice(0, -2).j
 
 /** Returns the org that a path leads into: `/orgs/acme` for `/orgs/acme/members/alice`; empty for one outside of orgs. */
 export const orgOf = (path: string): string => (path.startsWith("/orgs/") ? path.split("/").slice(0, 3).join("/") : "");
+
+/** Returns the path of the quota of something: `/orgs/acme/quota` for `/orgs/acme`. */
+export const quotaOf = (path: string): string => `${path}/quota`;
+
+/** Returns whose quota is at a path: `/orgs/acme` for `/orgs/acme/quota`. */
+export const parentOfQuota = (path: string): string => path.replace(/\/quota$/, "");

@@ -8,8 +8,12 @@ export interface Permissions {
   readonly may: (permission: string) => boolean | undefined;
 }
 
-/** Asks once for a screen which of its permissions the person holds. */
-export function usePermissions(resourcePath: string, permissions: string[]): Permissions {
-  const { data } = useQuery(AccessService.method.testPermissions, { resourcePath, permissions });
+/**
+ * Asks once for a screen which of its permissions the person holds.
+ *
+ * @param enabled false while it is not known on what.
+ */
+export function usePermissions(resourcePath: string, permissions: string[], enabled = true): Permissions {
+  const { data } = useQuery(AccessService.method.testPermissions, { resourcePath, permissions }, { enabled });
   return { resourcePath, may: (permission) => data?.permissions.includes(permission) };
 }

@@ -15,8 +15,8 @@ export const clientTexts = {
   copyId: "Copy the client ID",
   type: "Kind",
   types: {
-    true: "Confidential: a server that keeps a secret",
-    false: "Public: an app or a page, which proves itself by PKCE",
+    true: "Confidential: it keeps a secret",
+    false: "Public: an app or a page (PKCE)",
   },
   shortTypes: { true: "Confidential", false: "Public" },
   redirectUris: "Redirect URIs",

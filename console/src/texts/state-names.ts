@@ -8,6 +8,8 @@ export const stateNames: Readonly<Record<string, string>> = {
   DELETED: "Deleted",
   INVITED: "Invited",
   PENDING: "Waiting",
+  APPROVED: "Approved",
+  REJECTED: "Rejected",
   USER: "Person",
   APPLICATION: "Application",
   CREATED: "Created",

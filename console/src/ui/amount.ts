@@ -2,6 +2,10 @@ const format = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
 
 const binary = ["byte", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
+/** Returns the amount of a kind. A kind can be called like a property that every object has: "constructor". */
+export const amountOf = (amounts: Readonly<Record<string, number>>, kind: string): number | undefined =>
+  Object.hasOwn(amounts, kind) ? amounts[kind] : undefined;
+
 /** Writes an amount as people read it: bytes with a prefix, other units as they are. */
 export function writeAmount(value: number, unit = ""): string {
   if (unit !== "byte" || value === 0) return format.format(value);

@@ -31,22 +31,29 @@ export function TextField({ name, label, hint, ...control }: TextFieldProps) {
   );
 }
 
+type TextAreaFieldProps = FieldFrameProps & {
+  readonly defaultValue?: string;
+  /** With what follows it, what is in the field, if something else can change that, too. */
+  readonly value?: string;
+  readonly onValueChange?: (value: string) => void;
+  readonly rows?: number;
+  readonly code?: boolean;
+};
+
 export function TextAreaField({
   name,
   label,
   hint,
   defaultValue = "",
+  value,
+  onValueChange,
   rows = 3,
   code = false,
-}: FieldFrameProps & {
-  readonly defaultValue?: string;
-  readonly rows?: number;
-  readonly code?: boolean;
-}) {
+}: TextAreaFieldProps) {
   return (
     <FieldFrame name={name} label={label} hint={hint}>
       <Field.Control
-        defaultValue={defaultValue}
+        {...(value === undefined ? { defaultValue } : { value, ...(onValueChange && { onValueChange }) })}
         className={code ? "input code" : "input"}
         render={<textarea rows={rows} spellCheck={!code} />}
       />

@@ -7,12 +7,16 @@ import { useRoleChoices, useSubjectChoices } from "../../calls/use-choices.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Picker, type Pick } from "../../ui/picker.tsx";
-import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { TextField, valueOf } from "../../ui/text-field.tsx";
+import { ConditionField } from "./condition/condition-field.tsx";
 
-interface GrantDialogProps {
+interface WhereProps {
   readonly org: string;
   /** The org itself, or one of its projects. */
   readonly on: string;
+}
+
+interface GrantDialogProps extends WhereProps {
   readonly open: boolean;
   readonly onClose: () => void;
 }
@@ -40,7 +44,7 @@ export function GrantDialog({ org, on, open, onClose }: GrantDialogProps) {
       onPreview={async (form) => (await create.mutateAsync(request(form, true))).accessPreview}
       onSubmit={(form) => create.mutateAsync(request(form, false))}
     >
-      <GrantFields org={org} />
+      <GrantFields org={org} on={on} />
     </FormDialog>
   );
 }
@@ -58,7 +62,7 @@ function readGrant(form: FormData) {
   };
 }
 
-function GrantFields({ org }: { readonly org: string }) {
+function GrantFields({ org, on }: WhereProps) {
   const [subject, setSubject] = useState<Pick>();
   const [role, setRole] = useState<Pick>();
   const useSubjects = useCallback((words: string, open: boolean) => useSubjectChoices(org, words, open), [org]);
@@ -75,7 +79,7 @@ function GrantFields({ org }: { readonly org: string }) {
       />
       <Picker name="role_path" label={texts.columns.role} value={role} useChoices={useRoles} onPick={setRole} />
       <TextField name="expire_time" label={texts.fields.until} hint={texts.grants.untilHint} type="datetime-local" />
-      <TextAreaField name="condition" label={texts.columns.condition} hint={texts.grants.conditionHint} rows={2} code />
+      <ConditionField on={on} />
       <TextField name="name" label={texts.fields.name} hint={texts.grants.nameHint} />
     </>
   );

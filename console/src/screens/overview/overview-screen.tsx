@@ -1,8 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { CustomersService } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
+import { quotaOf } from "../../calls/paths.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -18,12 +21,17 @@ export function OverviewScreen() {
   const org = useQuery(OrgsService.method.getOrg, { path });
   return (
     <Answered of={org}>
-      {({ displayName, description, state }) => (
+      {({ displayName, description, state, customerPath }) => (
         <Page
           kind={texts.kinds.org}
           title={displayName || name}
           intro={description === "" ? undefined : <bdi>{description}</bdi>}
-          actions={<StateBadge of={Org_StateSchema} value={state} />}
+          actions={
+            <>
+              <StateBadge of={Org_StateSchema} value={state} />
+              <CustomerLink path={customerPath} />
+            </>
+          }
         >
           <FirstSteps org={name} />
           <Used path={path} />
@@ -35,10 +43,22 @@ export function OverviewScreen() {
   );
 }
 
+/** Leads to the customer of an org, for people who may read that. */
+function CustomerLink({ path }: { readonly path: string }) {
+  const enabled = usePermissions(path, ["iam.customers.get"], path !== "").may("iam.customers.get") === true;
+  const { data } = useQuery(CustomersService.method.getCustomer, { path }, { enabled, retry: false });
+  if (data === undefined) return null;
+  return (
+    <Link to="/customers/$customer" params={{ customer: data.name }} className="button plain">
+      {texts.kinds.customer} <bdi>{data.displayName || data.name}</bdi>
+    </Link>
+  );
+}
+
 function Used({ path }: { readonly path: string }) {
   const quota = useQuery(QuotasService.method.getQuota, { parentPath: path }, { retry: false });
   return (
-    <Section title={texts.overview.used}>
+    <Section title={texts.overview.used} actions={<Link to={quotaOf(path)}>{texts.nav.quota}</Link>}>
       <Answered of={quota}>{(data) => <QuotaUse quota={data} org={path} />}</Answered>
     </Section>
   );

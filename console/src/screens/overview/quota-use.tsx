@@ -1,30 +1,16 @@
-import { useQuery } from "@connectrpc/connect-query";
-import { Meter } from "@base-ui/react/meter";
 import { Link } from "@tanstack/react-router";
-import { QuantityKindsService } from "../../../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import type { Quota } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { hasScreen } from "../../app/screens-by-path.ts";
+import { orgOf } from "../../calls/paths.ts";
+import { type KindName, useKindNames } from "../../calls/use-kinds.ts";
 import { texts } from "../../texts/texts.ts";
-import { writeAmount } from "../../ui/amount.ts";
 import { Empty } from "../../ui/notes.tsx";
-
-/** From this share of a limit on, its meter warns. */
-const nearly = 0.9;
-
-interface Use {
-  readonly kind: string;
-  /** What people call the kind. */
-  readonly name: string;
-  readonly unit: string;
-  readonly used: number;
-  readonly reserved: number;
-  readonly limit: number | undefined;
-}
+import { type Use, UseMeter } from "../../ui/use-meter.tsx";
 
 /** Returns what is used of each kind, what has a limit first. */
 function usesOf(
   { limits, usage, reserved }: Pick<Quota, "limits" | "usage" | "reserved">,
-  namesOf: (kind: string) => Pick<Use, "name" | "unit">,
+  namesOf: (kind: string) => KindName,
 ): Use[] {
   const kinds = new Set([...Object.keys(limits), ...Object.keys(usage), ...Object.keys(reserved)]);
   const uses = [...kinds].map((kind) => ({
@@ -39,9 +25,15 @@ function usesOf(
   );
 }
 
+interface QuotaUseProps {
+  readonly quota: Quota;
+  /** An org, project or customer. */
+  readonly org: string;
+}
+
 /** What is used against the quota: of each Quantity, and of what the API itself counts. */
-export function QuotaUse({ quota, org }: { readonly quota: Quota; readonly org: string }) {
-  const namesOf = useKinds();
+export function QuotaUse({ quota, org }: QuotaUseProps) {
+  const namesOf = useKindNames();
   const quantities = usesOf(quota, namesOf);
   const counts = usesOf({ limits: quota.resourceLimits, usage: quota.resourceUsage, reserved: {} }, (kind) => ({
     name: texts.counted[kind] ?? kind,
@@ -58,7 +50,7 @@ export function QuotaUse({ quota, org }: { readonly quota: Quota; readonly org: 
       )}
       {counts.length === 0 ? null : (
         <>
-          <h3>{texts.overview.counts}</h3>
+          <h3>{orgOf(org) === "" ? texts.overview.countsOfCustomer : texts.overview.counts}</h3>
           <Uses uses={counts} org={org} />
         </>
       )}
@@ -66,55 +58,21 @@ export function QuotaUse({ quota, org }: { readonly quota: Quota; readonly org: 
   );
 }
 
-/** Returns what people call the kinds of Quantities, and their units. */
-function useKinds(): (kind: string) => Pick<Use, "name" | "unit"> {
-  const { data } = useQuery(QuantityKindsService.method.listQuantityKinds, { pageSize: 1_000 }, { retry: false });
-  const kinds = new Map(
-    (data?.quantityKinds ?? []).map(({ name, displayName, unit }) => [name, { name: displayName || name, unit }]),
-  );
-  return (kind) => kinds.get(kind) ?? { name: kind, unit: "" };
-}
-
 function Uses({ uses, org }: { readonly uses: readonly Use[]; readonly org?: string }) {
   return (
     <ul className="uses">
       {uses.map((use) => (
         <li key={use.kind}>
-          <UseMeter use={use} path={org === undefined ? undefined : `${org}/${use.kind}`} />
+          <UseMeter
+            use={use}
+            label={org === undefined ? use.name : <Counted use={use} path={`${org}/${use.kind}`} />}
+          />
         </li>
       ))}
     </ul>
   );
 }
 
-function UseMeter({
-  use: { name, unit, used, reserved, limit },
-  path,
-}: {
-  readonly use: Use;
-  readonly path: string | undefined;
-}) {
-  const label = path !== undefined && hasScreen(path) ? <Link to={path}>{name}</Link> : name;
-  const amount = texts.overview.amount(writeAmount(used, unit), reserved === 0 ? "" : writeAmount(reserved, unit));
-  if (limit === undefined) {
-    return (
-      <div className="meter">
-        <span className="meter-label">{label}</span>
-        <span className="meter-value">{amount}</span>
-      </div>
-    );
-  }
-  const taken = used + reserved;
-  const max = limit === 0 ? 1 : limit;
-  return (
-    <div className={taken >= max * nearly ? "meter nearly" : "meter"}>
-      <span className="meter-label">{label}</span>
-      <span className="meter-value">{texts.overview.of(amount, writeAmount(limit, unit))}</span>
-      <Meter.Root className="meter-root" aria-label={name} value={limit === 0 ? 1 : Math.min(taken, limit)} max={max}>
-        <Meter.Track className="meter-track">
-          <Meter.Indicator className="meter-bar" />
-        </Meter.Track>
-      </Meter.Root>
-    </div>
-  );
-}
+/** Leads to the screen of what is counted, if there is one. */
+const Counted = ({ use: { name }, path }: { readonly use: Use; readonly path: string }) =>
+  hasScreen(path) ? <Link to={path}>{name}</Link> : name;

@@ -1,6 +1,8 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { QuotaRequestsService } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
+import { nameOf } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { Loading } from "../../ui/notes.tsx";
@@ -16,9 +18,16 @@ export function WaitingRequests({ org }: { readonly org: string }) {
   const { data } = useQuery(QuotaRequestsService.method.listQuotaRequests, request, { enabled, retry: false });
   if (data === undefined || data.quotaRequests.length === 0) return null;
   return (
-    <Section title={texts.requests.title}>
+    <Section
+      title={texts.requests.title}
+      actions={
+        <Link to="/orgs/$org/quotaRequests" params={{ org: nameOf(org) }}>
+          {texts.requests.all}
+        </Link>
+      }
+    >
       <Suspense fallback={<Loading />}>
-        <RequestCards org={org} requests={data.quotaRequests} />
+        <RequestCards requests={data.quotaRequests} />
       </Suspense>
     </Section>
   );

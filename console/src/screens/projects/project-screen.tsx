@@ -2,6 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ProjectsService, Project_StateSchema } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
+import { quotaOf } from "../../calls/paths.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -51,7 +52,7 @@ export function ProjectScreen() {
               <Time at={data.createTime} />
             </dd>
           </dl>
-          <Section title={texts.overview.used}>
+          <Section title={texts.overview.used} actions={<Link to={quotaOf(path)}>{texts.nav.quota}</Link>}>
             <Answered of={quota}>{(used) => <QuotaUse quota={used} org={path} />}</Answered>
           </Section>
         </Page>

@@ -1,0 +1,59 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { keepPreviousData } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { type Org, OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
+import { toFilter } from "../../app/list-search.ts";
+import { nameOf } from "../../calls/paths.ts";
+import { texts } from "../../texts/texts.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Answered, Empty } from "../../ui/notes.tsx";
+import { Pager } from "../../ui/pager.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+
+const columns: readonly Column<Org>[] = [
+  { title: texts.columns.name, cell: (org) => <PathLink path={org.path} name={org.displayName || org.name} /> },
+  { title: texts.columns.path, wide: true, cell: (org) => <code>{org.path}</code> },
+  { title: texts.columns.state, cell: (org) => <StateBadge of={Org_StateSchema} value={org.state} /> },
+  { title: texts.columns.created, wide: true, cell: (org) => <Time at={org.createTime} /> },
+];
+
+const customerColumn: Column<Org> = {
+  title: texts.kinds.customer,
+  wide: true,
+  cell: ({ customerPath }) => <PathLink path={customerPath} name={nameOf(customerPath)} />,
+};
+
+/** The orgs that the person may list, of all customers or of one, as the words and the page in the URL say. */
+export function useOrgs(customer?: string) {
+  const { q, page = "" } = useSearch({ strict: false });
+  const filter = toFilter(q, customer && `customer_path = ${JSON.stringify(customer)}`);
+  const request = { pageSize: 100, filter, pageToken: page };
+  return useQuery(OrgsService.method.listOrgs, request, { placeholderData: keepPreviousData, retry: false });
+}
+
+interface OrgListProps {
+  readonly of: ReturnType<typeof useOrgs>;
+  /** Whether customers are shown, which lead to their screens. */
+  readonly withCustomers?: boolean;
+}
+
+export function OrgList({ of, withCustomers = false }: OrgListProps) {
+  const { page = "" } = useSearch({ strict: false });
+  const shown = withCustomers ? [...columns, customerColumn] : columns;
+  return (
+    <Answered of={of}>
+      {({ orgs: rows, nextPageToken }) => (
+        <>
+          {rows.length === 0 ? (
+            <Empty title={texts.orgs.noneFound} />
+          ) : (
+            <DataTable label={texts.orgs.all} columns={shown} rows={rows} keyOf={(org) => org.id} />
+          )}
+          <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={undefined} />
+        </>
+      )}
+    </Answered>
+  );
+}

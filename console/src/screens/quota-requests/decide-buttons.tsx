@@ -1,0 +1,118 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type QuotaRequest, QuotaRequestsService } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
+import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { useKindNames } from "../../calls/use-kinds.ts";
+import { quotaRequestTexts } from "../../texts/quota-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { amountIn, AmountField } from "../../ui/amount-field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
+import { useAsked } from "../../ui/use-asked.ts";
+import { limitField } from "../quota/limit-field.ts";
+import { LimitsInWords } from "./limits-in-words.tsx";
+import type { Deciding } from "./use-deciding.ts";
+
+interface DecideButtonsProps {
+  readonly request: QuotaRequest;
+  readonly deciding: Deciding;
+}
+
+/** Approves or rejects a request. */
+export function DecideButtons({ request, deciding }: DecideButtonsProps) {
+  const { ask, askedFor, close } = useAsked<"approve" | "reject", QuotaRequest>(request);
+  const name = request.displayName || request.name;
+  return (
+    <>
+      <GuardedButton
+        kind="primary"
+        {...deciding.neededFor("approve", request)}
+        label={`${texts.requests.approve} ${name}`}
+        onClick={() => ask("approve")}
+      >
+        {texts.requests.approve}
+      </GuardedButton>
+      <GuardedButton
+        {...deciding.neededFor("reject", request)}
+        label={`${texts.requests.reject} ${name}`}
+        onClick={() => ask("reject")}
+      >
+        {texts.requests.reject}
+      </GuardedButton>
+      <ApproveDialog request={askedFor("approve")} onClose={close} />
+      <RejectDialog request={askedFor("reject")} onClose={close} />
+    </>
+  );
+}
+
+interface DecideDialogProps {
+  /** As it was when the person read it; undefined while nobody decides. */
+  readonly request: QuotaRequest | undefined;
+  readonly onClose: () => void;
+}
+
+/** Raises the limits that were asked for, or some of them, or less. */
+function ApproveDialog({ request, onClose }: DecideDialogProps) {
+  const approve = useMutation(QuotaRequestsService.method.approveQuotaRequest);
+  const namesOf = useKindNames();
+  const { path = "", etag = "", limits: wanted = {} } = request ?? {};
+  const kinds = Object.keys(wanted).toSorted();
+  // The service grants all if it gets no limits, and never lowers one.
+  const limitsIn = (form: FormData) =>
+    Object.fromEntries(kinds.map((kind) => [kind, amountIn(form, limitField(kind)) ?? 0]));
+  return (
+    <FormDialog
+      title={texts.requests.approve}
+      intro={request && <WhoAsks request={request} />}
+      submit={texts.requests.approve}
+      fields={["message", ...kinds.map(limitField)]}
+      open={request !== undefined}
+      onClose={onClose}
+      onSubmit={(form) =>
+        approve.mutateAsync({ path, etag, limits: limitsIn(form), message: valueOf(form, "message") })
+      }
+    >
+      {kinds.map((kind) => {
+        const { name, unit } = namesOf(kind);
+        return (
+          <AmountField
+            key={kind}
+            name={limitField(kind)}
+            label={name}
+            hint={quotaRequestTexts.grantHint}
+            unit={unit}
+            value={wanted[kind]}
+          />
+        );
+      })}
+      <TextAreaField name="message" label={texts.requests.message} />
+    </FormDialog>
+  );
+}
+
+function RejectDialog({ request, onClose }: DecideDialogProps) {
+  const reject = useMutation(QuotaRequestsService.method.rejectQuotaRequest);
+  const { path = "", etag = "" } = request ?? {};
+  return (
+    <FormDialog
+      title={texts.requests.reject}
+      intro={request && <WhoAsks request={request} />}
+      submit={texts.requests.reject}
+      fields={["message"]}
+      open={request !== undefined}
+      onClose={onClose}
+      onSubmit={(form) => reject.mutateAsync({ path, etag, message: valueOf(form, "message") })}
+    >
+      <TextAreaField name="message" label={texts.requests.message} />
+    </FormDialog>
+  );
+}
+
+function WhoAsks({ request }: { readonly request: QuotaRequest }) {
+  const nameOf = useDisplayNames([request.memberPath]);
+  return (
+    <>
+      <bdi>{nameOf(request.memberPath)}</bdi> {texts.requests.asks} <LimitsInWords limits={request.limits} />
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+// What the screens above organisations say: of a customer, and of the platform. They load it; the first page does not.
+export const aboveTexts = {
+  tabs: { orgs: "Organisations", customers: "Customers", changes: "Recent changes", access: "Who has access" },
+  platformIntro: "All customers and organisations of this installation.",
+  noAccess: "You may not see who is granted a role here.",
+  noChanges: "You may not read the log of changes here.",
+  waiting: "Waiting for a decision, in all organisations that you may see",
+  searchCustomers: "Search customers",
+  noCustomers: "No customer has these words.",
+};

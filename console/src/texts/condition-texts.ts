@@ -1,0 +1,52 @@
+// What the builder of conditions says. It loads it; the first page does not.
+import type { About, Operator } from "../screens/grants/condition/parts.ts";
+
+export const conditionTexts = {
+  title: "Only if",
+  presets: {
+    type: "Type of the resource",
+    prefix: "Beginning of its path",
+    label: "Label",
+    from: "From a time on",
+    until: "Until a time",
+    hoursFrom: "From an hour of the day",
+    hoursUntil: "Until an hour of the day",
+    weekdays: "Day of the week",
+    address: "Address of the caller",
+    attribute: "Attribute of the call",
+    subject: "Member or group",
+  },
+  choose: "What to compare",
+  add: "Add",
+  remove: (what: string) => `Leave out: ${what}`,
+  also: "and",
+  other: "The condition is one that can only be shown as text. It counts as it is written.",
+  about: {
+    label: "Label",
+    path: "Path of the resource",
+    subject: "Who asks",
+    time: "Time",
+    hour: "Hour",
+    weekday: "Day of the week",
+    context: "Attribute",
+  } satisfies Record<About, string>,
+  key: { label: "Name of the label", context: "Name of the attribute", zone: "Time zone" },
+  operator: (what: string) => `${what}: how to compare`,
+  value: (what: string) => `${what}: with what`,
+  operators: {
+    "==": "is",
+    "!=": "is not",
+    startsWith: "begins with",
+    endsWith: "ends with",
+    contains: "contains",
+    "<": "before",
+    "<=": "up to",
+    ">": "after",
+    ">=": "from",
+  } satisfies Record<Operator, string>,
+  subjects: { member: "a member", group: "a group" },
+  days: ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"],
+  hour: (hour: number) => `${String(hour).padStart(2, "0")}:00`,
+  addressHint:
+    "The program that checks sends attributes such as the address as context. What it does not send is no match.",
+};

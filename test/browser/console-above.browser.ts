@@ -1,0 +1,100 @@
+// What people do in the console who look after a customer, or operate the platform. Each test is a job.
+import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { QuotaRequestsService } from "../../gen/iam/v1alpha/quota_request_pb.ts";
+import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { useQuantities } from "./used-quantities.ts";
+
+const acme = "/orgs/acme";
+
+let place: ConsolePlace;
+let customer: string;
+/** Owns the customer, which has another org. */
+let boss: string;
+beforeAll(async () => {
+  place = await openConsolePlace();
+  const { orgs, members, roleBindings } = place.api;
+  customer = await useQuantities(place.api);
+  await orgs.createOrg({ org: { name: "bolts", displayName: "Bolts & Nuts", customerPath: customer } });
+  await orgs.createOrg({ org: { name: "elsewhere", displayName: "Of another customer" } });
+  boss = (await members.createMember({ parentPath: acme, member: { name: "boss" } })).path;
+  const roleBinding = { name: "boss-owns", rolePath: "/roles/owner", subjectPath: boss };
+  await roleBindings.createRoleBinding({ parentPath: customer, roleBinding });
+  const requests = createClient(QuotaRequestsService, place.api.transport);
+  const quotaRequest = { name: "more-cores", quotaPath: `${acme}/quota`, limits: { cpu_cores: 64 } };
+  await requests.createQuotaRequest({ parentPath: acme, quotaRequest });
+});
+afterAll(() => place.close());
+
+test("a customer is reached from one of its organisations, with all of them, what they use, what changed and who has access", async () => {
+  const { page, open, problems } = await place.signIn(boss);
+  await open(acme);
+  await page.getByRole("link", { name: /^Customer / }).click();
+  await page.waitForURL(`${place.url}/console${customer}`);
+  await page.getByText("4 of 100").waitFor();
+  await page.getByText("CPU cores 64").waitFor();
+  const table = page.getByRole("table", { name: "All that you may see" });
+  await table.getByRole("link", { name: "Bolts & Nuts" }).waitFor();
+  expect(await table.getByRole("row").count()).toBe(3);
+  await page.getByRole("searchbox", { name: "Search organisations" }).fill("bolts");
+  await expect.poll(() => table.getByRole("row").count()).toBe(2);
+  expect(new URL(page.url()).search).toBe("?q=bolts");
+  await place.api.members.createMember({ parentPath: "/orgs/bolts", member: { name: "nora" } });
+  await page.getByRole("tab", { name: "Recent changes" }).click();
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: /created member nora in bolts/ })
+    .waitFor();
+  await page.getByRole("tab", { name: "Who has access" }).click();
+  await page.getByRole("row", { name: /boss owner/ }).waitFor();
+  expect(new URL(page.url()).search).toBe("?tab=access");
+  expect(problems).toEqual([]);
+});
+
+test("the platform is searched and paged by its operator, with its customers and what waits in all organisations", async () => {
+  const requests = Array.from({ length: 120 }, (_, index) => ({ org: { name: `shop-${index}` } }));
+  await place.api.orgs.batchCreateOrgs({ requests });
+  const { page, open, problems } = await place.signIn("/orgs/system/members/operator");
+  await open("/");
+  await page.getByRole("link", { name: "The whole platform" }).click();
+  await page.getByText("100 shown").waitFor();
+  await page.getByText("CPU cores 64").waitFor();
+  await page.getByRole("link", { name: "Next page" }).click();
+  await page.getByRole("link", { name: "First page" }).waitFor();
+  await page.getByRole("searchbox", { name: "Search organisations" }).fill("shop-77");
+  await page.getByText("1 shown").waitFor();
+  await page.getByRole("tab", { name: "Customers" }).click();
+  await page.getByRole("searchbox", { name: "Search customers" }).fill("shop-99");
+  await page.getByText("1 shown").waitFor();
+  await page.getByRole("link", { name: "shop-99" }).click();
+  await page.waitForURL(`${place.url}/console/customers/shop-99`);
+  await page.getByRole("heading", { name: "shop-99" }).waitFor();
+  await open("/platform?tab=access");
+  await page.getByRole("row", { name: /Operator owner/ }).waitFor();
+  await open("/platform?tab=changes");
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: /created org shop-\d+/ })
+    .first()
+    .waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("who holds no role above an organisation is shown no way there, and is told why at the address", async () => {
+  const { page, open } = await place.signIn(`${acme}/members/wile`);
+  const refused: string[] = [];
+  page.on("response", (response) => {
+    if (response.status() === 403 && response.url().includes("Customer")) refused.push(response.url());
+  });
+  await open(acme);
+  await page.getByRole("heading", { name: "Recent changes" }).waitFor();
+  await page.getByText("4 of 40").waitFor();
+  expect([refused, await page.getByRole("link", { name: /^Customer / }).count()]).toEqual([[], 0]);
+  await page.goto(`${place.url}/console${customer}`);
+  await page
+    .getByRole("alert")
+    .getByText(/iam\.customers\.get/)
+    .waitFor();
+  await open("/platform?tab=access");
+  await page.getByText("You may not see who is granted a role here.").waitFor();
+});
