@@ -6,6 +6,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { webhookNetworks } from "../events/webhooks/receiver.ts";
+import { openCloudOfAcme } from "./cloud-of-acme.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 
 /** The organisation of a real community, which is not part of a checkout. */
@@ -16,7 +17,7 @@ const wile = `${acme}/members/wile`;
 const web = `${acme}/projects/web-shop`;
 
 /** Each screen, and what is there when it is whole. */
-const screens: readonly (readonly [path: string, text: string])[] = [
+const screens: (readonly [path: string, text: string])[] = [
   ["/", "All that you may see"],
   ["/me", "What can act as you"],
   [acme, "Recent changes"],
@@ -29,7 +30,10 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/groups`, "finance"],
   [`${acme}/groups/engineering`, "Members through nested groups"],
   [`${acme}/projects`, "Web shop"],
-  [web, "Nothing is used yet."],
+  [web, "CPU cores"],
+  [`${acme}/projects/-/resources`, "front"],
+  [`${web}/resources/front`, "debian-12"],
+  [`${web}/operations`, "back"],
   [`${acme}/roleBindings`, "wile"],
   [`${web}/roleBindings`, "Inherited from the organisation"],
   [`${acme}/roles`, "The same in every organisation"],
@@ -63,6 +67,16 @@ beforeAll(async () => {
   await place.api.clients.createClient({ parentPath: acme, client });
   const identityProvider = { name: "login", issuer: "https://login.example.com", clientId: "tenantry" };
   await place.api.identityProviders.createIdentityProvider({ parentPath: acme, identityProvider });
+  const cloud = await openCloudOfAcme(place);
+  await cloud.create("front");
+  await cloud.complete();
+  await cloud.create("back");
+  const failed = { ...cloud.present(await cloud.claim()), reason: "NO_CAPACITY", message: "The zone is full." };
+  await cloud.provider.failOperation(failed);
+  const { path } = await cloud.create("waits");
+  const running = { ...cloud.present(await cloud.claim()), progressPercent: 40, progressMessage: "Copying" };
+  await cloud.provider.renewOperation(running);
+  screens.push([path, "Copying"]);
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });
 afterAll(() => place.close());

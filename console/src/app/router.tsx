@@ -7,6 +7,7 @@ import {
   readChangesSearch,
   readListSearch,
   readMembersSearch,
+  readResourcesSearch,
   readTabSearch,
 } from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
@@ -89,6 +90,33 @@ const projectGrantsRoute = createRoute({
   path: "/projects/$project/roleBindings",
   validateSearch: readListSearch,
   component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "ProjectGrantsScreen"),
+});
+
+// `-` in the place of a project stands for all of them, as in the API.
+const resourcesRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/resources",
+  validateSearch: readResourcesSearch,
+  component: lazyRouteComponent(() => import("../screens/resources/resources-screen.tsx"), "ResourcesScreen"),
+});
+
+const resourceRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/resources/$resource",
+  component: lazyRouteComponent(() => import("../screens/resource/resource-screen.tsx"), "ResourceScreen"),
+});
+
+const operationsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/operations",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/operations/operations-screen.tsx"), "OperationsScreen"),
+});
+
+const operationRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/operations/$operation",
+  component: lazyRouteComponent(() => import("../screens/operation/operation-screen.tsx"), "OperationScreen"),
 });
 
 const rolesRoute = createRoute({
@@ -216,6 +244,10 @@ export const createConsoleRouter = (context: RouterContext) =>
         projectRoute,
         orgGrantsRoute,
         projectGrantsRoute,
+        resourcesRoute,
+        resourceRoute,
+        operationsRoute,
+        operationRoute,
         rolesRoute,
         roleRoute,
         changesRoute,

@@ -5,6 +5,7 @@ const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
+  /^\/orgs\/[^/]+\/projects\/[^/]+\/(resources|operations)(\/[^/]+)?$/,
 ];
 
 /** Whether what is at a path has a screen, which is then at its path. */

@@ -11,3 +11,6 @@ export const parentOf = (path: string): string => path.split("/").slice(0, -2).j
 
 /** Returns the org that a path leads into: `/orgs/acme` for `/orgs/acme/members/alice`; empty for one outside of orgs. */
 export const orgOf = (path: string): string => (path.startsWith("/orgs/") ? path.split("/").slice(0, 3).join("/") : "");
+
+/** Stands for all projects of an org, in the place of the name of one. */
+export const allProjects = "-";

@@ -33,6 +33,7 @@ export const texts = {
     accounts: "Service accounts",
     groups: "Groups",
     projects: "Projects",
+    resources: "Resources",
     grants: "Roles granted",
     roles: "Roles",
     changes: "Changes",
