@@ -1,8 +1,12 @@
 // What people do in the console with resources and operations; the tests are the provider. Each test is a job.
+import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
+import { createTransport } from "../support/transports.ts";
 import { instances, openCloudOfAcme, volumes, web } from "./cloud-of-acme.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { focusOn } from "./focus-on.ts";
 
 const acme = "/orgs/acme";
 const everywhere = `${acme}/projects/-`;
@@ -119,6 +123,109 @@ describe("resources", () => {
     await page.getByRole("textbox", { name: "Display name" }).fill("Cache of the shop");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Cache of the shop" }).waitFor();
+  });
+});
+
+describe("a new resource", () => {
+  test("is made by a form of its type, which says what is left in each quota, and its operation can be left", async () => {
+    const quotas = createClient(QuotasService, createTransport("gRPC", place.url, place.operatorKey));
+    for (const [parentPath, cores] of [
+      [web, 60],
+      [acme, 70],
+    ] as const)
+      await quotas.updateQuota({ parentPath, quota: { limits: { cpu_cores: cores } } });
+    const { usage } = await quotas.getQuota({ parentPath: web });
+    const { page, open, problems } = window;
+    await open(`${web}/resources`);
+    await page.getByRole("button", { name: "New resource" }).click();
+    const dialog = page.getByRole("dialog", { name: "New resource" });
+    await dialog.getByRole("combobox", { name: "Type" }).selectOption("Instances");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("api");
+    await dialog.getByRole("textbox", { name: "CPU cores" }).fill("61");
+    await dialog.getByRole("textbox", { name: "Memory" }).fill("2 GiB");
+    await dialog.getByRole("combobox", { name: "zone" }).selectOption("b");
+    await dialog.getByRole("combobox", { name: "protected" }).selectOption("Yes");
+    const disks = dialog.getByRole("textbox", { name: "disks" });
+    await disks.fill('[{ "size": "small" }]');
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog.getByText("must have required property").waitFor();
+    await dialog.getByText(/^\[0\]\.size: must be integer/).waitFor();
+    await disks.fill("[{");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog.getByText(/^must be JSON: /).waitFor();
+    expect(await disks.getAttribute("aria-invalid")).toBe("true");
+    await disks.fill('[{ "size": 4 }]');
+    await dialog.getByRole("textbox", { name: "Image" }).fill("debian-12");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog
+      .getByRole("alert")
+      .getByText(/cpu_cores/)
+      .waitFor();
+    await dialog.getByRole("textbox", { name: "CPU cores" }).fill("2");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    const left = 58 - (usage["cpu_cores"] ?? 0);
+    await dialog.getByRole("row", { name: `Project Web shop CPU cores ${left} of 60` }).waitFor();
+    await dialog.getByRole("row", { name: /Organisation .* CPU cores \d+ of 70/ }).waitFor();
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("heading", { name: "create api" }).waitFor();
+    const address = page.url();
+    await page.getByRole("link", { name: "Members", exact: true }).click();
+    const claim = await cloud.claim();
+    expect(claim.resource).toMatchObject({
+      quantities: { cpu_cores: 2, ram: 2 ** 31 },
+      parameters: { image: "debian-12", zone: "b", protected: true, boot: { delay: 5 }, disks: [{ size: 4 }] },
+    });
+    await page.goto(address);
+    await page.getByText("Running").waitFor();
+    await cloud.provider.completeOperation(cloud.present(claim));
+    await page.getByText("Done").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("uses another one, with the keyboard alone", async () => {
+    await cloud.create("logs", { typePath: volumes, quantities: {}, parameters: {} });
+    await cloud.complete();
+    const { page, open } = window;
+    await open(`${web}/resources`);
+    await page.getByRole("button", { name: "New resource" }).waitFor();
+    await focusOn(page, "New resource");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    for (const [field, typed] of [
+      ["Name", "reader"],
+      ["Type", "I"],
+      ["CPU cores (required)", "1"],
+    ] as const) {
+      await focusOn(page, field);
+      await page.keyboard.type(typed);
+    }
+    await focusOn(page, "volume");
+    await page.keyboard.type("logs");
+    await page.getByRole("option", { name: "logs" }).first().waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await focusOn(page, "Image (required)");
+    await page.keyboard.type("debian-12");
+    await page.keyboard.press("Enter");
+    await page.getByRole("status", { name: "What is left then" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "create reader" }).waitFor();
+    const { operation } = await cloud.claim();
+    expect(Object.keys(operation?.references ?? {})).toEqual(["volume"]);
+  });
+
+  test("is of a type that the person may create", async () => {
+    const { path: member } = await place.api.members.createMember({ parentPath: acme, member: { name: "storer" } });
+    const permissions = ["iam.orgs.get", "iam.projects.get", "compute.volumes.list", "compute.volumes.create"];
+    const role = { name: "stores", permissions };
+    const { path: rolePath } = await place.api.roles.createRole({ parentPath: acme, role });
+    const roleBinding = { name: "storer-stores", rolePath, subjectPath: member };
+    await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding });
+    const { page, open } = await place.signIn(member);
+    await open(`${web}/resources`);
+    await page.getByRole("button", { name: "New resource" }).click();
+    const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
+    expect(await type.locator("option").allTextContents()).toEqual(["Volumes"]);
   });
 });
 

@@ -16,15 +16,17 @@ export interface Kind {
 /** The most of each that are known. Others are called by their names in paths. */
 const pageSize = 1_000;
 
-/** Returns the types of all services; undefined until they are known. */
-export function useResourceTypes(): readonly ResourceType[] | undefined {
+/** Asks for the types of all services. */
+export function useResourceTypes() {
   const request = { parentPath: "services/-", pageSize };
-  return useQuery(ResourceTypesService.method.listResourceTypes, request, { retry: false }).data?.resourceTypes;
+  return useQuery(ResourceTypesService.method.listResourceTypes, request, { retry: false });
 }
 
 /** Returns what people call types, by their paths. */
 export function useTypeNames(): (path: string) => string {
-  const types = new Map((useResourceTypes() ?? []).map(({ path, displayName }) => [path, displayName]));
+  const types = new Map(
+    (useResourceTypes().data?.resourceTypes ?? []).map(({ path, displayName }) => [path, displayName]),
+  );
   return (path) => types.get(path) || nameOf(path);
 }
 
