@@ -67,6 +67,15 @@ describe("the fields for parameters", () => {
     });
   });
 
+  test("are few, however often a schema refers to the same", () => {
+    const twenty = (name: string): JsonObject =>
+      Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, { $ref: `#/$defs/${name}` }]));
+    const $defs = { one: object(twenty("two")), two: object(twenty("three")), three: { type: "string" } };
+    const kinds = Object.values(kindsOf({ ...object(twenty("one")), $defs }));
+    expect(kinds.length).toBeLessThanOrEqual(51);
+    expect(kinds).toContain("json");
+  });
+
   test("are none for a type without parameters, and know their own names", () => {
     expect(shapeOf(undefined, "Parameters")).toBeUndefined();
     const shape = required(shapeOf(object({ boot: object(image) }), "Parameters"));

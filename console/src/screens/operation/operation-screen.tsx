@@ -10,7 +10,7 @@ import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
-import { lookAgainMs } from "../operations/look-again.ts";
+import { lookingAgainWhile } from "../operations/look-again.ts";
 import { OperationFacts } from "./operation-facts.tsx";
 
 /** One operation: how far it is, what it waits for, and why it failed. */
@@ -20,7 +20,7 @@ export function OperationScreen() {
   const operation = useQuery(
     OperationsService.method.getOperation,
     { path: `${parentPath}/operations/${name}` },
-    { refetchInterval: ({ state: { data } }) => (data?.done === false ? lookAgainMs : false) },
+    { refetchInterval: lookingAgainWhile(({ done }) => !done) },
   );
   const permissions = usePermissions(parentPath, ["resources.operations.cancel", "resources.resources.get"]);
   return (

@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { OperationsService } from "../../../../gen/resources/v1alpha/operation_pb.ts";
-import { lookAgainMs } from "./look-again.ts";
+import { lookingAgainWhile } from "./look-again.ts";
 
 interface WantedOperations {
   /** Such as `/orgs/acme/projects/web`. */
@@ -21,8 +21,7 @@ export function useOperations({ enabled, ...wanted }: WantedOperations) {
       enabled,
       retry: false,
       placeholderData: keepPreviousData,
-      refetchInterval: ({ state: { data } }) =>
-        data?.operations.some(({ done }) => !done) === true ? lookAgainMs : false,
+      refetchInterval: lookingAgainWhile(({ operations }) => operations.some(({ done }) => !done)),
     },
   );
 }

@@ -9,7 +9,7 @@ import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
-import { lookAgainMs } from "../operations/look-again.ts";
+import { lookingAgainWhile } from "../operations/look-again.ts";
 import { OperationTable } from "../operations/operation-table.tsx";
 import { useOperations } from "../operations/use-operations.ts";
 import { ChangeResourceDialog, DeleteResourceDialog, UndeleteResourceDialog } from "./resource-dialogs.tsx";
@@ -24,7 +24,7 @@ export function ResourceScreen() {
   const resource = useQuery(
     ResourcesService.method.getResource,
     { path: `/orgs/${org}/projects/${project}/resources/${name}` },
-    { refetchInterval: ({ state: { data } }) => ((data?.operationPath ?? "") === "" ? false : lookAgainMs) },
+    { refetchInterval: lookingAgainWhile(({ operationPath }) => operationPath !== "") },
   );
   return <Answered of={resource}>{(data) => <WithType key={data.id} resource={data} />}</Answered>;
 }

@@ -23,7 +23,7 @@ type ParameterKind =
   | { readonly type: "choice"; readonly values: readonly JsonValue[] }
   | { readonly type: "group"; readonly fields: readonly ParameterField[] };
 
-/** How deep objects are shown with fields of their own, and how many fields an object may have. */
+/** How deep objects are shown with fields of their own, and how many fields a form has. */
 const [maxDepth, maxFields] = [3, 50];
 
 /** Of an object with another keyword, such as `oneOf`, properties alone do not say what it can have. */
@@ -45,23 +45,26 @@ const textIn = (schema: JsonObject, keyword: string): string => {
 /** Returns the field for all parameters of a type; undefined if its resources have none. */
 export function shapeOf(schema: JsonObject | undefined, label: string): ParameterField | undefined {
   if (schema === undefined) return undefined;
-  return fieldOf({ root: schema, name: "parameters", key: "parameters", label, required: false, depth: 0 }, schema);
+  const position = { name: "parameters", key: "parameters", label, required: false, depth: 0 };
+  return fieldOf({ root: schema, left: { fields: maxFields }, ...position }, schema);
 }
 
 interface Position extends Pick<ParameterField, "name" | "key" | "label" | "required"> {
   /** The whole schema, to which references lead. */
   readonly root: JsonObject;
   readonly depth: number;
+  /** How many fields the form can still have. */
+  readonly left: { fields: number };
 }
 
-function fieldOf({ root, depth, ...position }: Position, written: JsonValue | undefined): ParameterField {
+function fieldOf({ root, depth, left, ...position }: Position, written: JsonValue | undefined): ParameterField {
   const schema = follow(root, written);
   return {
     ...position,
     label: textIn(schema, "title") || position.label,
     hint: textIn(schema, "description"),
     initial: schema["default"],
-    kind: kindOf({ root, depth, ...position }, schema),
+    kind: kindOf({ root, depth, left, ...position }, schema),
   };
 }
 
@@ -86,19 +89,20 @@ function kindOf(position: Position, schema: JsonObject): ParameterKind {
   return groupOf(position, schema) ?? { type: "json" };
 }
 
-function groupOf({ root, name, depth }: Position, schema: JsonObject): ParameterKind | undefined {
+function groupOf({ root, name, depth, left }: Position, schema: JsonObject): ParameterKind | undefined {
   const { properties, additionalProperties = false } = schema;
   const isPlain = Object.keys(schema).every((keyword) => plain.has(keyword) || keyword === "additionalProperties");
   if (!isObject(properties) || !isPlain || additionalProperties !== false || depth >= maxDepth) return undefined;
   const keys = Object.keys(properties);
-  if (keys.length === 0 || keys.length > maxFields || !keys.every((key) => simpleName.test(key))) return undefined;
+  if (keys.length === 0 || keys.length > left.fields || !keys.every((key) => simpleName.test(key))) return undefined;
+  left.fields -= keys.length;
   const { required } = schema;
   const isRequired = (key: string): boolean => Array.isArray(required) && required.includes(key);
   // Schemas come without the order that they were written in.
   const inOrder = keys.toSorted((one, other) => Number(isRequired(other)) - Number(isRequired(one)));
   const fields = inOrder.map((key) =>
     fieldOf(
-      { root, name: `${name}.${key}`, key, label: key, required: isRequired(key), depth: depth + 1 },
+      { root, left, name: `${name}.${key}`, key, label: key, required: isRequired(key), depth: depth + 1 },
       properties[key],
     ),
   );
