@@ -276,3 +276,27 @@ describe("operations", () => {
     await reason.getByText("compute.instances.delete", { exact: true }).waitFor();
   });
 });
+
+test("the catalog leads from a service to its types, and says what their operations take and need", async () => {
+  const { page, open, problems } = window;
+  await open(`${web}/resources`);
+  await page.getByRole("link", { name: "Catalog" }).click();
+  await page.waitForURL(`${place.url}/console/services`);
+  await page.getByRole("searchbox", { name: "Search services" }).fill("comp");
+  await page.getByRole("link", { name: "Compute" }).click();
+  await page.getByRole("row", { name: /Volumes create, delete, undelete, purge/ }).waitFor();
+  await page.getByRole("link", { name: "Instances" }).click();
+  await page.waitForURL(`${place.url}/console${instances}`);
+  const create = page.getByRole("row", { name: /^create / });
+  await create.getByText("CPU cores (required) in core, at most 64").waitFor();
+  await create.getByText("Memory in byte, 1 GiB if empty").waitFor();
+  await create.getByText("compute.instances.create").waitFor();
+  await create.getByRole("link", { name: "Volumes" }).waitFor();
+  await page.getByText('"additionalProperties": false').waitFor();
+  await page.getByRole("link", { name: "Compute" }).click();
+  await page.getByRole("link", { name: "CPU cores" }).click();
+  await page.waitForURL(`${place.url}/console/quantityKinds?q=cpu_cores`);
+  await page.getByRole("row", { name: /CPU cores cpu_cores core 0.5/ }).waitFor();
+  expect(await page.getByRole("row").count()).toBe(2);
+  expect(problems).toEqual([]);
+});

@@ -52,6 +52,10 @@ const screens: (readonly [path: string, text: string])[] = [
   [`${acme}/clients/shop`, "OpenID configuration"],
   [`${acme}/identityProviders`, "https://login.example.com"],
   [`${acme}/identityProviders/login`, "Register it at the issuer."],
+  ["/services", "Compute"],
+  ["/services/compute", "Volumes"],
+  ["/services/compute/resourceTypes/instances", "As JSON Schema."],
+  ["/quantityKinds", "cpu_cores"],
   ["/nowhere", "There is no screen here"],
 ];
 

@@ -138,6 +138,32 @@ const predefinedRoleRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/roles/role-screen.tsx"), "PredefinedRoleScreen"),
 });
 
+const servicesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/services",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/catalog/services-screen.tsx"), "ServicesScreen"),
+});
+
+const serviceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/services/$service",
+  component: lazyRouteComponent(() => import("../screens/catalog/service-screen.tsx"), "ServiceScreen"),
+});
+
+const resourceTypeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/services/$service/resourceTypes/$type",
+  component: lazyRouteComponent(() => import("../screens/catalog/resource-type-screen.tsx"), "ResourceTypeScreen"),
+});
+
+const quantityKindsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/quantityKinds",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/catalog/quantity-kinds-screen.tsx"), "QuantityKindsScreen"),
+});
+
 const groupsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/groups",
@@ -234,6 +260,10 @@ export const createConsoleRouter = (context: RouterContext) =>
       homeRoute,
       meRoute,
       predefinedRoleRoute,
+      servicesRoute,
+      serviceRoute,
+      resourceTypeRoute,
+      quantityKindsRoute,
       orgRoute.addChildren([
         overviewRoute,
         membersRoute,

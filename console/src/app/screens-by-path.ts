@@ -4,6 +4,8 @@ const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|changes|webhooks|eventStreams|clients|identityProviders)$/,
   /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
+  /^\/services(\/[^/]+(\/resourceTypes\/[^/]+)?)?$/,
+  /^\/quantityKinds$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/(resources|operations)(\/[^/]+)?$/,
 ];

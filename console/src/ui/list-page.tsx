@@ -26,8 +26,9 @@ interface ListAnswer {
 
 interface ListPageProps<Found extends ListAnswer, Row> {
   readonly words: ListWords;
-  readonly permissions: Permissions;
-  /** What the service requires to create one more. Undefined where nothing is created, as is `onCreate`. */
+  /** Undefined where nothing is created, as are `permission` and `onCreate`. */
+  readonly permissions?: Permissions;
+  /** What the service requires to create one more. */
   readonly permission?: string | undefined;
   readonly onCreate?: (() => void) | undefined;
   /** What leads to other screens, before the button to create one more. */
@@ -71,7 +72,7 @@ export function ListPage<Found extends ListAnswer, Row>(props: ListPageProps<Fou
       actions={
         <>
           {links}
-          {permission === undefined || onCreate === undefined ? null : (
+          {permissions === undefined || permission === undefined || onCreate === undefined ? null : (
             <GuardedButton kind="primary" permissions={permissions} permission={permission} onClick={onCreate}>
               {words.create}
             </GuardedButton>

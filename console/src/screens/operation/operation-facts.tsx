@@ -37,7 +37,7 @@ export function OperationFacts({ operation, resourceName, isGone }: OperationFac
         {isGone ? <bdi>{resourceName}</bdi> : <PathLink path={resourcePath} name={resourceName} />}
       </Fact>
       <Fact title={texts.columns.type}>
-        <bdi title={typePath}>{typeNameOf(typePath)}</bdi>
+        <PathLink path={typePath} name={typeNameOf(typePath)} />
       </Fact>
       <Amounts operation={operation} />
       <Fact title={texts.columns.who}>

@@ -40,7 +40,7 @@ export function ResourceFacts({ resource, type, mayReadUsed }: ResourceFactsProp
         </Fact>
       )}
       <Fact title={texts.columns.type}>
-        <bdi title={type.path}>{type.displayName || type.name}</bdi>
+        <PathLink path={type.path} name={type.displayName || type.name} />
       </Fact>
       <Fact title={resourceTexts.project}>
         <PathLinks paths={[parentOf(path)]} />

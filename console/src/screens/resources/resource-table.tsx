@@ -29,7 +29,7 @@ export function ResourceTable({ rows, ofAllProjects }: ResourceTableProps) {
     {
       title: texts.columns.type,
       wide: true,
-      cell: (row) => <bdi title={row.typePath}>{typeNameOf(row.typePath)}</bdi>,
+      cell: (row) => <PathLink path={row.typePath} name={typeNameOf(row.typePath)} />,
     },
     ...(ofAllProjects ? [project] : []),
     { title: texts.columns.state, cell: (row) => <StateBadge of={Resource_StateSchema} value={row.state} /> },

@@ -15,7 +15,7 @@ import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { SelectFilter } from "../../ui/select-filter.tsx";
-import { lookAgainMs } from "../operations/look-again.ts";
+import { lookingAgainWhile } from "../operations/look-again.ts";
 import { CreateResourceDialog } from "./create-resource-dialog.tsx";
 import { ResourceTable } from "./resource-table.tsx";
 
@@ -64,7 +64,14 @@ function Resources({ types }: { readonly types: readonly ResourceType[] }) {
       permissions={permissions}
       permission={first && permissionFor(first, "create")}
       onCreate={() => setCreating(true)}
-      links={permissions.may(toOperations) === true ? <OperationsLink org={org} project={project} /> : null}
+      links={
+        <>
+          <Link to="/services" className="button plain">
+            {resourceTexts.catalog}
+          </Link>
+          {permissions.may(toOperations) === true ? <OperationsLink org={org} project={project} /> : null}
+        </>
+      }
       search={search}
       filters={<Filters types={types} search={search} />}
       narrowed={search.state !== undefined || search.type !== undefined}
@@ -86,8 +93,9 @@ function useResources(parentPath: string, { q, page = "", state, type }: Resourc
     { parentPath, pageSize: 100, pageToken: page, filter, showDeleted: state === "DELETED" },
     {
       placeholderData: keepPreviousData,
-      refetchInterval: ({ state: { data } }) =>
-        data?.resources.some(({ operationPath }) => operationPath !== "") === true ? lookAgainMs : false,
+      refetchInterval: lookingAgainWhile(({ resources }) =>
+        resources.some(({ operationPath }) => operationPath !== ""),
+      ),
     },
   );
 }

@@ -9,9 +9,9 @@ import { invalidField } from "../../calls/invalid-field.ts";
 import { type Kind, useKindsOfVariables } from "../../calls/use-catalog.ts";
 import { useResourceOfTypeChoices } from "../../calls/use-choices.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
-import { writeAmount } from "../../ui/amount.ts";
 import { Picker, type Pick } from "../../ui/picker.tsx";
 import { TextField, valueOf } from "../../ui/text-field.tsx";
+import { limitsOf } from "./limits-of.ts";
 import { parseAmount } from "./parse-amount.ts";
 
 /** The name of the field for a variable, as the API writes it: `quantities["ram"]`. */
@@ -68,10 +68,20 @@ export function VariableFields({ operation, project }: VariableFieldsProps) {
   return (
     <>
       {operation.quantities.map((variable) => (
-        <QuantityField key={variable.kind} variable={variable} kind={kindOf(variable.kind)} />
+        <AmountField
+          key={variable.kind}
+          name={fieldOf("quantities", variable.kind)}
+          variable={variable}
+          kind={kindOf(variable.kind)}
+        />
       ))}
       {operation.qualities.map((variable) => (
-        <QualityField key={variable.kind} variable={variable} kind={kindOf(variable.kind)} />
+        <AmountField
+          key={variable.kind}
+          name={fieldOf("qualities", variable.kind)}
+          variable={variable}
+          kind={kindOf(variable.kind)}
+        />
       ))}
       {operation.references.map((variable) => (
         <ReferenceField key={variable.name} variable={variable} project={project} />
@@ -84,36 +94,20 @@ const labelOf = (name: string, required: boolean): string => (required ? resourc
 
 const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
-function QuantityField({ variable, kind }: { readonly variable: QuantityVariable; readonly kind: Kind }) {
-  const { required, minimum, maximum, step, defaultAmount } = variable;
-  const { variable: words } = resourceTexts;
-  const write = (amount: number): string => writeAmount(amount, kind.unit);
-  const unit = kind.unit === "" ? [] : [words.unit(kind.unit)];
-  const limits = [
-    ...(kind.unit === "byte" ? [words.bytes] : unit),
-    ...(minimum === undefined ? [] : [words.from(write(minimum))]),
-    ...(maximum === undefined ? [] : [words.to(write(maximum))]),
-    ...(step === undefined ? [] : [words.step(write(step))]),
-    ...(defaultAmount === undefined ? [] : [words.usual(write(defaultAmount))]),
-  ];
-  return (
-    <TextField
-      name={fieldOf("quantities", variable.kind)}
-      label={labelOf(kind.name, required)}
-      hint={sentence(limits.join(", "))}
-      inputMode="decimal"
-    />
-  );
+interface AmountFieldProps {
+  readonly name: string;
+  readonly variable: QuantityVariable | QualityVariable;
+  readonly kind: Kind;
 }
 
-function QualityField({ variable, kind }: { readonly variable: QualityVariable; readonly kind: Kind }) {
-  const { required, maximum } = variable;
+function AmountField({ name, variable, kind: { name: label, unit } }: AmountFieldProps) {
+  const limits = [...limitsOf(variable, unit), ...(unit === "byte" ? [resourceTexts.variable.bytes] : [])];
   return (
     <TextField
-      name={fieldOf("qualities", variable.kind)}
-      label={labelOf(kind.name, required)}
-      hint={maximum === undefined ? resourceTexts.anyGrade : resourceTexts.gradeTo(maximum)}
-      inputMode="numeric"
+      name={name}
+      label={labelOf(label, variable.required)}
+      hint={sentence(limits.join(", "))}
+      inputMode="decimal"
     />
   );
 }
