@@ -165,7 +165,7 @@ describe("a new resource", () => {
     await dialog.getByRole("button", { name: "Show what is left" }).click();
     const left = 58 - (usage["cpu_cores"] ?? 0);
     await dialog.getByRole("row", { name: `Project Web shop CPU cores ${left} of 60` }).waitFor();
-    await dialog.getByRole("row", { name: /Organisation .* CPU cores \d+ of 70/ }).waitFor();
+    await dialog.getByRole("row", { name: /Organisation CPU cores \d+ of 70/ }).waitFor();
     await dialog.getByRole("button", { name: "Create" }).click();
     await page.getByRole("heading", { name: "create api" }).waitFor();
     const address = page.url();

@@ -14,11 +14,13 @@ const levels: Readonly<Record<string, string>> = {
   customers: texts.kinds.customer,
 };
 
+const isProject = (path: string): boolean => collectionOf(path) === "projects";
+
 /** What a change would leave in the quotas of the project, its org and its customer. */
 export function QuotaLeft({ balances }: { readonly balances: readonly QuotaBalance[] }) {
   const kindOf = useKindsOfVariables();
   const owners = balances.map(({ quotaPath }) => quotaPath.replace(/\/quota$/, ""));
-  const nameOf = useDisplayNames(owners);
+  const nameOf = useDisplayNames(owners.filter(isProject));
   const { left: words } = resourceTexts;
   const note = useRef<HTMLElement>(null);
   // It is below what the dialog shows.
@@ -48,7 +50,13 @@ export function QuotaLeft({ balances }: { readonly balances: readonly QuotaBalan
               return (
                 <tr key={`${quotaPath} ${kind}`}>
                   <td>
-                    {levels[collectionOf(owner)]} <bdi>{nameOf(owner)}</bdi>
+                    {levels[collectionOf(owner)]}
+                    {isProject(owner) ? (
+                      <>
+                        {" "}
+                        <bdi>{nameOf(owner)}</bdi>
+                      </>
+                    ) : null}
                   </td>
                   <td>
                     <bdi>{name}</bdi>
