@@ -21,6 +21,7 @@ export interface ConsolePage {
 
 export interface ConsolePlace {
   readonly url: string;
+  readonly operatorKey: string;
   readonly api: Api;
   /** Opens a window of a browser of its own that is signed in as a member, such as `/orgs/acme/members/wile`. */
   readonly signIn: (memberPath: string, options?: WindowOptions) => Promise<ConsolePage>;
@@ -51,6 +52,7 @@ export async function openConsolePlace(settings: Partial<Config> = {}): Promise<
   const openWindow = (options?: WindowOptions): Promise<ConsolePage> => openConsolePage(browser, server.url, options);
   return {
     url: server.url,
+    operatorKey: server.operatorKey,
     api,
     importFile,
     openWindow,

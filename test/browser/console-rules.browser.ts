@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
 import { QuotaRequestsService } from "../../gen/iam/v1alpha/quota_request_pb.ts";
 import { webhookNetworks } from "../events/webhooks/receiver.ts";
+import { openCloudOfAcme } from "./cloud-of-acme.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { useQuantities } from "./used-quantities.ts";
 
@@ -20,7 +21,7 @@ const wile = `${acme}/members/wile`;
 const web = `${acme}/projects/web-shop`;
 
 /** Each screen, and what is there when it is whole. */
-const screens: readonly (readonly [path: string, text: string])[] = [
+const screens: (readonly [path: string, text: string])[] = [
   ["/", "All that you may see"],
   ["/me", "What can act as you"],
   [acme, "Recent changes"],
@@ -34,6 +35,9 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/groups/engineering`, "Members through nested groups"],
   [`${acme}/projects`, "Web shop"],
   [web, "CPU cores"],
+  [`${acme}/projects/-/resources`, "front"],
+  [`${web}/resources/front`, "debian-12"],
+  [`${web}/operations`, "back"],
   [`${acme}/roleBindings`, "wile"],
   [`${web}/roleBindings`, "Inherited from the organisation"],
   [`${acme}/roles`, "The same in every organisation"],
@@ -54,13 +58,17 @@ const screens: readonly (readonly [path: string, text: string])[] = [
   [`${acme}/identityProviders/login`, "Register it at the issuer."],
   [`${acme}/quota`, "CPU cores"],
   [`${acme}/quota?kind=memory`, "Web shop"],
-  [`${web}/quota`, "6"],
+  [`${web}/quota`, "Memory"],
   [`${acme}/quotaRequests`, "CPU cores 64"],
   ["/customers/acme", "16 GiB"],
   ["/customers/acme?tab=changes", "created session"],
   ["/customers/acme?tab=access", "viewer"],
   ["/customers/acme/quota?kind=cpu_cores", "By organisation"],
   ["/platform", "All customers and organisations"],
+  ["/services", "Compute"],
+  ["/services/compute", "Volumes"],
+  ["/services/compute/resourceTypes/instances", "As JSON Schema."],
+  ["/quantityKinds", "cpu_cores"],
   ["/nowhere", "There is no screen here"],
 ];
 
@@ -76,7 +84,17 @@ beforeAll(async () => {
   await place.api.clients.createClient({ parentPath: acme, client });
   const identityProvider = { name: "login", issuer: "https://login.example.com", clientId: "tenantry" };
   await place.api.identityProviders.createIdentityProvider({ parentPath: acme, identityProvider });
-  const customer = await useQuantities(place.api);
+  const cloud = await openCloudOfAcme(place);
+  await cloud.create("front");
+  await cloud.complete();
+  await cloud.create("back");
+  const failed = { ...cloud.present(await cloud.claim()), reason: "NO_CAPACITY", message: "The zone is full." };
+  await cloud.provider.failOperation(failed);
+  const { path } = await cloud.create("waits");
+  const running = { ...cloud.present(await cloud.claim()), progressPercent: 40, progressMessage: "Copying" };
+  await cloud.provider.renewOperation(running);
+  screens.push([path, "Copying"]);
+  const customer = await useQuantities(place.api, { hasCores: true });
   const roleBinding = { name: "wile-reads", rolePath: "/roles/viewer", subjectPath: wile };
   await place.api.roleBindings.createRoleBinding({ parentPath: customer, roleBinding });
   const quotaRequest = { name: "more-cores", quotaPath: `${acme}/quota`, limits: { cpu_cores: 64 } };

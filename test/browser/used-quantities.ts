@@ -10,11 +10,16 @@ const gib = 1024 ** 3;
 const acme = "/orgs/acme";
 const webShop = `${acme}/projects/web-shop`;
 
-/** Creates the kinds `cpu_cores` and `memory`, and a machine with 4 cores and 16 GiB. Returns the path of the customer. */
-export async function useQuantities(api: Api): Promise<string> {
+/**
+ * Creates the kinds `cpu_cores` and `memory`, and a machine with 4 cores and 16 GiB.
+ *
+ * @param hasCores whether there are cores already.
+ * @returns the path of the customer.
+ */
+export async function useQuantities(api: Api, { hasCores = false } = {}): Promise<string> {
   const { customerPath } = await api.orgs.getOrg({ path: acme });
   const cores = { name: "cpu_cores", displayName: "CPU cores", unit: "core" };
-  await api.quantityKinds.createQuantityKind({ quantityKind: cores });
+  if (!hasCores) await api.quantityKinds.createQuantityKind({ quantityKind: cores });
   await api.quantityKinds.createQuantityKind({
     quantityKind: { name: "memory", displayName: "Memory", unit: "byte" },
   });
@@ -27,7 +32,7 @@ export async function useQuantities(api: Api): Promise<string> {
   for (const [parentPath, each] of limits) {
     await quotas.updateQuota({ parentPath, quota: { limits: each }, updateMask: { paths: ["limits"] } });
   }
-  const { path: servicePath } = await api.services.createService({ service: { name: "compute" } });
+  const { path: servicePath } = await api.services.createService({ service: { name: "bare-metal" } });
   const quantities = ["cpu_cores", "memory"].map((kind) => ({ kind, counted: true }));
   const { path: typePath } = await api.resourceTypes.createResourceType({
     parentPath: servicePath,
@@ -37,7 +42,7 @@ export async function useQuantities(api: Api): Promise<string> {
       operations: [{ verb: "create", quantities }, { verb: "delete" }],
     },
   });
-  const resource = { name: "front", typePath, quantities: { cpu_cores: 4, memory: 16 * gib } };
+  const resource = { name: "machine", typePath, quantities: { cpu_cores: 4, memory: 16 * gib } };
   await createClient(ResourcesService, api.transport).createResource({ parentPath: webShop, resource });
   const provider = createClient(ProviderService, api.transport);
   const { claims } = await provider.claimOperations({ servicePath });

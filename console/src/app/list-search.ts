@@ -89,3 +89,14 @@ export interface TabSearch {
 }
 
 export const readTabSearch = (search: Record<string, unknown>): TabSearch => ({ tab: textOf(search["tab"]) });
+
+/** What the URL of a list of resources holds. */
+export interface ResourcesSearch extends ListSearch {
+  /** The only type that is shown, such as `/services/compute/resourceTypes/instances`. */
+  readonly type?: string | undefined;
+}
+
+export const readResourcesSearch = (search: Record<string, unknown>): ResourcesSearch => ({
+  ...readListSearch(search),
+  type: textOf(search["type"]),
+});

@@ -2,6 +2,7 @@ import { Link, Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { useLiveOrg } from "../calls/use-live-org.ts";
 import { texts } from "../texts/texts.ts";
+import { ProjectLinks } from "./project-links.tsx";
 
 /** The navigation of an org, beside its screens. */
 export function OrgFrame() {
@@ -33,9 +34,7 @@ export function OrgFrame() {
         <Link to="/orgs/$org/groups" params={params} activeOptions={{ includeSearch: false }}>
           {nav.groups}
         </Link>
-        <Link to="/orgs/$org/projects" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.projects}
-        </Link>
+        <ProjectLinks org={org} />
         <Link to="/orgs/$org/quota" params={params} activeOptions={{ includeSearch: false }}>
           {nav.quota}
         </Link>

@@ -9,6 +9,7 @@ import {
   readListSearch,
   readMembersSearch,
   readQuotaSearch,
+  readResourcesSearch,
   readTabSearch,
 } from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
@@ -93,6 +94,33 @@ const projectGrantsRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "ProjectGrantsScreen"),
 });
 
+// `-` in the place of a project stands for all of them, as in the API.
+const resourcesRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/resources",
+  validateSearch: readResourcesSearch,
+  component: lazyRouteComponent(() => import("../screens/resources/resources-screen.tsx"), "ResourcesScreen"),
+});
+
+const resourceRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/resources/$resource",
+  component: lazyRouteComponent(() => import("../screens/resource/resource-screen.tsx"), "ResourceScreen"),
+});
+
+const operationsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/operations",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/operations/operations-screen.tsx"), "OperationsScreen"),
+});
+
+const operationRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/operations/$operation",
+  component: lazyRouteComponent(() => import("../screens/operation/operation-screen.tsx"), "OperationScreen"),
+});
+
 const rolesRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/roles",
@@ -110,6 +138,32 @@ const predefinedRoleRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/roles/$role",
   component: lazyRouteComponent(() => import("../screens/roles/role-screen.tsx"), "PredefinedRoleScreen"),
+});
+
+const servicesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/services",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/catalog/services-screen.tsx"), "ServicesScreen"),
+});
+
+const serviceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/services/$service",
+  component: lazyRouteComponent(() => import("../screens/catalog/service-screen.tsx"), "ServiceScreen"),
+});
+
+const resourceTypeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/services/$service/resourceTypes/$type",
+  component: lazyRouteComponent(() => import("../screens/catalog/resource-type-screen.tsx"), "ResourceTypeScreen"),
+});
+
+const quantityKindsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/quantityKinds",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/catalog/quantity-kinds-screen.tsx"), "QuantityKindsScreen"),
 });
 
 const groupsRoute = createRoute({
@@ -256,6 +310,10 @@ export const createConsoleRouter = (context: RouterContext) =>
       customerRoute,
       customerQuotaRoute,
       platformRoute,
+      servicesRoute,
+      serviceRoute,
+      resourceTypeRoute,
+      quantityKindsRoute,
       orgRoute.addChildren([
         overviewRoute,
         membersRoute,
@@ -266,6 +324,10 @@ export const createConsoleRouter = (context: RouterContext) =>
         projectRoute,
         orgGrantsRoute,
         projectGrantsRoute,
+        resourcesRoute,
+        resourceRoute,
+        operationsRoute,
+        operationRoute,
         rolesRoute,
         roleRoute,
         changesRoute,

@@ -4,10 +4,13 @@ const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|changes|webhooks|eventStreams|clients|identityProviders)$/,
   /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
+  /^\/services(\/[^/]+(\/resourceTypes\/[^/]+)?)?$/,
+  /^\/quantityKinds$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
   /^\/orgs\/[^/]+(\/projects\/[^/]+)?\/quota$/,
   /^\/orgs\/[^/]+\/quotaRequests$/,
   /^\/customers\/[^/]+(\/quota)?$/,
+  /^\/orgs\/[^/]+\/projects\/[^/]+\/(resources|operations)(\/[^/]+)?$/,
 ];
 
 /** Whether what is at a path has a screen, which is then at its path. */

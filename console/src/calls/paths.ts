@@ -17,3 +17,6 @@ export const quotaOf = (path: string): string => `${path}/quota`;
 
 /** Returns whose quota is at a path: `/orgs/acme` for `/orgs/acme/quota`. */
 export const parentOfQuota = (path: string): string => path.replace(/\/quota$/, "");
+
+/** Stands for all projects of an org, in the place of the name of one. */
+export const allProjects = "-";

@@ -27,6 +27,23 @@ export function readProblem(error: unknown): Problem {
   return { message: failure.rawMessage, fields };
 }
 
+/**
+ * Moves what is said of a part of a field, such as `parameters.disks[0].size`, to the nearest field that a form has, such as
+ * `parameters.disks`, with the rest of the name.
+ *
+ * @param shown the names of the fields of the form.
+ */
+export function atFields(problem: Problem, shown: readonly string[]): Problem {
+  const fields: Record<string, string> = { ...problem.fields };
+  for (const [name, description] of Object.entries(problem.fields)) {
+    if (shown.includes(name)) continue;
+    const around = shown.filter((each) => name.startsWith(`${each}.`) || name.startsWith(`${each}[`));
+    const nearest = around.toSorted((one, other) => other.length - one.length)[0];
+    if (nearest !== undefined) fields[nearest] ??= `${name.slice(nearest.length).replace(/^\./, "")}: ${description}`;
+  }
+  return { ...problem, fields };
+}
+
 /** Returns the sentence that a form has no field for, if there is one. */
 export function restOf(problem: Problem | undefined, shown: readonly string[]): string | undefined {
   if (problem === undefined) return undefined;

@@ -4,6 +4,7 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { GroupsService } from "../../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
 import { ProjectsService } from "../../../gen/iam/v1alpha/project_pb.ts";
+import { ResourcesService } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { RolesService } from "../../../gen/iam/v1alpha/role_pb.ts";
 import { toFilter } from "../app/list-search.ts";
 import { texts } from "../texts/texts.ts";
@@ -65,6 +66,18 @@ export function useGroupChoices(org: string, words: string, open: boolean): read
   const request = { parentPath: org, pageSize, filter: toFilter(words) };
   const { data } = useQuery(GroupsService.method.listGroups, request, searching(open));
   return (data?.groups ?? []).map((group) => toPick(group));
+}
+
+/** Finds resources of a type in a project. */
+export function useResourceOfTypeChoices(
+  parentPath: string,
+  typePath: string,
+  words: string,
+  open: boolean,
+): readonly Pick[] {
+  const request = { parentPath, pageSize, filter: toFilter(words, `type_path = ${JSON.stringify(typePath)}`) };
+  const { data } = useQuery(ResourcesService.method.listResources, request, searching(open));
+  return (data?.resources ?? []).map((resource) => toPick(resource));
 }
 
 /** Finds permissions among those that the roles of an org name. */

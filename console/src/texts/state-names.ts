@@ -22,6 +22,12 @@ export const stateNames: Readonly<Record<string, string>> = {
   DELIVERED: "Delivered",
   FAILED: "Failed",
   DEAD: "Given up",
+  CREATING: "Being created",
+  UPDATING: "Being changed",
+  DELETING: "Being deleted",
+  RUNNING: "Running",
+  SUCCEEDED: "Done",
+  CANCELLED: "Cancelled",
 };
 
 /** Returns what people call a state or type of the API. */

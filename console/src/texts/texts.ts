@@ -35,6 +35,7 @@ export const texts = {
     groups: "Groups",
     projects: "Projects",
     quota: "Quota",
+    resources: "Resources",
     grants: "Roles granted",
     roles: "Roles",
     changes: "Changes",

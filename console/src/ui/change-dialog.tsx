@@ -28,7 +28,7 @@ interface ChangeDialogProps {
   readonly onClose: () => void;
   readonly onChange: (change: Change, form: FormData) => Promise<unknown>;
   /** The other fields. */
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }
 
 /** Changes the display name, the description and other fields of a resource, unless somebody else has changed it meanwhile. */

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
+import type { Look } from "./form-dialog-props.ts";
 import { FormDialog } from "./form-dialog.tsx";
 import { type Named, NamedFields, namedFields, readNamed } from "./named-fields.tsx";
 
@@ -11,12 +12,23 @@ interface CreateDialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly onCreate: (named: Named, form: FormData) => Promise<unknown>;
+  /** Asks what the creation would do, which is then shown first. */
+  readonly look?: Look;
   /** The other fields. */
   readonly children?: ReactNode;
 }
 
 /** Creates something with a name and a description. */
-export function CreateDialog({ title, intro, fields = [], open, onClose, onCreate, children }: CreateDialogProps) {
+export function CreateDialog({
+  title,
+  intro,
+  fields = [],
+  open,
+  onClose,
+  onCreate,
+  look,
+  children,
+}: CreateDialogProps) {
   return (
     <FormDialog
       title={title}
@@ -26,6 +38,7 @@ export function CreateDialog({ title, intro, fields = [], open, onClose, onCreat
       open={open}
       onClose={onClose}
       onSubmit={(form) => onCreate(readNamed(form), form)}
+      look={look}
     >
       <NamedFields />
       {children}

@@ -1,18 +1,23 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { Form } from "@base-ui/react/form";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState, type SubmitEvent } from "react";
-import { type Problem, readProblem, restOf } from "../calls/read-problem.ts";
-import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import { useState, type ReactNode, type SubmitEvent } from "react";
+import { type Problem, atFields, readProblem, restOf } from "../calls/read-problem.ts";
 import { texts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
-import type { FormDialogProps } from "./form-dialog-props.ts";
+import type { FormDialogProps, Look } from "./form-dialog-props.ts";
 import { PreviewNote } from "./preview-note.tsx";
 
 /** What was shown of what the form would do, and for which values. */
 interface Shown {
   readonly values: string;
-  readonly preview: AccessPreview | undefined;
+  readonly note: ReactNode;
+}
+
+/** Returns how the form asks what the call would do; undefined if it does not. */
+function lookOf({ onPreview, look }: Pick<FormDialogProps, "onPreview" | "look">): Look | undefined {
+  if (onPreview === undefined) return look;
+  return { words: texts.preview.ask, ask: async (form) => <PreviewNote preview={await onPreview(form)} /> };
 }
 
 const valuesOf = (form: FormData): string => JSON.stringify([...form]);
@@ -21,24 +26,17 @@ const valuesOf = (form: FormData): string => JSON.stringify([...form]);
 const noErrors = {};
 
 /** The form of a dialog. */
-export function DialogForm({
-  intro,
-  submit,
-  kind = "primary",
-  fields = [],
-  onClose,
-  onSubmit,
-  onPreview,
-  children,
-}: FormDialogProps) {
+export function DialogForm(props: FormDialogProps) {
+  const { intro, submit, kind = "primary", fields = [], onClose, onSubmit, children } = props;
+  const look = lookOf(props);
   const queryClient = useQueryClient();
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
   const [shown, setShown] = useState<Shown>();
   const advance = async (form: FormData): Promise<void> => {
     const values = valuesOf(form);
-    if (onPreview !== undefined && shown?.values !== values) {
-      setShown({ values, preview: await onPreview(form) });
+    if (look !== undefined && shown?.values !== values) {
+      setShown({ values, note: await look.ask(form) });
       return;
     }
     await onSubmit(form);
@@ -50,11 +48,11 @@ export function DialogForm({
     const form = new FormData(event.currentTarget);
     setBusy(true);
     setProblem(undefined);
-    await advance(form).catch((error: unknown) => setProblem(readProblem(error)));
+    await advance(form).catch((error: unknown) => setProblem(atFields(readProblem(error), fields)));
     setBusy(false);
   };
   const rest = restOf(problem, fields);
-  const next = onPreview === undefined || shown !== undefined ? submit : texts.preview.ask;
+  const next = look === undefined || shown !== undefined ? submit : look.words;
   return (
     <Form
       className="form"
@@ -64,7 +62,7 @@ export function DialogForm({
     >
       {intro === undefined ? null : <Dialog.Description render={<div />}>{intro}</Dialog.Description>}
       {children}
-      {shown === undefined ? null : <PreviewNote preview={shown.preview} />}
+      {shown?.note}
       {rest === undefined ? null : (
         <p className="note problem" role="alert">
           {rest}

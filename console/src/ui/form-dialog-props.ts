@@ -2,6 +2,12 @@ import type { ReactNode } from "react";
 import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import type { ButtonKind } from "./button.tsx";
 
+export interface Look {
+  /** What the button says that asks. */
+  readonly words: string;
+  readonly ask: (form: FormData) => Promise<ReactNode>;
+}
+
 export interface FormDialogProps {
   readonly title: ReactNode;
   readonly intro?: ReactNode;
@@ -18,5 +24,7 @@ export interface FormDialogProps {
    * what it has shown. It returns undefined if the service has nothing to say.
    */
   readonly onPreview?: (form: FormData) => Promise<AccessPreview | undefined>;
+  /** Asks, as `onPreview` does, what else the call would do, and says how the form shows that. */
+  readonly look?: Look | undefined;
   readonly children?: ReactNode;
 }

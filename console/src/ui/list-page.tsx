@@ -15,7 +15,7 @@ interface ListWords {
   /** What to do first. */
   readonly noneHint: string;
   readonly noneFound: string;
-  readonly create: string;
+  readonly create?: string;
 }
 
 /** A page of a list, as the service answers it. */
@@ -26,10 +26,13 @@ interface ListAnswer {
 
 interface ListPageProps<Found extends ListAnswer, Row> {
   readonly words: ListWords;
-  readonly permissions: Permissions;
+  /** Undefined where nothing is created, as are `permission` and `onCreate`. */
+  readonly permissions?: Permissions;
   /** What the service requires to create one more. */
-  readonly permission: string;
-  readonly onCreate: () => void;
+  readonly permission?: string | undefined;
+  readonly onCreate?: (() => void) | undefined;
+  /** What leads to other screens, before the button to create one more. */
+  readonly links?: ReactNode;
   /** The words that the URL has, and the token of the page. */
   readonly search: { readonly q?: string | undefined; readonly page?: string | undefined };
   /** What narrows the list besides words. */
@@ -42,12 +45,24 @@ interface ListPageProps<Found extends ListAnswer, Row> {
   readonly rowsOf: (found: Found) => readonly Row[];
   readonly table: (rows: readonly Row[]) => ReactNode;
   /** The dialogs. */
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }
 
 /** The screen of a collection: it is searched and paged by the service, and somebody who may creates one more. */
 export function ListPage<Found extends ListAnswer, Row>(props: ListPageProps<Found, Row>) {
-  const { words, permissions, permission, onCreate, filters, narrowed = false, notes, of, rowsOf, table } = props;
+  const {
+    words,
+    permissions,
+    permission,
+    onCreate,
+    links,
+    filters,
+    narrowed = false,
+    notes,
+    of,
+    rowsOf,
+    table,
+  } = props;
   const { q, page = "" } = props.search;
   const isFiltered = q !== undefined || narrowed;
   return (
@@ -55,9 +70,14 @@ export function ListPage<Found extends ListAnswer, Row>(props: ListPageProps<Fou
       title={words.title}
       intro={words.intro}
       actions={
-        <GuardedButton kind="primary" permissions={permissions} permission={permission} onClick={onCreate}>
-          {words.create}
-        </GuardedButton>
+        <>
+          {links}
+          {permissions === undefined || permission === undefined || onCreate === undefined ? null : (
+            <GuardedButton kind="primary" permissions={permissions} permission={permission} onClick={onCreate}>
+              {words.create}
+            </GuardedButton>
+          )}
+        </>
       }
     >
       {notes}

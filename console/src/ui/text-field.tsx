@@ -71,16 +71,19 @@ export function SelectField({
   label,
   hint,
   choices,
-  defaultValue,
+  ...control
 }: FieldFrameProps & {
   readonly choices: readonly Choice[];
   readonly defaultValue?: string;
+  /** What is chosen, where other fields depend on it. */
+  readonly value?: string;
+  readonly onValueChange?: (value: string) => void;
 }) {
   return (
     <FieldFrame name={name} label={label} hint={hint}>
       <Field.Control
+        {...control}
         className="input"
-        defaultValue={defaultValue}
         render={
           <select>
             {choices.map((choice) => (

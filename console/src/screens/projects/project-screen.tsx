@@ -26,6 +26,13 @@ export function ProjectScreen() {
           actions={
             <>
               <Link
+                to="/orgs/$org/projects/$project/resources"
+                params={{ org, project: name }}
+                className="button plain"
+              >
+                {texts.nav.resources}
+              </Link>
+              <Link
                 to="/orgs/$org/projects/$project/roleBindings"
                 params={{ org, project: name }}
                 className="button plain"

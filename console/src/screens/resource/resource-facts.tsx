@@ -1,0 +1,114 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { useQuery } from "@connectrpc/connect-query";
+import {
+  type Resource,
+  ResourcesService,
+  Resource_StateSchema,
+} from "../../../../gen/resources/v1alpha/resource_pb.ts";
+import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
+import { parentOf } from "../../calls/paths.ts";
+import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { PathLink, PathLinks } from "../../ui/path-link.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { hasOf, Qualities, Quantities } from "../resources/amounts.tsx";
+
+interface ResourceFactsProps {
+  readonly resource: Resource;
+  readonly type: ResourceType;
+  /** Whether the person may read resources of every type. */
+  readonly mayReadUsed: boolean;
+}
+
+export function ResourceFacts({ resource, type, mayReadUsed }: ResourceFactsProps) {
+  const { path, id, state, stateReason, quantities, givenQuantities, qualities, givenQualities, references } = resource;
+  return (
+    <Facts>
+      <Fact title={texts.columns.state}>
+        <StateBadge of={Resource_StateSchema} value={state} /> <bdi>{stateReason}</bdi>
+      </Fact>
+      {resource.operationPaths.length === 0 ? null : (
+        <Fact title={resourceTexts.underWay}>
+          {resource.operationPaths.map((operation) => (
+            <div key={operation}>
+              <PathLink path={operation} name={operationTexts.see} />
+            </div>
+          ))}
+        </Fact>
+      )}
+      <Fact title={texts.columns.type}>
+        <PathLink path={type.path} name={type.displayName || type.name} />
+      </Fact>
+      <Fact title={resourceTexts.project}>
+        <PathLinks paths={[parentOf(path)]} />
+      </Fact>
+      {isEmpty(quantities) && isEmpty(givenQuantities) ? null : (
+        <Fact title={resourceTexts.quantities}>
+          <Quantities of={hasOf(givenQuantities, quantities)} askedFor={quantities} />
+        </Fact>
+      )}
+      {isEmpty(qualities) && isEmpty(givenQualities) ? null : (
+        <Fact title={resourceTexts.qualities}>
+          <Qualities of={hasOf(givenQualities, qualities)} askedFor={qualities} />
+        </Fact>
+      )}
+      {Object.entries(references).map(([name, used]) => (
+        <Fact key={name} title={`${resourceTexts.uses} ${name}`}>
+          <UsedResource path={used} mayRead={mayReadUsed} />
+        </Fact>
+      ))}
+      <JsonFact title={resourceTexts.parameters} value={resource.parameters} />
+      <JsonFact title={resourceTexts.outputs} value={resource.outputs} />
+      <Fact title={texts.columns.path}>
+        <code translate="no">{path}</code> <CopyButton text={path} />
+      </Fact>
+      <Fact title={resourceTexts.id}>
+        <code translate="no">{id}</code>
+      </Fact>
+      <Times resource={resource} />
+    </Facts>
+  );
+}
+
+/** What a resource uses. Its path has ids. */
+function UsedResource({ path, mayRead }: { readonly path: string; readonly mayRead: boolean }) {
+  const { data } = useQuery(ResourcesService.method.getResource, { path }, { enabled: mayRead, retry: false });
+  return <PathLink path={path} name={data?.displayName || data?.name || path} />;
+}
+
+const isEmpty = (map: object): boolean => Object.keys(map).length === 0;
+
+function Times({ resource: { createTime, deleteTime, purgeTime } }: Pick<ResourceFactsProps, "resource">) {
+  return (
+    <>
+      <Fact title={texts.columns.created}>
+        <Time at={createTime} />
+      </Fact>
+      {deleteTime === undefined ? null : (
+        <>
+          <Fact title={resourceTexts.deleted}>
+            <Time at={deleteTime} />
+          </Fact>
+          <Fact title={resourceTexts.purged}>
+            <Time at={purgeTime} />
+          </Fact>
+        </>
+      )}
+    </>
+  );
+}
+
+/** What a type defines by itself, as it is in the API. */
+function JsonFact({ title, value }: { readonly title: string; readonly value: JsonObject | undefined }) {
+  if (value === undefined || isEmpty(value)) return null;
+  return (
+    <Fact title={title}>
+      <pre className="code" translate="no">
+        {JSON.stringify(value, undefined, 2)}
+      </pre>
+    </Fact>
+  );
+}

@@ -1,0 +1,48 @@
+import { useKindsOfVariables } from "../../calls/use-catalog.ts";
+import { resourceTexts } from "../../texts/resource-texts.ts";
+import { writeAmount } from "../../ui/amount.ts";
+
+type ByKind = Readonly<Record<string, number>>;
+
+interface AmountsProps {
+  readonly of: ByKind;
+  /** What was asked for, where it is less than what was given. */
+  readonly askedFor?: ByKind;
+  readonly write: (amount: number, unit: string) => string;
+}
+
+/** Amounts by kind, a line for each. */
+function Amounts({ of, askedFor = {}, write }: AmountsProps) {
+  const kindOf = useKindsOfVariables();
+  const kinds = Object.entries(of).map(([key, amount]) => ({ key, amount, ...kindOf(key) }));
+  return (
+    <ul>
+      {kinds
+        .toSorted((one, other) => one.name.localeCompare(other.name))
+        .map(({ key, name, unit, amount }) => {
+          const asked = askedFor[key] ?? amount;
+          return (
+            <li key={key}>
+              <bdi>{name}</bdi>: {write(amount, unit)}
+              {asked === amount ? null : (
+                <span className="quiet-text"> ({resourceTexts.askedFor(write(asked, unit))})</span>
+              )}
+            </li>
+          );
+        })}
+    </ul>
+  );
+}
+
+/** Quantities, with their units. */
+export function Quantities(props: Omit<AmountsProps, "write">) {
+  return <Amounts {...props} write={writeAmount} />;
+}
+
+/** Qualities, with their grades. */
+export function Qualities(props: Omit<AmountsProps, "write">) {
+  return <Amounts {...props} write={resourceTexts.grade} />;
+}
+
+/** Returns what a resource has of each kind, or is to have until it is created. */
+export const hasOf = (given: ByKind, askedFor: ByKind): ByKind => ({ ...askedFor, ...given });

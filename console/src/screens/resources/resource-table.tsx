@@ -1,0 +1,44 @@
+import { type Resource, Resource_StateSchema } from "../../../../gen/resources/v1alpha/resource_pb.ts";
+import { parentOf } from "../../calls/paths.ts";
+import { useTypeNames } from "../../calls/use-catalog.ts";
+import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { resourceTexts } from "../../texts/resource-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { hasOf, Quantities } from "./amounts.tsx";
+
+interface ResourceTableProps {
+  readonly rows: readonly Resource[];
+  /** Whether they are of several projects. */
+  readonly ofAllProjects: boolean;
+}
+
+export function ResourceTable({ rows, ofAllProjects }: ResourceTableProps) {
+  const typeNameOf = useTypeNames();
+  const projects = [...new Set(rows.map(({ path }) => parentOf(path)))];
+  const projectNameOf = useDisplayNames(ofAllProjects ? projects : []);
+  const project: Column<Resource> = {
+    title: resourceTexts.project,
+    cell: ({ path }) => <PathLink path={parentOf(path)} name={projectNameOf(parentOf(path))} />,
+  };
+  const columns: readonly Column<Resource>[] = [
+    { title: texts.columns.name, cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} /> },
+    {
+      title: texts.columns.type,
+      wide: true,
+      cell: (row) => <PathLink path={row.typePath} name={typeNameOf(row.typePath)} />,
+    },
+    ...(ofAllProjects ? [project] : []),
+    { title: texts.columns.state, cell: (row) => <StateBadge of={Resource_StateSchema} value={row.state} /> },
+    {
+      title: resourceTexts.quantities,
+      wide: true,
+      cell: ({ quantities, givenQuantities }) => <Quantities of={hasOf(givenQuantities, quantities)} />,
+    },
+    { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
+  ];
+  return <DataTable label={resourceTexts.title} columns={columns} rows={rows} keyOf={({ id }) => id} />;
+}

@@ -1,0 +1,36 @@
+// What the screens about the catalog say. They load it; the first page does not.
+export const catalogTexts = {
+  title: "Catalog",
+  intro: "The services of the cloud, and what they offer. Their providers define it, and everybody can read it.",
+  search: "Search services",
+  none: "There are no services yet.",
+  noneHint: "A provider adds its service with an API key.",
+  noneFound: "No service has these words.",
+  service: "Service",
+  type: "Type of resources",
+  counted: "Counts against quotas",
+  countsNothing: "Nothing",
+  types: "Types of resources",
+  noTypes: "It has no types of resources yet.",
+  operations: "Operations",
+  permission: "Permission",
+  takes: "Takes",
+  uses: (name: string) => `uses ${name}`,
+  required: "(required)",
+  permissions: "Permissions begin with",
+  routing: "Decides which provider",
+  parameters: "Parameters",
+  schema: "As JSON Schema.",
+  copy: "Copy the schema",
+};
+
+export const kindTexts = {
+  title: "Quantities",
+  intro: "What resources have so much of, and quotas limit.",
+  search: "Search quantities",
+  none: "There are no quantities yet.",
+  noneHint: "A provider adds those that its resources have.",
+  noneFound: "No quantity has these words.",
+  unit: "Unit",
+  step: "Step",
+};

@@ -1,0 +1,302 @@
+// What people do in the console with resources and operations; the tests are the provider. Each test is a job.
+import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
+import { Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
+import { createTransport } from "../support/transports.ts";
+import { instances, openCloudOfAcme, volumes, web } from "./cloud-of-acme.ts";
+import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { focusOn } from "./focus-on.ts";
+
+const acme = "/orgs/acme";
+const everywhere = `${acme}/projects/-`;
+
+let place: ConsolePlace;
+let cloud: Awaited<ReturnType<typeof openCloudOfAcme>>;
+/** Of somebody who may do all that is here. */
+let window: ConsolePage;
+beforeAll(async () => {
+  place = await openConsolePlace();
+  cloud = await openCloudOfAcme(place);
+  window = await place.signIn(`${acme}/members/wile`);
+});
+afterAll(() => place.close());
+
+describe("resources", () => {
+  test("of all projects are found by words, type and state, which the URL holds", async () => {
+    await cloud.create("front", { displayName: "<b>Front</b>", quantities: { cpu_cores: 1.5, ram: 2 ** 31 } });
+    await cloud.complete({ cpu_cores: 2 });
+    await cloud.create("archive", { typePath: volumes, quantities: {}, parameters: {} });
+    const { page, open, problems } = window;
+    await open(acme);
+    await page.getByRole("link", { name: "Resources", exact: true }).click();
+    await page.waitForURL(`${place.url}/console${everywhere}/resources`);
+    await page.getByRole("row", { name: /archive Volumes Web shop Being created/ }).waitFor();
+    await page
+      .getByRole("row", { name: /<b>Front<\/b> Instances Web shop Active CPU cores: 2 Memory: 2 GiB/ })
+      .waitFor();
+    await page.getByRole("combobox", { name: "Type" }).selectOption("Instances");
+    await expect.poll(() => page.getByRole("row").count()).toBe(2);
+    expect(new URL(page.url()).searchParams.get("type")).toBe(instances);
+    await page.getByRole("combobox", { name: "State" }).selectOption("Deleted");
+    await page.getByText("No resource is like that.").waitFor();
+    await page.getByRole("combobox", { name: "State" }).selectOption("Active");
+    await page.getByRole("searchbox", { name: "Search resources" }).fill("front");
+    await page.getByRole("link", { name: "<b>Front</b>" }).click();
+    await page.waitForURL(`${place.url}/console${web}/resources/front`);
+    await page.getByText("CPU cores: 2 (asked for 1.5)").waitFor();
+    await page.getByText('"image": "debian-12"').waitFor();
+    await page
+      .getByRole("table", { name: "Operations" })
+      .getByRole("row", { name: /create Done/ })
+      .waitFor();
+    await cloud.complete();
+    expect(problems).toEqual([]);
+  });
+
+  test("are deleted and restored by operations whose progress and errors are seen", async () => {
+    await cloud.create("disk", { typePath: volumes, quantities: {}, parameters: {} });
+    await cloud.complete();
+    const { page, open, problems } = window;
+    await open(`${web}/resources/disk`);
+    await page.getByRole("button", { name: "Delete" }).click();
+    const question = page.getByRole("dialog", { name: "Delete disk?" });
+    await question.getByText("It can be restored for a time").waitFor();
+    await question.getByRole("button", { name: "Delete" }).click();
+    await page.waitForURL(/\/operations\/@/);
+    await page.getByRole("heading", { name: "delete disk" }).waitFor();
+    const claim = await cloud.claim();
+    const renewal = { ...cloud.present(claim), progressPercent: 40, progressMessage: "Wiping <i>blocks</i>" };
+    await cloud.provider.renewOperation(renewal);
+    await page.getByText("Wiping <i>blocks</i>").waitFor();
+    const bar = page.getByRole("progressbar", { name: "Progress" });
+    expect(await bar.getAttribute("aria-valuenow")).toBe("40");
+    const address = page.url();
+    await cloud.provider.failOperation({ ...cloud.present(claim), reason: "DISK_BUSY", message: "It is in use." });
+    await page.getByText("DISK_BUSY").waitFor();
+    await page.getByText("It is in use.").waitFor();
+    await page.getByRole("link", { name: "disk", exact: true }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await question.getByRole("button", { name: "Delete" }).click();
+    await page.waitForURL((url) => url.pathname.includes("/operations/@") && url.toString() !== address);
+    await cloud.complete();
+    await page.getByText("Done").waitFor();
+    await open(`${web}/resources?state=DELETED`);
+    await page.getByRole("link", { name: "disk" }).click();
+    await page.getByText("Gone for ever after").waitFor();
+    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("dialog", { name: "Restore disk?" }).getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("heading", { name: "undelete disk" }).waitFor();
+    await cloud.complete();
+    await page.getByText("Done").waitFor();
+    await page.getByRole("link", { name: "disk", exact: true }).click();
+    await page.getByText("Active").waitFor();
+    await page.getByText("The same with curl").click();
+    const commands = (await page.locator(".curl code").allTextContents()).join("\n");
+    expect(commands).toContain(`${place.url}/resources/v1alpha${web}/operations?page_size=50`);
+    expect(problems).toEqual([]);
+  });
+
+  test("that others use are not deleted, and the service says what uses them", async () => {
+    await cloud.create("data", { typePath: volumes, quantities: {}, parameters: {} });
+    await cloud.complete();
+    await cloud.create("database", { references: { volume: `${web}/resources/data` } });
+    await cloud.complete();
+    const { page, open } = window;
+    await open(`${web}/resources/database`);
+    await page.getByRole("link", { name: "data", exact: true }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("alert")
+      .getByText(/database/)
+      .waitFor();
+  });
+
+  test("are renamed for people", async () => {
+    await cloud.create("cache");
+    await cloud.complete();
+    const { page, open } = window;
+    await open(`${web}/resources/cache`);
+    await page.getByRole("button", { name: "Change" }).click();
+    await page.getByRole("textbox", { name: "Display name" }).fill("Cache of the shop");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Cache of the shop" }).waitFor();
+  });
+});
+
+describe("a new resource", () => {
+  test("is made by a form of its type, which says what is left in each quota, and its operation can be left", async () => {
+    const quotas = createClient(QuotasService, createTransport("gRPC", place.url, place.operatorKey));
+    for (const [parentPath, cores] of [
+      [web, 60],
+      [acme, 70],
+    ] as const)
+      await quotas.updateQuota({ parentPath, quota: { limits: { cpu_cores: cores } } });
+    const { usage } = await quotas.getQuota({ parentPath: web });
+    const { page, open, problems } = window;
+    await open(`${web}/resources`);
+    await page.getByRole("button", { name: "New resource" }).click();
+    const dialog = page.getByRole("dialog", { name: "New resource" });
+    await dialog.getByRole("combobox", { name: "Type" }).selectOption("Instances");
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("api");
+    await dialog.getByRole("textbox", { name: "CPU cores" }).fill("61");
+    await dialog.getByRole("textbox", { name: "Memory" }).fill("2 GiB");
+    await dialog.getByRole("combobox", { name: "zone" }).selectOption("b");
+    await dialog.getByRole("combobox", { name: "protected" }).selectOption("Yes");
+    const disks = dialog.getByRole("textbox", { name: "disks" });
+    await disks.fill('[{ "size": "small" }]');
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog.getByText("must have required property").waitFor();
+    await dialog.getByText(/^\[0\]\.size: must be integer/).waitFor();
+    await disks.fill("[{");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog.getByText(/^must be JSON: /).waitFor();
+    expect(await disks.getAttribute("aria-invalid")).toBe("true");
+    await disks.fill('[{ "size": 4 }]');
+    await dialog.getByRole("textbox", { name: "Image" }).fill("debian-12");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog
+      .getByRole("alert")
+      .getByText(/cpu_cores/)
+      .waitFor();
+    await dialog.getByRole("textbox", { name: "CPU cores" }).fill("2");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    const left = 58 - (usage["cpu_cores"] ?? 0);
+    await dialog.getByRole("row", { name: `Project Web shop CPU cores ${left} of 60` }).waitFor();
+    await dialog.getByRole("row", { name: /Organisation CPU cores \d+ of 70/ }).waitFor();
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("heading", { name: "create api" }).waitFor();
+    const address = page.url();
+    await page.getByRole("link", { name: "Members", exact: true }).click();
+    const claim = await cloud.claim();
+    expect(claim.resource).toMatchObject({
+      quantities: { cpu_cores: 2, ram: 2 ** 31 },
+      parameters: { image: "debian-12", zone: "b", protected: true, boot: { delay: 5 }, disks: [{ size: 4 }] },
+    });
+    await page.goto(address);
+    await page.getByText("Running").waitFor();
+    await cloud.provider.completeOperation(cloud.present(claim));
+    await page.getByText("Done").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("uses another one, with the keyboard alone", async () => {
+    await cloud.create("logs", { typePath: volumes, quantities: {}, parameters: {} });
+    await cloud.complete();
+    const { page, open } = window;
+    await open(`${web}/resources`);
+    await page.getByRole("button", { name: "New resource" }).waitFor();
+    await focusOn(page, "New resource");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    for (const [field, typed] of [
+      ["Name", "reader"],
+      ["Type", "I"],
+      ["CPU cores (required)", "1"],
+    ] as const) {
+      await focusOn(page, field);
+      await page.keyboard.type(typed);
+    }
+    await focusOn(page, "volume");
+    await page.keyboard.type("logs");
+    await page.getByRole("option", { name: "logs" }).first().waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await focusOn(page, "Image (required)");
+    await page.keyboard.type("debian-12");
+    await page.keyboard.press("Enter");
+    await page.getByRole("status", { name: "What is left then" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "create reader" }).waitFor();
+    const { operation } = await cloud.claim();
+    expect(Object.keys(operation?.references ?? {})).toEqual(["volume"]);
+  });
+
+  test("is of a type that the person may create", async () => {
+    const { path: member } = await place.api.members.createMember({ parentPath: acme, member: { name: "storer" } });
+    const permissions = ["iam.orgs.get", "iam.projects.get", "compute.volumes.list", "compute.volumes.create"];
+    const role = { name: "stores", permissions };
+    const { path: rolePath } = await place.api.roles.createRole({ parentPath: acme, role });
+    const roleBinding = { name: "storer-stores", rolePath, subjectPath: member };
+    await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding });
+    const { page, open } = await place.signIn(member);
+    await open(`${web}/resources`);
+    await page.getByRole("button", { name: "New resource" }).click();
+    const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
+    expect(await type.locator("option").allTextContents()).toEqual(["Volumes"]);
+  });
+});
+
+describe("operations", () => {
+  test("are listed by state, and one that waits is cancelled", async () => {
+    const { path } = await cloud.create("unwanted");
+    const { page, open, problems } = window;
+    await open(`${everywhere}/resources`);
+    await page.getByRole("link", { name: "Operations" }).click();
+    await page.getByRole("combobox", { name: "State" }).selectOption("Waiting");
+    await page
+      .getByRole("row", { name: /create unwanted Waiting/ })
+      .getByRole("link", { name: "create" })
+      .click();
+    await page.waitForURL(`${place.url}/console${path}`);
+    await page.getByRole("button", { name: "Cancel the operation" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel the operation" }).click();
+    await page.getByText("Cancelled").waitFor();
+    expect((await cloud.operations.getOperation({ path })).state).toBe(Operation_State.CANCELLED);
+    expect(await page.getByRole("button", { name: "Cancel the operation" }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test("are not asked for by who may not read them, and buttons say what is missing", async () => {
+    await cloud.create("closed");
+    await cloud.complete();
+    const { path: member } = await place.api.members.createMember({ parentPath: acme, member: { name: "looker" } });
+    const role = {
+      name: "looks-at-instances",
+      permissions: ["iam.orgs.get", "iam.projects.get", "compute.instances.get", "compute.instances.list"],
+    };
+    const { path: rolePath } = await place.api.roles.createRole({ parentPath: acme, role });
+    const roleBinding = { name: "looker-looks", rolePath, subjectPath: member };
+    await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding });
+    const { page, open } = await place.signIn(member);
+    const refused: string[] = [];
+    page.on("response", (response) => {
+      if (response.status() === 403) refused.push(response.url().split("/").at(-1) ?? "");
+    });
+    await open(`${web}/resources`);
+    await page.getByRole("link", { name: "closed" }).click();
+    await page.getByText("You may not see this.").waitFor();
+    const button = page.getByRole("button", { name: "Delete" });
+    await expect.poll(() => button.getAttribute("aria-disabled")).toBe("true");
+    expect(refused).toEqual([]);
+    await button.press("Enter");
+    const reason = page.getByRole("dialog", { name: "You may not do this" });
+    await reason.getByText("compute.instances.delete", { exact: true }).waitFor();
+  });
+});
+
+test("the catalog leads from a service to its types, and says what their operations take and need", async () => {
+  const { page, open, problems } = window;
+  await open(`${web}/resources`);
+  await page.getByRole("link", { name: "Catalog" }).click();
+  await page.waitForURL(`${place.url}/console/services`);
+  await page.getByRole("searchbox", { name: "Search services" }).fill("comp");
+  await page.getByRole("link", { name: "Compute" }).click();
+  await page.getByRole("row", { name: /Volumes create, delete, undelete, purge/ }).waitFor();
+  await page.getByRole("link", { name: "Instances" }).click();
+  await page.waitForURL(`${place.url}/console${instances}`);
+  const create = page.getByRole("row", { name: /^create / });
+  await create.getByText("CPU cores (required) in core, at most 64").waitFor();
+  await create.getByText("Memory in byte, 1 GiB if empty").waitFor();
+  await create.getByText("compute.instances.create").waitFor();
+  await create.getByRole("link", { name: "Volumes" }).waitFor();
+  await page.getByText('"additionalProperties": false').waitFor();
+  await page.getByRole("link", { name: "Compute" }).click();
+  await page.getByRole("link", { name: "CPU cores" }).click();
+  await page.waitForURL(`${place.url}/console/quantityKinds?q=cpu_cores`);
+  await page.getByRole("row", { name: /CPU cores cpu_cores core 0.5/ }).waitFor();
+  expect(await page.getByRole("row").count()).toBe(2);
+  expect(problems).toEqual([]);
+});
