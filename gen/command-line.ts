@@ -747,7 +747,7 @@ export const contract: Contract = {
       {"name":"drifts","type":"json","shape":"list","mode":"output","help":"The first 100 differences between the Org and what applies have made of it, in the order of the resources"},
       {"name":"drift_count","type":"integer","mode":"output","help":"The total number of them, for example `3`"},
       {"name":"adopted_count","type":"integer","mode":"output","help":"The number of resources of the file that its source does not manage yet, and would after an apply, for example `12`. 0 without a `source`"},
-      {"name":"implied_removals","type":"json","shape":"list","mode":"output","help":"The first 1000 resources that go with one that `changes` delete, in the order of the resources: the memberships and RoleBindings of a Member or Group, and what is in a Group or Project"},
+      {"name":"implied_removals","type":"json","shape":"list","mode":"output","help":"The first 1000 resources that go with one that `changes` delete, in the order of the resources: the memberships and RoleBindings of a Member, Group or Role, and what is in a Group or Project"},
       {"name":"implied_removal_count","type":"integer","mode":"output","help":"The total number of them, for example `3`"},
     ],
     PollEventStreamResponse: [

@@ -21,7 +21,7 @@ export async function noteServerAddress(
   const file = serverAddressFile(dataDirectory);
   const host = onThisMachine[address] ?? (address.startsWith("127.") ? address : undefined);
   if (host === undefined) return () => Promise.resolve();
-  const line = formatServerAddress(`http://${host}:${port}`, process.pid);
+  const line = await formatServerAddress(`http://${host}:${port}`, process.pid);
   try {
     await writeSecretFile(file, line);
   } catch (err) {

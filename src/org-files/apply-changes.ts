@@ -6,7 +6,7 @@ import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { required } from "../errors/required.ts";
 import { type Identified, itemsOf, parentPathOf } from "./file-resources.ts";
-import type { PlannedChange } from "./plan-changes.ts";
+import type { PlannedChange } from "./planned-change.ts";
 import type { OfCaller } from "./read-state.ts";
 import { writeMethods } from "./write-methods.ts";
 

@@ -182,7 +182,9 @@ const nameOf = (message: ReflectMessage): unknown => message.get(required(messag
 /** Orders what has no order of its own: the texts of a list and the keys of a map. */
 function copyField(field: DescField, from: ReflectMessage, to: ReflectMessage): void {
   if (field.fieldKind === "list") {
-    for (const item of [...from.get(field)].toSorted(byCodeUnits)) to.get(field).add(item);
+    const items = [...from.get(field)].toSorted(byCodeUnits);
+    // The service keeps each redirect URI once.
+    for (const item of field.name === "redirect_uris" ? new Set(items) : items) to.get(field).add(item);
   } else if (field.fieldKind === "map") {
     const entries = [...from.get(field)].toSorted(([one], [other]) => byCodeUnits(one, other));
     for (const [key, value] of entries) to.get(field).set(key, value);

@@ -9,26 +9,12 @@ import { isImmutable } from "../validation/field-behavior.ts";
 import { maxViolations } from "../validation/validate-message.ts";
 import { type FileType, fileForms } from "./file-resources.ts";
 import { findProtected } from "./find-protected.ts";
+import { lostPolicy, lostScopes, tooManyRemovals } from "./obstacles.ts";
+import type { Action, PlannedChange } from "./planned-change.ts";
 import type { OrgFile, PlacedResource } from "./read-file.ts";
 import type { FileExpectation } from "./read-expectations.ts";
 import type { OrgState, StateResource } from "./read-state.ts";
 import { findImplying, referencesOf } from "./references.ts";
-
-type Action = "create" | "update" | "replace" | "delete";
-
-/** A change of a resource, or of the org itself, whose path is empty. */
-export interface PlannedChange {
-  readonly action: Action;
-  readonly type: FileType | "org";
-  /** The path below the org. */
-  readonly path: string;
-  /** The fields that change, by their names in protos. */
-  readonly fields: readonly string[];
-  /** The resource as the file has it; undefined for one that is deleted. */
-  readonly message: Message | undefined;
-  /** Where the file has it; empty for one that is deleted. */
-  readonly place: string;
-}
 
 /** A resource that goes with another one. */
 export interface ImpliedRemoval {
@@ -98,6 +84,7 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
     unlisted: others.filter(({ path }) => !removed.has(path)).map(({ path }) => path),
     obstacles: [
       ...lostPolicy(state, file),
+      ...lostScopes(changes),
       ...tooManyRemovals(state, [...removed.values(), ...replaced(changes, before)], options.maxRemovalPercent),
     ],
   };
@@ -207,25 +194,6 @@ function replaced(changes: readonly PlannedChange[], before: ReadonlyMap<string,
   return changes
     .flatMap(({ action, path }) => (action === "replace" ? [before.get(path)] : []))
     .filter((each) => each !== undefined);
-}
-
-/** A part of a file, or one from before the policy, does not remove the rules for keys without a word. */
-function lostPolicy({ org }: OrgState, file: OrgFile): readonly string[] {
-  if (org.apiKeyPolicy === undefined || file.org.apiKeyPolicy !== undefined) return [];
-  return [
-    "the api_key_policy of the org would be removed: the file must have one; to remove it, update the org itself",
-  ];
-}
-
-/** Returns what is refused because a large part of the org would be removed, for each type. One may always be. */
-function tooManyRemovals({ resources }: OrgState, removed: readonly StateResource[], percent: number): string[] {
-  return [...Map.groupBy(removed, ({ type }) => type)].flatMap(([type, { length }]) => {
-    const total = resources.filter((each) => each.type === type).length;
-    const most = Math.max(1, Math.floor((total * percent) / 100));
-    if (length <= most) return [];
-    const { many } = fileForms[type];
-    return [`${length} of ${total} ${many} would be removed, and at most ${most} may be: see max_removal_percent`];
-  });
 }
 
 /** What is removed before others are created: the groups in groups, which could make a circle with new ones. */

@@ -12,7 +12,8 @@ import type { LogEntry } from "../access/engine/loading/apply-entry.ts";
 import type { GroupRow, MemberRow, ProjectRow, RoleBindingRow, RoleRow } from "../access/engine/loading/rows.ts";
 import type { PlannedChanges, PlannedStep } from "../access/previews/planned-changes.ts";
 import { parentPathOf, pathBelowOrg } from "./file-resources.ts";
-import type { Plan, PlannedChange } from "./plan-changes.ts";
+import type { Plan } from "./plan-changes.ts";
+import type { PlannedChange } from "./planned-change.ts";
 import type { OrgState } from "./read-state.ts";
 
 /** The changes of a plan, and the ids of what is in the org before and after them, by their paths below it. */

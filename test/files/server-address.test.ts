@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { formatServerAddress, readServerAddress, serverAddressFile } from "../../src/files/server-address.ts";
 
 const url = "http://127.0.0.1:9321";
-const ours = `${formatServerAddress(url, process.pid)}\n`;
+const ours = `${await formatServerAddress(url, process.pid)}\n`;
 
 async function directoryWith(text: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "tenantry-address-"));
@@ -19,7 +19,7 @@ async function directoryWith(text: string): Promise<string> {
 
 test("a server that runs is found where it has noted", async () => {
   expect(await readServerAddress(await directoryWith(ours))).toBe(url);
-  const onIpv6 = `${formatServerAddress("http://[::1]:9321", process.pid)}\n`;
+  const onIpv6 = `${await formatServerAddress("http://[::1]:9321", process.pid)}\n`;
   expect(await readServerAddress(await directoryWith(onIpv6))).toBe("http://[::1]:9321");
   expect(await readServerAddress(join(tmpdir(), "tenantry-nowhere"))).toBeUndefined();
 });
@@ -27,7 +27,7 @@ test("a server that runs is found where it has noted", async () => {
 test("a server that has ended is not, because another program may listen at its port", async () => {
   const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
   await once(child, "exit");
-  const line = `${formatServerAddress(url, child.pid ?? 0)}\n`;
+  const line = `${await formatServerAddress(url, child.pid ?? 0)}\n`;
   expect(await readServerAddress(await directoryWith(line))).toBeUndefined();
 });
 
@@ -36,7 +36,9 @@ test.each([
   ["a name, which can be of any machine", ours.replace("127.0.0.1", "localhost")],
   ["another machine, after a user", ours.replace("http://", "http://127.0.0.1:1@192.0.2.1:80/")],
   ["more than one line", `${ours}${ours}`],
-  ["no process", `${url} 0\n`],
+  ["no process", `${url} 0 -\n`],
+  ["a process that has the id of the one that has noted it", ours.replace(/\d+\n$/, "1\n")],
+  ["an address that there is not", ours.replace("9321", "99999")],
   ["a long file", " ".repeat(10_000) + ours],
   ["nothing", ""],
 ])("it may not be %s", async (_what, text) => {

@@ -66,8 +66,31 @@ test("the secret of a client is in no file, and stays when a file changes the cl
   await files.apply(file({ ...portal, description: "For partners." }));
   const after = await company.api.clients.getClient({ path });
   expect(after).toMatchObject({ id: before.id, description: "For partners." });
+  // Refused for its token, and not for its secret (RFC 6749, section 5.2).
+  const tokens = (clientSecret: string) =>
+    fetch(`${server.url}/oauth2/token`, {
+      method: "POST",
+      body: new URLSearchParams({
+        grant_type: "refresh_token",
+        refresh_token: "none",
+        client_id: after.id,
+        client_secret: clientSecret,
+      }),
+    }).then(async (response) => ((await response.json()) as { error: string }).error);
+  expect([await tokens(secret), await tokens(`${secret}x`)]).toEqual(["invalid_grant", "invalid_client"]);
   const wrong = await failureOf(files.plan(file({ ...portal, secret: "mine" })));
   expect([wrong.reason, wrong.fields]).toEqual(["FIELD_INVALID", ["org_file.clients[0]"]]);
+});
+
+test("a client does not lose its scopes, and so get all, without a word", async () => {
+  await files.apply(file(page));
+  const [shorter, wider] = [file({ name: "page" }), file({ ...page, scopes: ["*"] })];
+  expect((await files.plan(shorter)).obstacles).toEqual([
+    'clients/page has no scopes in the file, and could ask for all: name its scopes, or "*" for all',
+  ]);
+  expect((await files.plan(wider)).obstacles).toEqual([]);
+  const twice = { ...page, redirect_uris: [...page.redirect_uris, ...page.redirect_uris] };
+  expect((await files.plan(file(twice))).lines).toEqual([]);
 });
 
 test("a client that the service would refuse is refused, and nothing is changed", async () => {

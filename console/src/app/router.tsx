@@ -1,9 +1,7 @@
 // The screens. Each is at the path of what it shows, and its URL holds all its state.
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Loading } from "../ui/notes.tsx";
-import type { Session } from "../session/session.ts";
 import {
-  readAboveSearch,
   readAccessSearch,
   readChangesSearch,
   readListSearch,
@@ -14,31 +12,9 @@ import {
 } from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
 import { OrgFrame } from "./org-frame.tsx";
+import { outerRoutes } from "./outer-routes.tsx";
+import { type RouterContext, rootRoute } from "./root-route.ts";
 import { ScreenError } from "./screen-error.tsx";
-import { Shell } from "./shell.tsx";
-
-interface RouterContext {
-  readonly session: Session;
-}
-
-const rootRoute = createRootRouteWithContext<RouterContext>()({
-  // Screens are drawn only for somebody who is signed in.
-  beforeLoad: ({ context }) => context.session.token(),
-  component: Shell,
-});
-
-const homeRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/",
-  validateSearch: readListSearch,
-  component: lazyRouteComponent(() => import("../screens/home/home-screen.tsx"), "HomeScreen"),
-});
-
-const meRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/me",
-  component: lazyRouteComponent(() => import("../screens/me/me-screen.tsx"), "MeScreen"),
-});
 
 const orgRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -132,38 +108,6 @@ const roleRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/roles/$role",
   component: lazyRouteComponent(() => import("../screens/roles/role-screen.tsx"), "RoleScreen"),
-});
-
-const predefinedRoleRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/roles/$role",
-  component: lazyRouteComponent(() => import("../screens/roles/role-screen.tsx"), "PredefinedRoleScreen"),
-});
-
-const servicesRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/services",
-  validateSearch: readListSearch,
-  component: lazyRouteComponent(() => import("../screens/catalog/services-screen.tsx"), "ServicesScreen"),
-});
-
-const serviceRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/services/$service",
-  component: lazyRouteComponent(() => import("../screens/catalog/service-screen.tsx"), "ServiceScreen"),
-});
-
-const resourceTypeRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/services/$service/resourceTypes/$type",
-  component: lazyRouteComponent(() => import("../screens/catalog/resource-type-screen.tsx"), "ResourceTypeScreen"),
-});
-
-const quantityKindsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/quantityKinds",
-  validateSearch: readListSearch,
-  component: lazyRouteComponent(() => import("../screens/catalog/quantity-kinds-screen.tsx"), "QuantityKindsScreen"),
 });
 
 const groupsRoute = createRoute({
@@ -280,40 +224,10 @@ const quotaRequestsRoute = createRoute({
   ),
 });
 
-const customerRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/customers/$customer",
-  validateSearch: readAboveSearch,
-  component: lazyRouteComponent(() => import("../screens/above/customer-screen.tsx"), "CustomerScreen"),
-});
-
-const platformRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/platform",
-  validateSearch: readAboveSearch,
-  component: lazyRouteComponent(() => import("../screens/above/platform-screen.tsx"), "PlatformScreen"),
-});
-
-const customerQuotaRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/customers/$customer/quota",
-  validateSearch: readQuotaSearch,
-  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "CustomerQuotaScreen"),
-});
-
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
-      homeRoute,
-      meRoute,
-      predefinedRoleRoute,
-      customerRoute,
-      customerQuotaRoute,
-      platformRoute,
-      servicesRoute,
-      serviceRoute,
-      resourceTypeRoute,
-      quantityKindsRoute,
+      ...outerRoutes,
       orgRoute.addChildren([
         overviewRoute,
         membersRoute,

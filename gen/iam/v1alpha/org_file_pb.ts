@@ -236,8 +236,8 @@ export type PlanOrgResponse = Message<"iam.v1alpha.PlanOrgResponse"> & {
   adoptedCount: number;
 
   /**
-   * The first 1000 resources that go with one that `changes` delete, in the order of the resources: the memberships and RoleBindings of a Member
-   * or Group, and what is in a Group or Project. They count as removals of their kinds.
+   * The first 1000 resources that go with one that `changes` delete, in the order of the resources: the memberships and RoleBindings of a Member,
+   * Group or Role, and what is in a Group or Project. They count as removals of their kinds.
    *
    * @generated from field: repeated iam.v1alpha.ImpliedRemoval implied_removals = 11;
    */

@@ -24,7 +24,7 @@ export function isPurgeable(
   const unused = registry.usersOf(to.type).map(({ definition: { storage }, column }) => {
     const { table } = storage;
     const columns = columnsReferringTo(to, column);
-    const equal = (column: string, of: string) => sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`${alias}.${of}`)}`;
+    const equal = (own: string, of: string) => sql`${sql.ref(`${table}.${own}`)} = ${sql.ref(`${alias}.${of}`)}`;
     const refers = to.storage.key.map((each, index) => equal(columns[index] ?? "", each));
     // What refers to a row in an org, or to the org, has the same customer: its foreign key begins with it.
     const customer = customerColumnOf(table);

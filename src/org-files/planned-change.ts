@@ -1,0 +1,18 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { FileType } from "./file-resources.ts";
+
+export type Action = "create" | "update" | "replace" | "delete";
+
+/** A change of a resource, or of the org itself, whose path is empty. */
+export interface PlannedChange {
+  readonly action: Action;
+  readonly type: FileType | "org";
+  /** The path below the org. */
+  readonly path: string;
+  /** The fields that change, by their names in protos. */
+  readonly fields: readonly string[];
+  /** The resource as the file has it; undefined for one that is deleted. */
+  readonly message: Message | undefined;
+  /** Where the file has it; empty for one that is deleted. */
+  readonly place: string;
+}
