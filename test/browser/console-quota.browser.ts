@@ -152,7 +152,7 @@ test("more quota is asked for, granted in part by somebody who may raise the lim
   const row = page.getByRole("row", { name: /Memory 128 GiB.*For the sale/ });
   await row.getByText("Waiting").waitFor();
   const approve = row.getByRole("button", { name: /^Approve/ });
-  expect(await approve.getAttribute("aria-disabled")).toBe("true");
+  await expect.poll(() => approve.getAttribute("aria-disabled")).toBe("true");
 
   await boss.open(acme);
   await boss.page.getByText("Memory 128 GiB").waitFor();

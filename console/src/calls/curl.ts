@@ -12,7 +12,7 @@ import { http } from "../../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../../gen/google/api/http_pb.ts";
 
 /** Fields whose names contain one of these never appear in a command. */
-const secret = /secret|password|private_key|push_authorization/;
+const secret = /secret|password|private_?key|push_authorization/i;
 
 /**
  * Returns a curl command. The credential is a variable of the shell, and secrets in the request are left out.
@@ -45,11 +45,13 @@ const isObject = (json: JsonValue | undefined): json is JsonObject =>
 
 function hideSecrets(json: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(json).map(([name, value]) => {
-      if (secret.test(name)) return [name, "..."];
-      return [name, isObject(value) ? hideSecrets(value) : value];
-    }),
+    Object.entries(json).map(([name, value]) => [name, secret.test(name) ? "..." : hideSecretsIn(value)]),
   );
+}
+
+function hideSecretsIn(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(hideSecretsIn);
+  return isObject(value) ? hideSecrets(value) : value;
 }
 
 const bindingsOf = (rule: HttpRule): readonly HttpRule[] => [rule, ...rule.additionalBindings];

@@ -1,3 +1,4 @@
+import { Code } from "@connectrpc/connect";
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
 import { type Operation, OperationsService } from "../../../../gen/resources/v1alpha/operation_pb.ts";
@@ -61,7 +62,11 @@ function Shown({ operation, permissions }: ShownProps) {
         )
       }
     >
-      <OperationFacts operation={operation} resourceName={resourceName} isGone={resource.error !== null} />
+      <OperationFacts
+        operation={operation}
+        resourceName={resourceName}
+        isGone={resource.error?.code === Code.NotFound}
+      />
       <CancelDialog operation={askedFor("cancel")} onClose={close} />
     </Page>
   );

@@ -4,6 +4,7 @@ import { hasScreen } from "../../app/screens-by-path.ts";
 import { orgOf } from "../../calls/paths.ts";
 import { type KindName, useKindNames } from "../../calls/use-kinds.ts";
 import { texts } from "../../texts/texts.ts";
+import { amountOf } from "../../ui/amount.ts";
 import { Empty } from "../../ui/notes.tsx";
 import { type Use, UseMeter } from "../../ui/use-meter.tsx";
 
@@ -16,9 +17,9 @@ function usesOf(
   const uses = [...kinds].map((kind) => ({
     kind,
     ...namesOf(kind),
-    used: usage[kind] ?? 0,
-    reserved: reserved[kind] ?? 0,
-    limit: limits[kind],
+    used: amountOf(usage, kind) ?? 0,
+    reserved: amountOf(reserved, kind) ?? 0,
+    limit: amountOf(limits, kind),
   }));
   return uses.toSorted(
     (a, b) => Number(b.limit !== undefined) - Number(a.limit !== undefined) || a.kind.localeCompare(b.kind),

@@ -2,25 +2,33 @@ import type { QuotaRequest } from "../../../../gen/iam/v1alpha/quota_request_pb.
 import { orgOf } from "../../calls/paths.ts";
 import { texts } from "../../texts/texts.ts";
 import { PathLinks } from "../../ui/path-link.tsx";
-import { DecideButtons } from "../quota-requests/decide-buttons.tsx";
+import { DecideButtons, useDecisions } from "../quota-requests/decide-buttons.tsx";
 import { LimitsInWords } from "../quota-requests/limits-in-words.tsx";
 import { QuotaHolder } from "../quota-requests/quota-holder.tsx";
 import { useDeciding } from "../quota-requests/use-deciding.ts";
 
 /** Requests for more quota, with what decides them. */
 export function RequestCards({ requests }: { readonly requests: readonly QuotaRequest[] }) {
+  const { decide, dialogs } = useDecisions();
   return (
-    <ul className="cards">
-      {requests.map((waiting) => (
-        <li key={waiting.id} className="card">
-          <Waiting request={waiting} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className="cards">
+        {requests.map((waiting) => (
+          <li key={waiting.id} className="card">
+            <Waiting request={waiting} decide={decide} />
+          </li>
+        ))}
+      </ul>
+      {dialogs}
+    </>
   );
 }
 
-function Waiting({ request }: { readonly request: QuotaRequest }) {
+interface WaitingProps extends Pick<ReturnType<typeof useDecisions>, "decide"> {
+  readonly request: QuotaRequest;
+}
+
+function Waiting({ request, decide }: WaitingProps) {
   const { path, name, displayName, description, memberPath, quotaPath, limits } = request;
   const deciding = useDeciding(orgOf(path));
   return (
@@ -38,7 +46,7 @@ function Waiting({ request }: { readonly request: QuotaRequest }) {
         </span>
       )}
       <span className="actions">
-        <DecideButtons request={request} deciding={deciding} />
+        <DecideButtons request={request} deciding={deciding} decide={decide} />
       </span>
     </>
   );

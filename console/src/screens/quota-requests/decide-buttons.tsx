@@ -1,4 +1,5 @@
 import { useMutation } from "@connectrpc/connect-query";
+import { type ReactNode, useState } from "react";
 import { type QuotaRequest, QuotaRequestsService } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import { useKindNames } from "../../calls/use-kinds.ts";
@@ -8,19 +9,41 @@ import { amountIn, AmountField } from "../../ui/amount-field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
-import { useAsked } from "../../ui/use-asked.ts";
 import { limitField } from "../quota/limit-field.ts";
 import { LimitsInWords } from "./limits-in-words.tsx";
 import type { Deciding } from "./use-deciding.ts";
 
-interface DecideButtonsProps {
+type Decision = "approve" | "reject";
+
+interface Decisions {
+  /** Asks the person for a decision about a request, as it was when they read it. */
+  readonly decide: (decision: Decision, request: QuotaRequest) => void;
+  /** Beside the requests, so that what is typed stays when one of them is no longer shown. */
+  readonly dialogs: ReactNode;
+}
+
+export function useDecisions(): Decisions {
+  const [asked, setAsked] = useState<{ readonly decision: Decision; readonly request: QuotaRequest }>();
+  const askedFor = (decision: Decision) => (asked?.decision === decision ? asked.request : undefined);
+  const close = () => setAsked(undefined);
+  return {
+    decide: (decision, request) => setAsked({ decision, request }),
+    dialogs: (
+      <>
+        <ApproveDialog request={askedFor("approve")} onClose={close} />
+        <RejectDialog request={askedFor("reject")} onClose={close} />
+      </>
+    ),
+  };
+}
+
+interface DecideButtonsProps extends Pick<Decisions, "decide"> {
   readonly request: QuotaRequest;
   readonly deciding: Deciding;
 }
 
 /** Approves or rejects a request. */
-export function DecideButtons({ request, deciding }: DecideButtonsProps) {
-  const { ask, askedFor, close } = useAsked<"approve" | "reject", QuotaRequest>(request);
+export function DecideButtons({ request, deciding, decide }: DecideButtonsProps) {
   const name = request.displayName || request.name;
   return (
     <>
@@ -28,19 +51,17 @@ export function DecideButtons({ request, deciding }: DecideButtonsProps) {
         kind="primary"
         {...deciding.neededFor("approve", request)}
         label={`${texts.requests.approve} ${name}`}
-        onClick={() => ask("approve")}
+        onClick={() => decide("approve", request)}
       >
         {texts.requests.approve}
       </GuardedButton>
       <GuardedButton
         {...deciding.neededFor("reject", request)}
         label={`${texts.requests.reject} ${name}`}
-        onClick={() => ask("reject")}
+        onClick={() => decide("reject", request)}
       >
         {texts.requests.reject}
       </GuardedButton>
-      <ApproveDialog request={askedFor("approve")} onClose={close} />
-      <RejectDialog request={askedFor("reject")} onClose={close} />
     </>
   );
 }

@@ -21,7 +21,7 @@ import { SelectFilter } from "../../ui/select-filter.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AskDialog } from "./ask-dialog.tsx";
-import { DecideButtons } from "./decide-buttons.tsx";
+import { DecideButtons, useDecisions } from "./decide-buttons.tsx";
 import { LimitsInWords } from "./limits-in-words.tsx";
 import { QuotaHolder } from "./quota-holder.tsx";
 import { type Deciding, useDeciding } from "./use-deciding.ts";
@@ -74,6 +74,7 @@ interface RequestsProps {
 
 function Requests({ rows, deciding }: RequestsProps) {
   const [withdrawn, setWithdrawn] = useState<QuotaRequest>();
+  const { decide, dialogs } = useDecisions();
   const remove = useMutation(QuotaRequestsService.method.deleteQuotaRequest);
   const columns: readonly Column<QuotaRequest>[] = [
     { title: quotaRequestTexts.asked, cell: (row) => <What request={row} /> },
@@ -101,7 +102,7 @@ function Requests({ rows, deciding }: RequestsProps) {
       cell: (row) =>
         row.state !== QuotaRequest_State.PENDING ? null : (
           <span className="actions end">
-            <DecideButtons request={row} deciding={deciding} />
+            <DecideButtons request={row} deciding={deciding} decide={decide} />
             <GuardedButton
               kind="quiet"
               permissions={deciding.onOrg}
@@ -118,6 +119,7 @@ function Requests({ rows, deciding }: RequestsProps) {
   return (
     <>
       <DataTable label={quotaRequestTexts.title} columns={columns} rows={rows} keyOf={({ id }) => id} />
+      {dialogs}
       <RemovalDialog
         words={quotaRequestTexts.withdraw}
         intro={quotaRequestTexts.withdrawIntro}

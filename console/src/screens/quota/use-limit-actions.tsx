@@ -21,6 +21,8 @@ export function useLimitActions({ own, above, raising }: Levels, quota: Quota): 
   const [wanted, setWanted] = useState<string>();
   const nameOf = useDisplayNames([own.path]);
   const org = orgOf(own.path);
+  // More is asked of the org, also for a project.
+  const asking = above.find(({ path }) => path === org)?.permissions ?? own.permissions;
   const mayRaise = raising.may("iam.quotas.update") === true;
   const up = above[0] === undefined ? quotaTexts.platform : quotaTexts.levels[above[0].kind];
   const buttons = (kind: string, named: KindName): ReactNode => (
@@ -37,7 +39,7 @@ export function useLimitActions({ own, above, raising }: Levels, quota: Quota): 
       </GuardedButton>
       {mayRaise || org === "" || amountOf(quota.limits, kind) === undefined ? null : (
         <GuardedButton
-          permissions={own.permissions}
+          permissions={asking}
           permission="iam.quotaRequests.create"
           label={quotaTexts.askOf(named.name)}
           onClick={() => setWanted(kind)}

@@ -1,6 +1,6 @@
 import { useKindsOfVariables } from "../../calls/use-catalog.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
-import { writeAmount } from "../../ui/amount.ts";
+import { amountOf, writeAmount } from "../../ui/amount.ts";
 
 type ByKind = Readonly<Record<string, number>>;
 
@@ -20,7 +20,7 @@ function Amounts({ of, askedFor = {}, write }: AmountsProps) {
       {kinds
         .toSorted((one, other) => one.name.localeCompare(other.name))
         .map(({ key, name, unit, amount }) => {
-          const asked = askedFor[key] ?? amount;
+          const asked = amountOf(askedFor, key) ?? amount;
           return (
             <li key={key}>
               <bdi>{name}</bdi>: {write(amount, unit)}

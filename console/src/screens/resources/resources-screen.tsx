@@ -49,7 +49,8 @@ function Resources({ types }: { readonly types: readonly ResourceType[] }) {
   const permissions = usePermissions(ofAllProjects ? `/orgs/${org}` : parentPath, [...creations, toOperations]);
   const mayCreate = creatable.filter((type) => permissions.may(permissionFor(type, "create")) === true);
   const [first] = mayCreate.length > 0 ? mayCreate : creatable;
-  const [creating, setCreating] = useState(false);
+  // What was offered when the form was opened: it stays while the screen asks again.
+  const [offered, setOffered] = useState<readonly ResourceType[]>();
   const nameOf = useDisplayNames(ofAllProjects ? [] : [parentPath]);
   const resources = useResources(parentPath, search);
   return (
@@ -63,7 +64,7 @@ function Resources({ types }: { readonly types: readonly ResourceType[] }) {
       }}
       permissions={permissions}
       permission={first && permissionFor(first, "create")}
-      onCreate={() => setCreating(true)}
+      onCreate={() => setOffered(mayCreate)}
       links={
         <>
           <Link to="/services" className="button plain">
@@ -79,7 +80,12 @@ function Resources({ types }: { readonly types: readonly ResourceType[] }) {
       rowsOf={(found) => found.resources}
       table={(rows) => <ResourceTable rows={rows} ofAllProjects={ofAllProjects} />}
     >
-      <CreateResourceDialog project={parentPath} types={mayCreate} open={creating} onClose={() => setCreating(false)} />
+      <CreateResourceDialog
+        project={parentPath}
+        types={offered ?? mayCreate}
+        open={offered !== undefined}
+        onClose={() => setOffered(undefined)}
+      />
     </ListPage>
   );
 }
