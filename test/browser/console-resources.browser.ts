@@ -202,7 +202,7 @@ describe("a new resource", () => {
     await focusOn(page, "volume");
     await page.keyboard.type("logs");
     // What was typed comes first, and then what was found, with its name.
-    await page.getByRole("option", { name: "logslogs" }).waitFor();
+    await expect.poll(() => page.getByRole("option").allTextContents()).toEqual(["logs", "logslogs"]);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await focusOn(page, "Image (required)");

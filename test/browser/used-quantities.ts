@@ -32,7 +32,7 @@ export async function useQuantities(api: Api, { hasCores = false } = {}): Promis
   for (const [parentPath, each] of limits) {
     await quotas.updateQuota({ parentPath, quota: { limits: each }, updateMask: { paths: ["limits"] } });
   }
-  const { path: servicePath } = await api.services.createService({ service: { name: "bare-metal" } });
+  const { path: servicePath } = await api.services.createService({ service: { name: "metal" } });
   const quantities = ["cpu_cores", "memory"].map((kind) => ({ kind, counted: true }));
   const { path: typePath } = await api.resourceTypes.createResourceType({
     parentPath: servicePath,

@@ -28,9 +28,13 @@ export const answerWith =
 /** Where webhooks of tests may deliver. */
 export const webhookNetworks = ["127.0.0.1/32"];
 
+const path = "/hook";
+
 /** @param onFinished that of a test which runs beside others. */
 export async function startReceiver(answer: Answer = accept, onFinished = onTestFinished): Promise<Receiver> {
   const server = createServer((request, response) => {
+    // Of somebody who has called another server at this port before, such as the page of a browser that goes on asking.
+    if (!request.url?.startsWith(path)) return void response.writeHead(404).end();
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => void chunks.push(chunk));
     request.on("end", () => {
@@ -42,7 +46,7 @@ export async function startReceiver(answer: Answer = accept, onFinished = onTest
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const receiver: Receiver = { url: `http://127.0.0.1:${port}/hook?source=tenantry`, received: [], answer };
+  const receiver: Receiver = { url: `http://127.0.0.1:${port}${path}?source=tenantry`, received: [], answer };
   onFinished(() => {
     server.close();
     server.closeAllConnections();
