@@ -2,10 +2,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { Prune } from "../../gen/iam/v1alpha/org_file_pb.ts";
-import { type Company, openCompany } from "../access/callers.ts";
+import type { Company } from "../access/callers.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
-import { type Files, filesOf } from "./files.ts";
+import { type Files, filesOf, openFiles } from "./files.ts";
 
 const source = { address: "https://git.example/acme/clients.yaml", version: "1" };
 const page = {
@@ -27,10 +27,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  company = await openCompany("gRPC", server);
-  const { key } = await company.joinAs("owner", "olive");
-  files = filesOf(company.org.path, server.url, key, "gRPC");
-  org = company.org.name;
+  ({ company, files, org } = await openFiles(server));
 });
 
 const file = (...clients: JsonObject[]): JsonObject => ({ org, clients });

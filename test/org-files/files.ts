@@ -7,6 +7,8 @@ import {
   PlannedChange_ActionSchema as ActionSchema,
   Prune,
 } from "../../gen/iam/v1alpha/org_file_pb.ts";
+import { type Company, openCompany } from "../access/callers.ts";
+import type { SharedServer } from "../support/shared-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
 
 export interface Files {
@@ -30,6 +32,23 @@ interface FileOptions {
 }
 
 export const all = { prune: Prune.ALL, maxRemovalPercent: 100 };
+
+interface CompanyWithFiles {
+  readonly company: Company;
+  readonly files: Files;
+  /** The name of its org. */
+  readonly org: string;
+  /** The key of the owner who plans and applies. */
+  readonly key: string;
+}
+
+/** Opens a company with an owner who plans and applies files, over gRPC. */
+export async function openFiles(server: SharedServer): Promise<CompanyWithFiles> {
+  const company = await openCompany("gRPC", server);
+  const { key } = await company.joinAs("owner", "olive");
+  const { path, name } = company.org;
+  return { company, files: filesOf(path, server.url, key, "gRPC"), org: name, key };
+}
 
 export function filesOf(path: string, url: string, key: string, protocol: Protocol = "Connect"): Files {
   const client = createClient(OrgFilesService, createTransport(protocol, url, key));

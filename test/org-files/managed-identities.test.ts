@@ -1,11 +1,11 @@
 // What a source manages is a resource, not a path; and what goes with something else is shown, and kept from being removed by others.
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { Drift_KindSchema as KindSchema, Prune } from "../../gen/iam/v1alpha/org_file_pb.ts";
-import { type Company, openCompany } from "../access/callers.ts";
+import type { Company } from "../access/callers.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
-import { type Files, all, filesOf } from "./files.ts";
+import { type Files, all, filesOf, openFiles } from "./files.ts";
 
 const ours = { source: { address: "https://git.example/acme/ours.yaml", version: "4f3c2a1" } };
 const theirs = { source: { address: "https://git.example/acme/theirs.yaml", version: "1" } };
@@ -23,11 +23,9 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  company = await openCompany("gRPC", server);
-  const { key } = await company.joinAs("owner", "olive");
-  files = filesOf(company.org.path, server.url, key, "gRPC");
+  let key: string;
+  ({ company, files, org, key } = await openFiles(server));
   others = filesOf(company.org.path, (await secondSharedServer()).url, key, "gRPC");
-  org = company.org.name;
 });
 
 const below = (path: string): string => path.split("/").slice(3).join("/");

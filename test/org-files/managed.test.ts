@@ -2,10 +2,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { Drift_KindSchema as KindSchema, Prune } from "../../gen/iam/v1alpha/org_file_pb.ts";
-import { type Company, openCompany } from "../access/callers.ts";
+import type { Company } from "../access/callers.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
-import { type Files, all, filesOf } from "./files.ts";
+import { type Files, all, openFiles } from "./files.ts";
 
 const source = { address: "https://git.example/acme/iam.yaml", version: "4f3c2a1" };
 const managed = { source, prune: Prune.MANAGED, maxRemovalPercent: 100 };
@@ -20,10 +20,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  company = await openCompany("gRPC", server);
-  const { key } = await company.joinAs("owner", "olive");
-  files = filesOf(company.org.path, server.url, key, "gRPC");
-  org = company.org.name;
+  ({ company, files, org } = await openFiles(server));
 });
 
 /** Plans with the source, and returns the drifts in lines: `CHANGED groups/sre 4f3c2a1`. */

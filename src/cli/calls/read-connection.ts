@@ -1,6 +1,7 @@
 import type { ClientConfig } from "../../client-settings.ts";
 import { readServerAddress } from "../../files/server-address.ts";
 import { operatorKeyFile } from "../../installation/operator-key-file.ts";
+import { isLoopback } from "../client/http/service-url.ts";
 import { ImportError } from "../import-error.ts";
 import { readBoundedFile } from "../file/read-bounded-file.ts";
 
@@ -39,15 +40,13 @@ export async function readConnection(
   // Only the key of a data directory goes to what its server has noted there.
   const noted = named ?? (options.keyFile === undefined ? await readServerAddress(config.dataDirectory) : undefined);
   const url = readUrl(noted ?? defaultUrl, source);
-  if (options.keyFile === undefined && !isOnThisMachine(url)) {
+  if (options.keyFile === undefined && !isLoopback(new URL(url))) {
     throw new ImportError(
       `The operator's key in ${file} is sent to this machine only, and ${source} is ${url}. Give --key-file ${file} to send it there, or another key in TENANTRY_API_KEY.`,
     );
   }
   return { url, apiKey: readKey(bytes.toString("utf8"), file), keySource: file };
 }
-
-const isOnThisMachine = (url: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 function readUrl(text: string, source: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {

@@ -27,12 +27,16 @@ export function isPurgeable(
     const equal = (own: string, of: string) => sql`${sql.ref(`${table}.${own}`)} = ${sql.ref(`${alias}.${of}`)}`;
     const refers = to.storage.key.map((each, index) => equal(columns[index] ?? "", each));
     // What refers to a row in an org, or to the org, has the same customer: its foreign key begins with it.
-    const customer = customerColumnOf(table);
-    if (customer !== undefined) refers.push(equal(customer, "customer_id"));
+    const [customer, ofTo] = [customerColumnOf(table), customerOf(to)];
+    if (customer !== undefined && ofTo !== undefined) refers.push(equal(customer, ofTo));
     return sql`not exists (select from ${sql.table(table)} where ${sql.join(refers, sql` and `)})`;
   });
   return sql`(${sql.join([isPast, ...unused], sql` and `)})`;
 }
+
+/** The column with the customer of a row; undefined for what is in no org, such as the catalog. */
+const customerOf = ({ storage: { table } }: ResourceDefinition): string | undefined =>
+  table === "orgs" ? "customer_id" : customerColumnOf(table);
 
 export const isPastCustomer = (now: Time) => sql<boolean>`customers.purge_time <= ${now}`;
 
