@@ -41,7 +41,8 @@ export type AccessWanted = "with preview" | "expectations only";
 const maxBroken = 100;
 
 /**
- * Finds what a plan does to access; undefined if the org has changed since its state was read. A caller that gives expectations must hold the permission to check access on the org.
+ * Finds what a plan does to access; undefined if the org has changed since its state was read. A caller that gives expectations must hold
+ * the permission to check access on the org.
  *
  * @param wanted whether a preview is.
  * @throws ServiceError FIELD_INVALID for a permission that there is not,
