@@ -69,18 +69,18 @@ async function applyBatch(
   orgPath: string,
   batch: Batch,
 ): Promise<readonly Identified[]> {
-  const [{ action, type, path, message, fields }] = batch;
+  const [{ action, type, path, sent, fields }] = batch;
   const updateMask = { paths: [...fields] };
   if (type === "org") {
-    if (!isMessage(message, OrgSchema)) throw new Error("a change of the org without the org");
-    await ofCaller(OrgsService.method.updateOrg, { path: orgPath, org: message, updateMask }, context);
+    if (!isMessage(sent, OrgSchema)) throw new Error("a change of the org without the org");
+    await ofCaller(OrgsService.method.updateOrg, { path: orgPath, org: sent, updateMask }, context);
     return [];
   }
   const { batchCreate, update, batchDelete, field } = writeMethods[type];
   const at = (parent: string): string => (parent === "" ? orgPath : `${orgPath}/${parent}`);
   const below = parentPathOf(path);
   if (action === "update") {
-    await ofCaller(update, { path: at(path), [field]: message, updateMask }, context);
+    await ofCaller(update, { path: at(path), [field]: sent, updateMask }, context);
     return [];
   }
   if (action !== "create") {
@@ -88,7 +88,7 @@ async function applyBatch(
     await ofCaller(batchDelete, { parentPath: at(below), paths }, context);
   }
   if (action === "delete") return [];
-  const requests = batch.map((change) => ({ parentPath: at(parentPathOf(change.path)), [field]: change.message }));
+  const requests = batch.map((change) => ({ parentPath: at(parentPathOf(change.path)), [field]: change.sent }));
   // `orgs/acme/groups/-` for what is in groups.
   const parentPath = at(below.replace(/\/[^/]+$/, "/-"));
   const response: Readonly<Record<string, unknown>> = await ofCaller(batchCreate, { parentPath, requests }, context);

@@ -24,6 +24,7 @@ import { type AccessDependencies, type AccessWanted, type PlannedAccess, findAcc
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { readFile } from "./read-file.ts";
 import { type OrgState, readState, readUnchanged } from "./read-state.ts";
+import { findUsedProviders } from "./used-providers.ts";
 
 /** What the requests to plan and to apply share. */
 export type FileRequest = Pick<PlanOrgRequest, "prune" | "maxRemovalPercent"> & {
@@ -90,7 +91,15 @@ async function compareState(
   const implied = await slices.run(findImplied(plan, noted));
   return {
     state,
-    plan: { ...plan, obstacles: [...plan.obstacles, ...managedByOthers(request, implied), ...access.obstacles] },
+    plan: {
+      ...plan,
+      obstacles: [
+        ...plan.obstacles,
+        ...(await findUsedProviders(dependencies.database, state, plan)),
+        ...managedByOthers(request, implied),
+        ...access.obstacles,
+      ],
+    },
     token: {
       revision: state.revision,
       changes: await slices.run(hashChanges(plan)),

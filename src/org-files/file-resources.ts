@@ -14,6 +14,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { ClientSchema, ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { GroupMemberSchema, GroupMembersService, SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupSchema, GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
+import { IdentityProviderSchema, IdentityProvidersService } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { MemberSchema, Member_Type, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectSchema, ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
@@ -21,7 +22,7 @@ import { RoleBindingSchema, RoleBindingsService } from "../../gen/iam/v1alpha/ro
 import { RoleSchema, RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { WebhookSchema, Webhook_Format, Webhook_Signature, WebhooksService } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import { required } from "../errors/required.ts";
-import { isOutputOnly } from "../validation/field-behavior.ts";
+import { isInputOnly, isOutputOnly } from "../validation/field-behavior.ts";
 
 export const fileTypes = [
   "member",
@@ -31,6 +32,7 @@ export const fileTypes = [
   "subgroup",
   "membership",
   "role binding",
+  "identity provider",
   "client",
   "webhook",
 ] as const;
@@ -104,6 +106,13 @@ export const fileForms: Readonly<Record<FileType, FileForm>> = {
     items: "roleBindings",
     parents: ["", "/projects/-"],
   },
+  "identity provider": {
+    many: "identity providers",
+    schema: IdentityProviderSchema,
+    list: IdentityProvidersService.method.listIdentityProviders,
+    items: "identityProviders",
+    parents: [""],
+  },
   client: {
     many: "clients",
     schema: ClientSchema,
@@ -155,15 +164,20 @@ const fileFields: ReadonlyMap<DescMessage, readonly DescField[]> = new Map(
 /** Returns the fields of a resource that a file has. */
 export const fileFieldsOf = (schema: DescMessage): readonly DescField[] => required(fileFields.get(schema));
 
+/** Those that are written and never read, by their names in files. */
+export const secretFields: ReadonlySet<string> = new Set(
+  [...fileFields.values()].flatMap((fields) => fields.filter(isInputOnly).map(({ name }) => name)),
+);
+
 /**
- * Returns a resource as a file has it: with the fields of files only, permissions and labels in order, and without what is left out because
- * it is implied.
+ * Returns a resource as an export has it: with the fields of files only, permissions and labels in order, and without secrets and what is left
+ * out because it is implied.
  */
 export function toFileMessage<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
   const kept = create(schema);
   const [from, to] = [reflect(schema, message), reflect(schema, kept)];
   for (const field of fileFieldsOf(schema))
-    if (from.isSet(field) && !isImplied(field, from)) copyField(field, from, to);
+    if (from.isSet(field) && !secretFields.has(field.name) && !isImplied(field, from)) copyField(field, from, to);
   return kept;
 }
 

@@ -7,7 +7,7 @@ import { type FieldViolation, ServiceError, invalidFields } from "../errors/serv
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { isImmutable } from "../validation/field-behavior.ts";
 import { maxViolations } from "../validation/validate-message.ts";
-import { type FileType, fileForms } from "./file-resources.ts";
+import { type FileType, fileForms, secretFields } from "./file-resources.ts";
 import { findProtected } from "./find-protected.ts";
 import { lostPolicy, lostScopes, tooManyRemovals } from "./obstacles.ts";
 import type { Action, PlannedChange } from "./planned-change.ts";
@@ -127,21 +127,21 @@ function changeOfOrg({ org }: OrgState, file: OrgFile): readonly PlannedChange[]
   const fields = changedFields("org", org, file.org);
   return fields.length === 0
     ? []
-    : [{ action: "update", type: "org", path: "", fields, message: file.org, place: "org_file" }];
+    : [{ action: "update", type: "org", path: "", fields, message: file.org, sent: file.org, place: "org_file" }];
 }
 
 function changeOf(
   before: StateResource | undefined,
-  { type, path, message, place }: PlacedResource,
+  { type, path, message, sent, place }: PlacedResource,
   violations: FieldViolation[],
 ): PlannedChange | undefined {
-  if (before === undefined) return { action: "create", type, path, fields: [], message, place };
+  if (before === undefined) return { action: "create", type, path, fields: [], message, sent, place };
   const fields = changedFields(type, before.message, message);
   if (fields.length === 0) return undefined;
   const { schema } = fileForms[type];
   const fixed = schema.fields.find((field) => fields.includes(field.name) && isImmutable(field));
-  if (fixed === undefined) return { action: "update", type, path, fields, message, place };
-  if (type === "role binding") return { action: "replace", type, path, fields, message, place };
+  if (fixed === undefined) return { action: "update", type, path, fields, message, sent, place };
+  if (type === "role binding") return { action: "replace", type, path, fields, message, sent, place };
   violations.push({
     field: `${place}.${fixed.name}`,
     description: `cannot change: ${path} has another; delete it first, or give this one another name`,
@@ -155,6 +155,7 @@ const removalOf = ({ type, path }: StateResource): PlannedChange => ({
   path,
   fields: [],
   message: undefined,
+  sent: undefined,
   place: "",
 });
 
@@ -201,7 +202,7 @@ const first: readonly (readonly [Action, FileType | "org"])[] = [
   ["update", "org"],
   ["delete", "subgroup"],
 ];
-const created: readonly FileType[] = ["member", "role", "group", "project", "client", "webhook"];
+const created: readonly FileType[] = ["member", "role", "group", "project", "identity provider", "client", "webhook"];
 const within: readonly FileType[] = ["subgroup", "membership", "role binding"];
 /** Each before what it refers to. */
 const removedLast: readonly FileType[] = [
@@ -211,6 +212,7 @@ const removedLast: readonly FileType[] = [
   "group",
   "project",
   "member",
+  "identity provider",
   "client",
   "webhook",
 ];
@@ -248,9 +250,10 @@ export function parseToken(text: string): PlanToken {
 
 const hexOfHash = 32;
 
-/** Returns a hash of what was asked for. */
+/** Returns a hash of what was asked for. Nobody can look for a secret by it, and who plans needs to know none. */
 export function hashRequest(request: unknown): string {
-  return createHash("sha256").update(JSON.stringify(request)).digest("hex").slice(0, hexOfHash);
+  const text = JSON.stringify(request, (key, value: unknown) => (secretFields.has(key) ? undefined : value));
+  return createHash("sha256").update(text).digest("hex").slice(0, hexOfHash);
 }
 
 /** Returns a hash of changes with all that they write. */

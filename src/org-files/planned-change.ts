@@ -13,6 +13,8 @@ export interface PlannedChange {
   readonly fields: readonly string[];
   /** The resource as the file has it; undefined for one that is deleted. */
   readonly message: Message | undefined;
+  /** That with its secrets. */
+  readonly sent: Message | undefined;
   /** Where the file has it; empty for one that is deleted. */
   readonly place: string;
 }

@@ -86,7 +86,8 @@ function entriesOf(type: PlannedChange["type"], sides: Sides, idOf: PlannedRows[
     case "role binding":
       return [entry("RoleBinding", (message) => bindingOf(path, message, idOf))];
     // What goes with the others is in entries of its own. Roles on a customer or on the platform, and what is inherited in a project that goes,
-    // are not looked at. Clients and webhooks give nobody access.
+    // are not looked at. Clients, webhooks, and providers of identities give nobody access.
+    case "identity provider":
     case "client":
     case "webhook":
     case "org":

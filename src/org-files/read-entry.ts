@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, type Message, fromJson } from "@bufbui
 import { nearestNames } from "../errors/nearest-names.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { validateMessage } from "../validation/validate-message.ts";
-import { type FileType, fileFieldsOf, fileForms, nameFieldOf, toFileMessage } from "./file-resources.ts";
+import { type FileType, fileFieldsOf, fileForms, nameFieldOf, secretFields, toFileMessage } from "./file-resources.ts";
 
 /** Tells a problem: the place, and the rule with what would be accepted. */
 export type Fail = (place: string, problem: string) => void;
@@ -87,8 +87,15 @@ export function readEntry(
   };
 }
 
+interface ReadMessage {
+  /** Without secrets, as in an export. */
+  readonly message: Message;
+  /** With them. */
+  readonly sent: Message;
+}
+
 /** Reads the message of an entry, which must keep the constraints of its proto. Undefined if it is at fault. */
-export function readMessage(type: FileType, fields: JsonObject, place: string, fail: Fail): Message | undefined {
+export function readMessage(type: FileType, fields: JsonObject, place: string, fail: Fail): ReadMessage | undefined {
   const { schema } = fileForms[type];
   let message: Message;
   try {
@@ -104,7 +111,8 @@ export function readMessage(type: FileType, fields: JsonObject, place: string, f
     for (const { field, description } of error.violations) fail(`${place}.${field}`, description);
     return undefined;
   }
-  return toFileMessage(schema, message);
+  const kept = toFileMessage(schema, message);
+  return { message: kept, sent: Object.keys(fields).some((name) => secretFields.has(name)) ? message : kept };
 }
 
 /** The decoder says `cannot decode field iam.v1alpha.Member.labels from JSON: expected object`. */

@@ -14,6 +14,8 @@ import { nameKey } from "./names/name-key.ts";
 /** A resource of a file, and where it is in it: `org_file.groups[3]`. */
 export interface PlacedResource extends FileResource {
   readonly place: string;
+  /** The message with its secrets. */
+  readonly sent: Message;
 }
 
 export interface OrgFile {
@@ -41,11 +43,11 @@ export function* readFile(file: JsonObject, name: string): Steps<OrgFile> {
     orgPath: `/orgs/${name}`,
     has: (path) => found.has(path),
     add(type, path, fields, place) {
-      const message = readMessage(type, fields, place, fail);
-      if (message === undefined) return;
+      const read = readMessage(type, fields, place, fail);
+      if (read === undefined) return;
       const same = found.get(path);
-      if (same === undefined) found.set(path, { type, path, place, message });
-      else if (!isSame(type, same.message, message)) {
+      if (same === undefined) found.set(path, { type, path, place, ...read });
+      else if (!isSame(type, same.sent, read.sent)) {
         fail(place, `is ${quote(path)} again, and another one is at ${same.place}; a file has each resource once`);
       }
     },

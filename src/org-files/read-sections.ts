@@ -66,11 +66,15 @@ function* readAdmins(reader: FileReader, file: JsonObject): Generator<void, void
 }
 
 /** Returns what reads a list whose entries have no more than the fields of their messages. */
-function readPlain(type: "role" | "client" | "webhook", key: string): ReadSection {
+function readPlain(
+  type: "role" | "identity provider" | "client" | "webhook",
+  key: string,
+  collection = key,
+): ReadSection {
   return function* (reader, file) {
     for (const [value, place] of entriesOf(reader, file, key)) {
       const fields = readEntry(type, value, place, [], reader.fail)?.fields;
-      if (fields !== undefined) reader.add(type, `${key}/${textOf(fields["name"])}`, fields, place);
+      if (fields !== undefined) reader.add(type, `${collection}/${textOf(fields["name"])}`, fields, place);
       yield;
     }
   };
@@ -200,6 +204,7 @@ export const sections: readonly ReadSection[] = [
   readProjects,
   readBindings,
   readGrants,
+  readPlain("identity provider", "identity_providers", "identityProviders"),
   readPlain("client", "clients"),
   readPlain("webhook", "webhooks"),
 ];
@@ -212,6 +217,7 @@ export const sectionKeys: readonly string[] = [
   "projects",
   "role_bindings",
   "grants",
+  "identity_providers",
   "clients",
   "webhooks",
 ];

@@ -34,6 +34,7 @@ export function* writeFile({ name, org, resources }: OrgState): Steps<JsonObject
       groups: entries("group", ""),
       projects: entries("project", ""),
       role_bindings: entries("role binding", ""),
+      identity_providers: entries("identity provider", ""),
       clients: entries("client", ""),
       webhooks: entries("webhook", ""),
     }),

@@ -3,6 +3,7 @@ import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
+import { IdentityProvidersService } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
@@ -60,6 +61,12 @@ export const writeMethods: Readonly<Record<FileType, WriteMethods>> = {
     update: RoleBindingsService.method.updateRoleBinding,
     batchDelete: RoleBindingsService.method.batchDeleteRoleBindings,
     field: "roleBinding",
+  },
+  "identity provider": {
+    batchCreate: IdentityProvidersService.method.batchCreateIdentityProviders,
+    update: IdentityProvidersService.method.updateIdentityProvider,
+    batchDelete: IdentityProvidersService.method.batchDeleteIdentityProviders,
+    field: "identityProvider",
   },
   client: {
     batchCreate: ClientsService.method.batchCreateClients,

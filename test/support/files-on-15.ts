@@ -47,6 +47,7 @@ export const filesOn15: readonly string[] = [
   "test/jobs/purge/purge-job.test.ts",
   "test/jobs/statistics-job.test.ts",
   "test/org-files/clients.test.ts",
+  "test/org-files/identity-providers.test.ts",
   "test/org-files/managed.test.ts",
   "test/org-files/webhooks.test.ts",
   "test/resources/batches.test.ts",

@@ -624,7 +624,8 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  *
  * A file has these keys, each of which can be left out but `org`:
  * - `org`: the name of the Org; `display_name`, `description`, `labels` and `api_key_policy` are its fields.
- * - `members`, `roles`, `groups`, `projects`, `clients` and `webhooks`: the resources, with the fields of their messages.
+ * - `members`, `roles`, `groups`, `projects`, `identity_providers`, `clients` and `webhooks`: the resources, with the fields of their
+ *   messages. A `client_secret` is used where its provider is created, and is no part of the plan.
  * - of a group, `members` and `subgroups`: its memberships and the groups in it. A name stands for a membership without other fields.
  * - `role_bindings`: of the Org; those of a project are a key of the project.
  * - `expect`: what shall be true of access, at most 500 sentences such as `alice may repos.access.write on web-shop`, `bob may not
@@ -637,8 +638,8 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  */
 export const OrgFilesService: GenService<{
   /**
-   * Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, Clients, Webhooks, and the RoleBindings of the
-   * Org and its Projects. The caller must also hold the permissions to get the Org and to list each of these, and to activate Projects
+   * Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, IdentityProviders,
+   * Clients, Webhooks, and the RoleBindings of the Org and its Projects. The caller must also hold the permissions to get the Org and to list each of these, and to activate Projects
    * if one with RoleBindings is suspended: a file never lacks what the caller may not read. It has no secrets, ids, states and
    * times of changes, and nothing that is deleted. Fails with RESOURCE_EXHAUSTED for an Org with more than 50000 of these resources, and
    * with ABORTED if the Org keeps changing while it is read.

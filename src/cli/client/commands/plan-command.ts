@@ -1,5 +1,6 @@
 // Plans and applies the file of an org.
 import { randomUUID } from "node:crypto";
+import { findSecrets } from "../arguments/file-secrets.ts";
 import { type Flag, isSet, type ParsedArguments, single } from "../arguments/flags.ts";
 import { readFields } from "../arguments/read-fields.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
@@ -39,7 +40,8 @@ const planFlags: readonly Flag[] = [
 /** A file, and how it is sent. */
 interface Planned {
   readonly org: string;
-  readonly request: Readonly<Record<string, unknown>>;
+  /** Returns the request with the secrets of the file. */
+  readonly readRequest: () => Promise<Readonly<Record<string, unknown>>>;
   readonly answer: Readonly<Record<string, unknown>>;
   readonly plan: PlanLines;
 }
@@ -69,11 +71,12 @@ const applyFile: Command = {
   flags: sharedFlags,
   async run(call, parsed) {
     const connection = await connectTo(call, parsed);
-    const { org, request, answer, plan } = await planOf(call, parsed, connection);
+    const { org, readRequest, answer, plan } = await planOf(call, parsed, connection);
     if (call.host.isInteractive) call.host.warn(writePlan(plan, "table"));
     if (plan.obstacles.length > 0)
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
     if (plan.changes.length === 0 && plan.adoptedCount === 0) return exitCodes.done;
+    const request = await readRequest();
     if (!isSet(parsed, "yes"))
       await confirm(call.host, connection, `apply this to ${org}`, `tenantry apply ${parsed.positionals[0] ?? "FILE"}`);
     const body = { ...request, plan: answer["plan"], request_id: randomUUID() };
@@ -103,11 +106,13 @@ async function planOf(
   const org = stringOf(file["org"])?.toLowerCase();
   if (org === undefined || org === "" || org.includes("/"))
     throw new CommandError(`${name} has no org: its first line could be org: acme`, { next: "tenantry export ORG" });
-  const request = { org_file: file, ...optionsOf(parsed) };
+  const { toPlan, readAll } = findSecrets(call.host, file);
+  const options = optionsOf(parsed);
   const as =
     author === undefined ? {} : { author_path: author.includes("/") ? author : `/orgs/${org}/members/${author}` };
-  const answer = await send(call, connection, "plan", org, { ...request, ...as });
-  return { org, request, answer, plan: readPlan(org, answer) };
+  const answer = await send(call, connection, "plan", org, { org_file: toPlan, ...options, ...as });
+  const readRequest = async () => ({ org_file: await readAll(), ...options });
+  return { org, readRequest, answer, plan: readPlan(org, answer) };
 }
 
 /** Calls a method with the file. Errors name places in it as they are: they are no flags. */
