@@ -126,6 +126,26 @@ describe("members", () => {
     expect(problems).toEqual([]);
   });
 
+  test("are opened by a link at once after typing, however long their screen takes to load", async () => {
+    const { page, open } = await place.signIn(wile);
+    await open(`${acme}/members`);
+    await page.route("**/assets/member-screen-*", async (route) => {
+      // By then, the words would have been searched for.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await route.continue();
+    });
+    await page.getByRole("link", { name: "Carol Danvers" }).waitFor();
+    // Both at once, and not as fast as this machine is.
+    await page.evaluate(`
+      const box = document.querySelector("input[type=search]");
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(box, "carol");
+      box.dispatchEvent(new Event("input", { bubbles: true }));
+      [...document.querySelectorAll("a")].find((link) => link.textContent === "Carol Danvers").click();
+    `);
+    await page.getByRole("heading", { level: 1, name: "Carol Danvers" }).waitFor();
+    expect(page.url()).toMatch(/\/orgs\/acme\/members\/[^/?]+$/);
+  });
+
   test("are created by pasting many, and the service says at the field which line is wrong", async () => {
     const { page, open } = await place.signIn(wile);
     await open(`${acme}/members`);

@@ -62,17 +62,19 @@ test("a stream that is resumed with proofs has the signed end of what it was sen
 
 test("a stream with proofs that is never silent has signed ends as well", async () => {
   const watch = watchLog(api, { parentPath, view: Change_View.PROVED });
-  const first = await watch.until(isSynced);
+  await watch.until(isSynced);
   const over = new AbortController();
   const writing = (async () => {
     while (!over.signal.aborted) await createGroup();
   })();
-  const next = await watch.until((message) => headOf(message) !== undefined && message !== first);
+  // A head may come before the first change.
+  const isAfterChange = (message: WatchChangesResponse): boolean =>
+    watch.received.slice(0, watch.received.indexOf(message)).some(({ event }) => event.case === "change");
+  const next = await watch.until((message) => headOf(message) !== undefined && isAfterChange(message));
   over.abort();
   await writing;
   const index = watch.received.indexOf(next);
   const changes = watch.received.slice(0, index).flatMap(({ event }) => (event.case === "change" ? [event.value] : []));
-  expect(changes.length).toBeGreaterThan(0);
   expect((await verify(next)).hash).toBe(changes.at(-1)?.proof?.hash);
   watch.close();
 });

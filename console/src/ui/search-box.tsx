@@ -1,4 +1,4 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 interface SearchBoxProps {
@@ -12,6 +12,7 @@ const pauseMs = 200;
 /** Searches by what the URL says: it changes `q` there, and begins at the first page. */
 export function SearchBox({ label, value }: SearchBoxProps) {
   const navigate = useNavigate();
+  const router = useRouter();
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
@@ -19,6 +20,11 @@ export function SearchBox({ label, value }: SearchBoxProps) {
     if (input.current !== null && document.activeElement !== input.current) input.current.value = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
+  // Whoever typed and then follows a link is not led back while the screen behind it loads.
+  useEffect(
+    () => router.subscribe("onBeforeNavigate", ({ pathChanged }) => pathChanged && clearTimeout(timer.current)),
+    [router],
+  );
   const search = (text: string): void => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
