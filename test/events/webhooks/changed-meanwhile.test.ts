@@ -1,8 +1,9 @@
 // Tests what is delivered when a turn ends within a revision, and when a webhook is changed or taken over while a request of it is under way.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Webhook, WebhookDelivery_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
+import { type Webhook, WebhookDelivery_State, Webhook_State as State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { openCompany } from "../../access/callers.ts";
 import { uniqueName } from "../../support/api.ts";
+import { openSqlClient } from "../../support/sql.ts";
 import { type WebhookPlace, openWebhookPlace, pathsOf } from "./place.ts";
 import { type Answer, accept, answerWith, startReceiver } from "./receiver.ts";
 
@@ -60,6 +61,31 @@ test("what is written after another filter was set is delivered by that one, als
   const project = await owner.projects.createProject({ parentPath, project: { name: uniqueName("project") } });
   go(accept);
   await expect.poll(() => pathsOf(receiver.received)).toEqual([group, project.path]);
+});
+
+test("a receiver that is gone disables no webhook that has another one by then, also if both wait for the org", async () => {
+  const { owner, company, server } = place;
+  const receiver = await startReceiver();
+  const { answer, go } = held();
+  receiver.answer = answer;
+  const { path } = await place.createWebhook(receiver);
+  const [group] = await place.createGroups(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
+
+  const sql = await openSqlClient(server.databaseUrl);
+  await sql.query("begin");
+  await sql.query("select from orgs where id = $1 for update", [company.org.id]);
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  const other = await startReceiver();
+  const updated = owner.webhooks.updateWebhook({ path, webhook: { url: other.url } });
+  await expect.poll(() => sql.query(waiting)).toHaveLength(1);
+  go(answerWith(410));
+  await expect.poll(async () => (await sql.query(waiting)).length).toBeGreaterThan(1);
+  await sql.query("commit");
+  await sql.close();
+  await updated;
+  await expect.poll(() => pathsOf(other.received)).toEqual([group]);
+  expect((await owner.webhooks.getWebhook({ path })).state).toBe(State.ACTIVE);
 });
 
 test("another URL is tried at once, whatever becomes of a request to the one before that is under way", async () => {
