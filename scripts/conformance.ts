@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { rolldown } from "rolldown";
 
 const run = promisify(execFile);
 
@@ -15,6 +16,7 @@ const root = join(import.meta.dirname, "..");
 const folder = join(root, "test/conformance");
 const cache = join(root, "node_modules/.cache/conformance", version);
 const suite = join(cache, "connectconformance");
+const program = join(cache, "serve.js");
 
 /** Installs the suite, and generates the code of its protos. */
 async function install(): Promise<void> {
@@ -34,7 +36,15 @@ async function install(): Promise<void> {
   });
 }
 
+/** Bundles the server: the suite starts it for each of its configurations, and waits ten seconds for it. */
+async function bundle(): Promise<void> {
+  const bundled = await rolldown({ input: join(folder, "serve.ts"), platform: "node", logLevel: "warn" });
+  await bundled.write({ file: program, format: "esm", codeSplitting: false });
+  await bundled.close();
+}
+
 if (!existsSync(suite)) await install();
+await bundle();
 const args = ["--mode", "server", "--conf", join(folder, "config.yaml"), "--max-servers", "2"];
 const lists = [
   "--known-failing",
@@ -42,7 +52,7 @@ const lists = [
   "--known-flaky",
   `@${join(folder, "known-flaky.txt")}`,
 ];
-const server = ["--", process.execPath, join(folder, "serve.ts")];
+const server = ["--", process.execPath, program];
 const child = spawn(suite, [...args, ...lists, ...process.argv.slice(2), ...server], { stdio: "inherit" });
 const [code] = (await once(child, "exit")) as [number | null];
 process.exitCode = code ?? 1;

@@ -47,6 +47,8 @@ test("a copy loses what goes with a removed resource, and keeps what only names 
     parentPath,
     webhook: { name: "made", url: "https://hooks.invalid/" },
   });
+  // One that delivers is disabled some time after its member has gone.
+  await maker.webhooks.pauseWebhook({ path: webhook.path });
   const robot = await company.join("robot");
   const { apiKeys } = owner;
   const old = await apiKeys.createApiKey({ parentPath: robot.path, apiKey: { name: "old" } });

@@ -105,6 +105,28 @@ describe("a file", () => {
     expect(left["members"]).toEqual(["alice", "olive", "wile"]);
   });
 
+  test("keeps who owns the org through a group in a group, with what leads there", async () => {
+    const { files, name, org } = await openOrg();
+    const owners = { name: "owners", role_path: "/roles/owner", subject_path: `${org.path}/groups/board` };
+    await files.apply({
+      org: name,
+      members: ["alice", "mallory"],
+      groups: [
+        { name: "board", subgroups: ["chairs"] },
+        { name: "chairs", members: ["alice"] },
+        { name: "guests", members: ["mallory"] },
+      ],
+      role_bindings: [owners],
+    });
+    await files.apply({ org: name }, all);
+    const { members, groups } = await files.export();
+    expect(members).toEqual(["alice", "olive"]);
+    expect(groups).toEqual([
+      { name: "board", subgroups: ["chairs"] },
+      { name: "chairs", members: ["alice"] },
+    ]);
+  });
+
   test("removes a tenth of each kind at most, or one, unless more is asked for", async () => {
     const { files, name } = await openOrg();
     await files.apply({ org: name, groups: ["a", "b", "c"], projects: ["p"] });
