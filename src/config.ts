@@ -129,7 +129,7 @@ const settings = {
   ...limitSettings(),
   TENANTRY_ACCESS_MEMORY_MB: integer(16, 1_048_576, {
     default: 512,
-    desc: "Maximum memory for the snapshots that decide access, in MiB; a member takes about 200 bytes.",
+    desc: "Maximum memory for the snapshots that decide access, in MiB, and an eighth more for those of the past; a member takes about 200 bytes.",
   }),
   TENANTRY_ACCESS_DISK_MB: integer(0, 1_048_576, {
     default: 1_024,

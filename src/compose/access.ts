@@ -11,9 +11,11 @@ import { createPreviewAccess } from "../access/previews/create-preview-access.ts
 import { type OpenPlannedOrg, createOpenPlannedOrg } from "../access/previews/planned-org.ts";
 import { createPreviewSnapshot } from "../access/previews/preview-snapshot.ts";
 import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
+import { createPastSnapshots } from "../access/snapshots/past-snapshots.ts";
 import { type OrgHeads, createOrgHeads } from "../access/snapshots/org-heads.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import { createOpenPastOrg } from "../iam/access-checks/as-of.ts";
 import { createRequireReached } from "../iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "../iam/access-checks/subject-orgs.ts";
 import { type RecentOrgs, createRecentOrgs } from "../identity/recent-orgs.ts";
@@ -52,6 +54,7 @@ export interface Access {
     | "authoriserOf"
     | "escalation"
     | "evaluator"
+    | "openPastOrg"
     | "previewAccess"
     | "requireReached"
     | "subjectOrgs"
@@ -61,14 +64,20 @@ export interface Access {
   readonly job: RunningJob;
 }
 
+/** The part of the memory for access, besides it, in which orgs are kept as they were. */
+const shareOfPast = 0.125;
+
 export function composeAccess(settings: Settings, parts: Parts): Access {
   const { database, contract, timeSlices } = parts;
   const { collections, knownPermissions: permissions, rolesByName: predefinedRoles } = contract;
   const recentOrgs = createRecentOrgs();
   const heads = createOrgHeads(database, recentOrgs);
-  const { snapshots, job } = startSnapshots(settings, parts, {
-    predefinedRoles,
-    compileCondition: compileWithinBudget,
+  const engine = { predefinedRoles, compileCondition: compileWithinBudget };
+  const { snapshots, job } = startSnapshots(settings, parts, engine);
+  const pastSnapshots = createPastSnapshots({
+    ...engine,
+    database,
+    maxBytes: settings.accessMemoryBytes * shareOfPast,
   });
   const evaluator = createAccessEvaluator({ database, collections });
   const viewCaller = createViewCaller(snapshots, database);
@@ -88,6 +97,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
       authoriserOf: authorise.authoriserOf,
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       evaluator,
+      openPastOrg: createOpenPastOrg({ database, authoriserOf: authorise.authoriserOf, pastSnapshots }),
       previewAccess: createPreviewAccess({ database, snapshots, previewSnapshot }),
       requireReached: createRequireReached(database),
       subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),

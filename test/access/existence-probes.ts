@@ -77,6 +77,7 @@ const plainFields = new Set([
   "revision",
   // Of the log of the org in the path.
   "from_revision",
+  "as_of_revision",
   // Of the org in the path. What a file refers to is there, too: test/org-files/hostile.test.ts.
   "plan",
   // Of a file, wherever that is kept.

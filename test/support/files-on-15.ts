@@ -13,6 +13,7 @@ export const filesOn15: readonly string[] = [
   "test/access/limited-grants.test.ts",
   "test/access/snapshot-files.test.ts",
   "test/access/wildcard-suspensions.test.ts",
+  "test/api/access-as-of.test.ts",
   "test/api/access-checks-contents.test.ts",
   "test/api/access-gate.test.ts",
   "test/api/access-revisions.test.ts",

@@ -3,7 +3,7 @@ import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "./api.ts";
 
 /** Writes what an org can have, at random. */
-interface RandomHistory {
+export interface RandomHistory {
   /** Makes one write. One that fails because of those before it does nothing. */
   readonly write: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ export function writeAtRandom(api: Api, org: string, isExpected?: (error: unknow
 }
 
 /** @param isExpected whether another error may come, such as those of a service that is killed. */
-function createRandomHistory(
+export function createRandomHistory(
   api: Api,
   org: string,
   isExpected: (error: unknown) => boolean = () => false,

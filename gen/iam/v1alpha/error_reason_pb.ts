@@ -405,7 +405,7 @@ export const ErrorReason = {
 
   /**
    * The log does not have what follows the revision: it is too old, or of a history that was lost. The metadata has the oldest
-   * revision from which a stream can begin as `oldest_revision`.
+   * revision from which a stream can begin, or of which access can be asked, as `oldest_revision`.
    *
    * @generated from enum value: REVISION_EXPIRED = 54;
    */

@@ -9,19 +9,28 @@ import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { type RequestConditions, createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
+import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
+import { type AsOf, type PastOrg, asOfKey, readAsOf } from "./as-of.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { type NamedSubject, findNow, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 import { requireOwnPermission } from "./require-known-permission.ts";
 import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
 
+const permissionToCheck = "iam.access.check";
+
 export interface Asking {
   readonly caller: Caller;
   readonly slices: CallSlices;
+  readonly signal: AbortSignal;
 }
 
-export const askingOf = (context: HandlerContext): Asking => ({ caller: callerOf(context), slices: slicesOf(context) });
+export const askingOf = (context: HandlerContext): Asking => ({
+  caller: callerOf(context),
+  slices: slicesOf(context),
+  signal: context.signal,
+});
 
 export type CheckAccess = (asking: Asking, request: CheckAccessRequest) => Promise<CheckAccessResponse>;
 
@@ -36,12 +45,18 @@ interface Asked {
   readonly permission: string;
   readonly permissionField: string;
   readonly path: TargetPath;
+  readonly pathField: string;
   readonly attributes: CheckRequest["attributes"];
   readonly staleness: Staleness | undefined;
   /** The revision that the answer must include, and the field of the request that holds it. */
   readonly revision: string;
   readonly revisionField: string;
+  /** Undefined for now. */
+  readonly asOf: AsOf | undefined;
 }
+
+/** The org of a subject, as of now or as it was. */
+type ConfirmedOrg = Confirmed & { readonly past?: PastOrg };
 
 /** How the parts of a request are read. A batch reads equal parts once. */
 interface ReadParts {
@@ -57,9 +72,10 @@ type CheckResponse = CheckAccessResponse | Promise<CheckAccessResponse>;
 /** Creates the method that checks whether a subject has a permission on a resource. */
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
   const { confirm, checkPermission, checkRevision, answer } = createSteps(dependencies);
-  return async ({ caller, slices }, request) => {
+  return async (asking, request) => {
+    const { slices } = asking;
     const asked = readCheck(request, "", readParts);
-    const confirmed = await confirm(caller, asked);
+    const confirmed = await confirm(asking, asked);
     checkPermission(asked, confirmed);
     if (asked.revision !== "") await checkRevision(asked, confirmed);
     const slice = slices.next();
@@ -71,7 +87,8 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
 /** Creates the method that checks many requests. It parses each path once, confirms each org once, and awaits few answers. */
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
   const { confirm, checkPermission, checkRevision, answer } = createSteps(dependencies);
-  return async ({ caller, slices }, requests) => {
+  return async (asking, requests) => {
+    const { slices } = asking;
     const read = {
       subject: onceForEach(readSubject),
       path: onceForEach(parseTargetPath),
@@ -83,7 +100,8 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
       if (slice !== undefined) await slice;
       all.push(readCheck(request, `checks[${index}].`, read));
     }
-    const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
+    requireOneMoment(all);
+    const confirmed = await confirmOnce(all, (asked) => confirm(asking, asked));
     // Come before the first decision, whose answer an error would discard.
     for (const asked of all) checkPermission(asked, confirmed.get(confirmKey(asked)));
     const bounded = all.filter(({ revision }) => revision !== "");
@@ -100,11 +118,13 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
 }
 
 function createSteps(dependencies: AccessDependencies) {
-  const { evaluator, subjectOrgs, requireReached } = dependencies;
-
+  const { evaluator, subjectOrgs, requireReached, openPastOrg } = dependencies;
   /** Returns the subject's org; undefined if the caller must not learn anything about it. */
-  const confirm = (caller: Caller, { subject, staleness }: Asked): Promise<Confirmed | undefined> =>
-    subjectOrgs.confirm(caller, subject.org, "iam.access.check", staleness);
+  const confirm = (asking: Asking, { subject, staleness, asOf }: Asked): Promise<ConfirmedOrg | undefined> => {
+    const confirming = subjectOrgs.confirm(asking.caller, subject.org, permissionToCheck, staleness);
+    if (asOf === undefined) return confirming;
+    return confirming.then((confirmed) => confirmed && openPastOrg(asking, confirmed, permissionToCheck, asOf));
+  };
 
   const checkPermission = ({ permission, permissionField }: Asked, confirmed: Confirmed | undefined): void => {
     if (confirmed !== undefined) requireOwnPermission(dependencies, confirmed.snapshot, permission, permissionField);
@@ -114,16 +134,18 @@ function createSteps(dependencies: AccessDependencies) {
     if (confirmed !== undefined) await requireReached(confirmed.snapshot, revision, revisionField);
   };
 
-  const answer = (asked: Asked, confirmed: Confirmed | undefined, conditions: RequestConditions): CheckResponse => {
+  const answer = (asked: Asked, confirmed: ConfirmedOrg | undefined, conditions: RequestConditions): CheckResponse => {
     // A subject that does not exist is denied, so that callers without further permissions do not learn that it does not exist.
     if (confirmed === undefined) return respond(false, "");
-    const { snapshot, now } = confirmed;
+    const { snapshot, now, past } = confirmed;
     // The revision before the decision. The snapshot may be newer after it.
     const { revision } = snapshot;
+    const path = past === undefined ? asked.path : past.locate(asked.path, asked.pathField);
+    past?.requireKept(asked.subject);
     const subject = findNow(snapshot, asked.subject);
     if (subject === undefined) return respond(false, revision);
     const check: CheckRequest = { subject, attributes: asked.attributes, now, counted: "all", conditions };
-    const target = evaluator.resolveAllowed(snapshot, check, asked.permission, asked.path);
+    const target = evaluator.resolveAllowed(snapshot, check, asked.permission, path);
     if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision));
     return respond(target !== undefined, revision);
   };
@@ -138,10 +160,12 @@ function readCheck(request: CheckAccessRequest, prefix: string, read: ReadParts)
     permission: request.permission,
     permissionField: `${prefix}permission`,
     path: read.path(request.resourcePath, `${prefix}resource_path`),
+    pathField: `${prefix}resource_path`,
     attributes: read.attributes(request.context, `${prefix}context`),
     staleness: readStaleness(request.maxStaleness, request.revision),
     revision: request.revision,
     revisionField: `${prefix}revision`,
+    asOf: readAsOf(request, prefix),
   };
 }
 
@@ -166,15 +190,25 @@ function onceForEach<Read>(read: (text: string, field: string) => Read): (text: 
 }
 
 /** Returns a key for everything that affects how the subject's org is confirmed. */
-function confirmKey({ subject, staleness }: Asked): string {
-  const name = orgKey(subject.org);
+function confirmKey({ subject, staleness, asOf }: Asked): string {
+  const name = asOf === undefined ? orgKey(subject.org) : `${orgKey(subject.org)} as of ${asOfKey(asOf)}`;
   return staleness === undefined ? name : `${name} ${staleness.maxMs} ${staleness.revision}`;
+}
+
+/** An org is read for each moment, so a batch asks about one. @throws ServiceError FIELD_INVALID */
+function requireOneMoment(all: readonly Asked[]): void {
+  const past = all.filter((asked) => asked.asOf !== undefined);
+  const [first] = past;
+  const other = past.find((asked) => first !== undefined && confirmKey(asked) !== confirmKey(first));
+  if (other?.asOf === undefined) return;
+  const description = "must be the same, for subjects of the same Org, in all checks that have it";
+  throw invalidField(other.asOf.field, description, "as_of");
 }
 
 async function confirmOnce(
   all: readonly Asked[],
-  confirm: (asked: Asked) => Promise<Confirmed | undefined>,
-): Promise<ReadonlyMap<string, Confirmed | undefined>> {
+  confirm: (asked: Asked) => Promise<ConfirmedOrg | undefined>,
+): Promise<ReadonlyMap<string, ConfirmedOrg | undefined>> {
   const byKey = new Map(all.map((asked) => [confirmKey(asked), asked]));
   const confirmed = await Promise.all([...byKey.values()].map(confirm));
   return new Map([...byKey.keys()].map((key, index) => [key, confirmed[index]]));

@@ -3,6 +3,7 @@ import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
 import type { Database } from "../../database/database.ts";
 import type { Installation } from "../../identity/installation.ts";
 import type { PageTokens } from "../../standard-methods/read/page-token.ts";
+import type { OpenPastOrg } from "./as-of.ts";
 import type { RequireReached } from "./require-reached.ts";
 import type { SubjectOrgs } from "./subject-orgs.ts";
 
@@ -37,6 +38,7 @@ export interface AccessDependencies {
   readonly evaluator: AccessEvaluator;
   readonly subjectOrgs: SubjectOrgs;
   readonly requireReached: RequireReached;
+  readonly openPastOrg: OpenPastOrg;
   readonly pageTokens: PageTokens;
   readonly database: Database;
   readonly projectContents: ProjectContents;

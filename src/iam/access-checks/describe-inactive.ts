@@ -11,20 +11,25 @@ import { readEndedGrants } from "./read-ended-grants.ts";
 
 const maxInactive = 10;
 
-/**
- * Returns the function that describes the role bindings that would give a subject a permission at another time.
- *
- * @param pathOf returns the path of a role binding by its id; empty if there is none.
- */
-export function createDescribeInactive(database: Pick<Database, "reads">, pathOf: (id: string) => Promise<string>) {
+interface Asked {
+  readonly permission: string;
+  readonly resource: ResolvedTarget["resource"];
+  /** The revision of the snapshot, if it is of the past. */
+  readonly until: string | undefined;
+  /** Returns the path of a role binding by its id; empty if there is none. */
+  readonly pathOf: (id: string) => Promise<string>;
+}
+
+/** Returns the function that describes the role bindings that would give a subject a permission at another time. */
+export function createDescribeInactive(database: Pick<Database, "reads">) {
   return async (
     snapshot: OrgSnapshot,
     { subject, now }: CheckRequest,
-    asked: { readonly permission: string; readonly resource: ResolvedTarget["resource"] },
+    { until, pathOf, ...asked }: Asked,
     slices: CallSlices,
   ) => {
     const memberId = subject.kind === "member" && "id" in subject ? subject.id : "";
-    const readEnded = () => readEndedGrants(database, { orgId: snapshot.org.id, memberId, now });
+    const readEnded = () => readEndedGrants(database, { orgId: snapshot.org.id, memberId, now, until });
     const ended = await readEnded();
     const found = await readInSteps(snapshot, () => inactiveSteps(snapshot, { ...asked, subject, now }, ended), slices);
     return Promise.all(

@@ -27,47 +27,44 @@ import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
 import { roleBindingPath as pathOfBinding } from "../role-bindings/message.ts";
 import { type RoleBindingRow, selectKeptRoleBindings } from "../role-bindings/store.ts";
+import { readAsOf } from "./as-of.ts";
+import { askingOf } from "./check-access.ts";
 import { createDescribeInactive } from "./describe-inactive.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { requireKnownPermission } from "./require-known-permission.ts";
 import { findSubject, readAttributes, readSubject } from "./read-check-request.ts";
+import { readPastPath } from "./read-past-path.ts";
 
 const maxAnswers = 10;
 
+const permissionToExplain = "iam.access.explain";
+
 /** Creates the method that explains why a subject has a permission, or what is missing. */
 export function createExplainAccess(dependencies: AccessDependencies) {
-  const { database, evaluator, subjectOrgs, requireReached, viewCaller } = dependencies;
-  const rows = selectKeptRoleBindings(database.reads);
-  const levels = [{ alias: "role_bindings", keepsDeleted: false }];
-  const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
-  /** Empty for one that was deleted meanwhile. */
-  const pathOf = async (id: string): Promise<string> => {
-    const binding = await bindings([{ by: "id", value: id }]);
-    return binding === undefined ? "" : pathOfBinding(binding);
-  };
-  const mayGetBinding = async (caller: Caller, path: string): Promise<boolean> => {
-    if (path === "") return false;
-    const { snapshot, check } = await viewCaller(caller);
-    const target = parseTargetPath(path, "role_binding_path");
-    return (await evaluator.resolveAllowed(snapshot, check, "iam.roleBindings.get", target)) !== undefined;
-  };
-
-  const describeInactive = createDescribeInactive(database, pathOf);
+  const { database, evaluator, subjectOrgs, requireReached, openPastOrg } = dependencies;
+  const bindingPaths = createBindingPaths(database);
+  const mayGetBinding = createMayGetBinding(dependencies);
+  const describeInactive = createDescribeInactive(database);
 
   return async (request: ExplainAccessRequest, context: HandlerContext): Promise<ExplainAccessResponse> => {
     const { permission, subjectPath, resourcePath } = request;
     const named = readSubject(subjectPath, "subject_path");
-    const path = parseTargetPath(resourcePath, "resource_path");
+    const asked = parseTargetPath(resourcePath, "resource_path");
+    const asOf = readAsOf(request);
     const attributes = readAttributes(request.context, "context");
     const caller = callerOf(context);
-    const confirmed = await subjectOrgs.confirm(caller, named.org, "iam.access.explain", undefined);
-    const subject = confirmed && findSubject(confirmed.snapshot, named);
-    if (confirmed === undefined || subject === undefined) {
+    const confirmed = await subjectOrgs.confirm(caller, named.org, permissionToExplain, undefined);
+    const opened = confirmed && asOf && (await openPastOrg(askingOf(context), confirmed, permissionToExplain, asOf));
+    opened?.past.requireKept(named);
+    const found = opened ?? confirmed;
+    const subject = found && findSubject(found.snapshot, named);
+    if (confirmed === undefined || found === undefined || subject === undefined) {
       const pattern = named.kind === "member" ? patterns.Member : patterns.Group;
       throw notFound(named.kind, formatReferences(pattern, [named.org, named.reference]));
     }
     await requireReached(confirmed.snapshot, request.revision, "revision");
-    const { snapshot, now } = confirmed;
+    const { snapshot, now } = found;
+    const path = opened?.past.locate(asked, "resource_path") ?? asked;
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);
     requireProject(path, target);
@@ -75,25 +72,64 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const check: CheckRequest = { subject, attributes, now, counted: "all", conditions: createRequestConditions() };
     const explained = await readInSteps(
       snapshot,
-      () => explainSteps(snapshot, caller, check, permission, target),
+      () => explainSteps(snapshot, opened === undefined ? caller : undefined, check, permission, target),
       slicesOf(context),
     );
     const { ways, unmet, ...answer } = explained;
+    const { id: orgId } = snapshot.org;
+    const until = opened === undefined ? undefined : snapshot.revision;
+    const pathOf = (id: string): Promise<string> => bindingPaths(orgId, id, until);
     const grants = await Promise.all(
       ways.map(async ({ id, ...grant }) => ({ ...grant, roleBindingPath: await pathOf(id) })),
     );
     const inactiveGrants =
       explained.allowed || ways.length > 0 || explained.deniedBecause !== ""
         ? []
-        : await describeInactive(snapshot, check, { permission, resource: target.resource }, slicesOf(context));
+        : await describeInactive(
+            snapshot,
+            check,
+            { permission, resource: target.resource, until, pathOf },
+            slicesOf(context),
+          );
     const conditionalGrants = await Promise.all(
       unmet.map(async ({ id, condition, falseParts, ...grant }) => {
         const roleBindingPath = await pathOf(id);
-        const shown = (await mayGetBinding(caller, roleBindingPath)) ? { condition, falseParts: [...falseParts] } : {};
+        // A path of then can be that of something else now.
+        const of = until === undefined ? roleBindingPath : `/orgs/@${orgId}`;
+        const shown = (await mayGetBinding(caller, of)) ? { condition, falseParts: [...falseParts] } : {};
         return { ...grant, roleBindingPath, ...shown };
       }),
     );
     return create(ExplainAccessResponseSchema, { ...answer, grants, conditionalGrants, inactiveGrants });
+  };
+}
+
+/**
+ * Creates the function that returns the path of a role binding: as of a revision, or now, and then empty for one that was deleted
+ * meanwhile.
+ */
+function createBindingPaths(database: AccessDependencies["database"]) {
+  const rows = selectKeptRoleBindings(database.reads);
+  const levels = [{ alias: "role_bindings", keepsDeleted: false }];
+  const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
+  return async (orgId: string, id: string, revision: string | undefined): Promise<string> => {
+    const past = revision === undefined ? undefined : await readPastPath(database, { orgId, revision, id });
+    if (past !== undefined) return past;
+    const binding = await bindings([{ by: "id", value: id }]);
+    return binding === undefined ? "" : pathOfBinding(binding);
+  };
+}
+
+/** Creates the function that tells whether a caller may get a role binding, or all at a path. */
+function createMayGetBinding({
+  viewCaller,
+  evaluator,
+}: Pick<AccessDependencies, "viewCaller" | "evaluator">): (caller: Caller, path: string) => Promise<boolean> {
+  return async (caller, path) => {
+    if (path === "") return false;
+    const { snapshot, check } = await viewCaller(caller);
+    const target = parseTargetPath(path, "role_binding_path");
+    return (await evaluator.resolveAllowed(snapshot, check, "iam.roleBindings.get", target)) !== undefined;
   };
 }
 
@@ -110,10 +146,14 @@ function requireProject(path: TargetPath, target: ResolvedTarget): void {
   throw notFound("project", formatReferences(patterns.Project, path.references.slice(0, 2)));
 }
 
-/** Returns the answer, with the ids of the bindings that it shows. Its paths are those of the snapshot that explains. */
+/**
+ * Returns the answer, with the ids of the bindings that it shows. Its paths are those of the snapshot that explains.
+ *
+ * @param caller whose token narrows what it holds itself; undefined if that does not count.
+ */
 function* explainSteps(
   snapshot: OrgSnapshot,
-  caller: Caller,
+  caller: Caller | undefined,
   check: CheckRequest,
   permission: string,
   target: ResolvedTarget,
@@ -121,7 +161,7 @@ function* explainSteps(
   const { subject } = check;
   const limits = { maxUnmet: maxAnswers, maxRoles: maxAnswers, maxGrantors: maxAnswers };
   const explanation = yield* explainTarget(snapshot, check, permission, target, limits);
-  const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller) : undefined;
+  const narrowing = caller !== undefined && isCaller(snapshot, caller, subject) ? narrowingOf(caller) : undefined;
   const narrowed = { ...check, narrowing };
   const allowed = allows(snapshot, narrowed, permission, target);
   const isOfImpersonator = explanation.allowed && !allowed && narrowing?.impersonatorId !== undefined;

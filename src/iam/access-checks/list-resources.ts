@@ -19,30 +19,29 @@ import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
-import { notFound } from "../../errors/service-error.ts";
+import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/parse-path.ts";
+import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
 import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
+import { type AsOf, pastBinding, readAsOf } from "./as-of.ts";
+import { askingOf } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { listContents } from "./list-contents.ts";
-import { findSubject, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
+import { type NamedSubject, findSubject, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 import { requireOwnPermission } from "./require-known-permission.ts";
 
 /** Creates the method that lists the projects of an org, or the resources in them, on which a subject has a permission. */
 export function createListResources(dependencies: AccessDependencies) {
-  const { subjectOrgs, requireReached, pageTokens } = dependencies;
+  const { requireReached, pageTokens } = dependencies;
+  const confirm = createConfirmBoth(dependencies);
   return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
     const { permission, subjectPath, parentPath } = request;
-    const caller = callerOf(context);
     const named = readSubject(subjectPath, "subject_path");
     const [org] = parseResourcePath(patterns.Org, parentPath, "parent_path");
     const attributes = readAttributes(request.context, "context");
-    const staleness = readStaleness(request.maxStaleness, request.revision);
-    const [of, within] = await Promise.all([
-      subjectOrgs.confirm(caller, named.org, "iam.access.list", staleness),
-      subjectOrgs.confirm(caller, org, "iam.access.list", staleness),
-    ]);
+    const asOf = readAsOf(request);
+    const { of, within } = await confirm(context, request, { named, org, asOf });
     if (within === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
     requireOwnPermission(dependencies, (of ?? within).snapshot, permission, "permission");
     if (of !== undefined) await requireReached(of.snapshot, request.revision, "revision");
@@ -57,7 +56,14 @@ export function createListResources(dependencies: AccessDependencies) {
       counted: "all",
       conditions: createRequestConditions(),
     };
-    const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
+    const binding = [
+      "ListResources",
+      subjectPath,
+      permission,
+      parentPath,
+      JSON.stringify(attributes),
+      ...pastBinding(asOf, of.snapshot),
+    ];
     if (request.kind === ListResourcesRequest_Kind.RESOURCE) {
       return listContents(dependencies, request, { of: of.snapshot, within: within.snapshot, check }, context);
     }
@@ -76,6 +82,40 @@ export function createListResources(dependencies: AccessDependencies) {
       return create(ListResourcesResponseSchema, { resourcePaths, nextPageToken, revision });
     };
     return readInSteps(within.snapshot, list, slicesOf(context));
+  };
+}
+
+interface Named {
+  readonly named: NamedSubject;
+  /** That of the projects. */
+  readonly org: Reference;
+  readonly asOf: AsOf | undefined;
+}
+
+/** Creates the function that returns the org of the subject and that of the projects, as of now or as they were. */
+function createConfirmBoth({ subjectOrgs, openPastOrg }: Pick<AccessDependencies, "subjectOrgs" | "openPastOrg">) {
+  const permission = "iam.access.list";
+  return async (context: HandlerContext, request: ListResourcesRequest, { named, org, asOf }: Named) => {
+    const caller = callerOf(context);
+    const staleness = readStaleness(request.maxStaleness, request.revision);
+    const [of, within] = await Promise.all([
+      subjectOrgs.confirm(caller, named.org, permission, staleness),
+      subjectOrgs.confirm(caller, org, permission, staleness),
+    ]);
+    if (asOf === undefined || of === undefined || within === undefined) return { of, within };
+    if (request.kind === ListResourcesRequest_Kind.RESOURCE) {
+      throw invalidField(
+        "kind",
+        "must be PROJECT as of an earlier moment: the resources of then are not known",
+        "as_of",
+      );
+    }
+    if (of.snapshot.org.id !== within.snapshot.org.id) {
+      throw invalidField("subject_path", "must be in the Org of parent_path as of an earlier moment", "as_of");
+    }
+    const opened = await openPastOrg(askingOf(context), of, permission, asOf);
+    opened.past.requireKept(named);
+    return { of: opened, within: opened };
   };
 }
 

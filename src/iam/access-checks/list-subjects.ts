@@ -19,24 +19,31 @@ import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
+import { pastBinding, readAsOf } from "./as-of.ts";
+import { askingOf } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { findListedOrg } from "./find-listed-org.ts";
 import { readAttributes, readStaleness } from "./read-check-request.ts";
 import { requireOwnPermission } from "./require-known-permission.ts";
 
+const permissionToList = "iam.access.list";
+
 /** Creates the method that lists the members of the resource's org, or of the org `system` for a service, who have a permission on the resource. */
 export function createListSubjects(dependencies: AccessDependencies) {
-  const { evaluator, installation, subjectOrgs, requireReached, pageTokens } = dependencies;
+  const { evaluator, installation, subjectOrgs, requireReached, pageTokens, openPastOrg } = dependencies;
   return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
     const { permission, resourcePath } = request;
-    const path = parseTargetPath(resourcePath, "resource_path");
-    const org = findListedOrg(path, installation.systemOrgId, "resource_path");
+    const named = parseTargetPath(resourcePath, "resource_path");
+    const asOf = readAsOf(request);
+    const org = findListedOrg(named, installation.systemOrgId, "resource_path");
     const attributes = readAttributes(request.context, "context");
     const staleness = readStaleness(request.maxStaleness, request.revision);
     const caller = callerOf(context);
-    const confirmed = await subjectOrgs.confirm(caller, org, "iam.access.list", staleness);
+    const confirmed = await subjectOrgs.confirm(caller, org, permissionToList, staleness);
     if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
-    const { snapshot, now } = confirmed;
+    const opened = asOf && (await openPastOrg(askingOf(context), confirmed, permissionToList, asOf));
+    const { snapshot, now } = opened ?? confirmed;
+    const path = opened?.past.locate(named, "resource_path") ?? named;
     requireOwnPermission(dependencies, snapshot, permission, "permission");
     await requireReached(snapshot, request.revision, "revision");
     const target = await evaluator.resolve(snapshot, path);
@@ -49,7 +56,13 @@ export function createListSubjects(dependencies: AccessDependencies) {
       counted: "all",
       conditions,
     });
-    const binding = ["ListSubjects", permission, resourcePath, JSON.stringify(attributes)];
+    const binding = [
+      "ListSubjects",
+      permission,
+      resourcePath,
+      JSON.stringify(attributes),
+      ...pastBinding(asOf, snapshot),
+    ];
     // On a suspended resource, not all members who hold the permission have access.
     const accepts =
       target.suspensions.length === 0

@@ -17,6 +17,15 @@ interface EndedRow {
   readonly before: object;
 }
 
+interface EndedQuery {
+  readonly orgId: string;
+  /** Empty for a group. */
+  readonly memberId: string;
+  readonly now: number;
+  /** The last revision of the log to read; undefined for all. */
+  readonly until: string | undefined;
+}
+
 /** How long after their ends grants are found, in milliseconds. */
 const keptMs = 30 * 86_400_000;
 
@@ -27,12 +36,10 @@ const mostEnded = 1_000;
 /**
  * Reads the role bindings and memberships that have ended from the change log: they are removed when they end. Those of groups are of all
  * groups.
- *
- * @param memberId empty for a group.
  */
 export async function readEndedGrants(
   { reads }: Pick<Database, "reads">,
-  { orgId, memberId, now }: { readonly orgId: string; readonly memberId: string; readonly now: number },
+  { orgId, memberId, now, until }: EndedQuery,
 ): Promise<EndedGrants> {
   // What ends by itself has no actor, so an index has it in the order of its times.
   const { rows } = await sql<EndedRow>`
@@ -40,6 +47,7 @@ export async function readEndedGrants(
     from (
       select resource_type, resource_id, resource_path, before, end_time, time from changes
       where org_id = ${orgId} and actor_id is null and time > ${new Date(now - keptMs)} and ${sql.raw(isInThePast)}
+        ${until === undefined ? sql`` : sql`and revision <= ${until}`}
       order by actor_id desc, time desc limit ${mostEntries}
     ) as ended
     where end_time is not null and before is not null and (

@@ -52,6 +52,36 @@ test("somebody begins with the help, and does real work", async () => {
   await expect(text).toMatchFileSnapshot("transcripts/work.txt");
 });
 
+test("somebody asks who might do what before a binding was deleted", async () => {
+  const past = await openCompany("Connect", await sharedServer());
+  const { key: ownKey } = await past.joinAs("owner", "olive");
+  const { path } = await past.api.members.createMember({ parentPath: past.org.path, member: { name: "dora" } });
+  const roleBinding = { name: "dora-edits", rolePath: "/roles/editor", subjectPath: path };
+  await past.api.roleBindings.createRoleBinding({ parentPath: past.org.path, roleBinding });
+  await past.api.projects.createProject({ parentPath: past.org.path, project: { name: "web" } });
+  const terminal = await openTerminal({
+    env: { ...environment(), TENANTRY_API_KEY: ownKey, TENANTRY_ORG: past.org.name },
+  });
+  const { stdout } = await terminal.run("check members/dora iam.projects.update --output json");
+  const { revision } = JSON.parse(stdout) as { revision: string };
+  const lines = [
+    "delete roleBindings/dora-edits --yes",
+    "check members/dora iam.projects.update",
+    `check members/dora iam.projects.update --as-of ${revision}`,
+    `explain members/dora iam.projects.update --as-of ${revision}`,
+    `who-may iam.projects.update --as-of ${revision}`,
+    `what-may members/dora iam.projects.update --as-of ${revision}`,
+    "check members/dora iam.projects.update --as-of 1970-01-01T00:00:00+00:00x",
+    "check members/dora iam.projects.update --as-of 2999-01-01",
+  ];
+  const shown = {
+    [past.org.name]: "acme",
+    [url]: "http://localhost:8080",
+    [revision]: "00000000-0000-0732-9f3c-5b21c7e40d18",
+  };
+  await expect(await transcribe(terminal, lines, shown)).toMatchFileSnapshot("transcripts/past.txt");
+});
+
 test("a mistake in each argument is answered in a line, with what to run next", async () => {
   const terminal = await openTerminal({ env: environment() });
   const lines = [

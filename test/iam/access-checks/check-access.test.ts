@@ -26,7 +26,10 @@ test("a batch of checks can wait for a time slice between any two of them, to re
     },
   } as unknown as AccessDependencies;
   const check = createCheckAccessOfAll(dependencies);
-  const answers = await check({ caller: { orgId: "org" } as never, slices }, requests);
+  const answers = await check(
+    { caller: { orgId: "org" } as never, slices, signal: new AbortController().signal },
+    requests,
+  );
   expect(answers.map(({ allowed }) => allowed)).toEqual(requests.map(() => false));
   expect([askedToRead, asked]).toEqual([100, 200]);
 });

@@ -7,11 +7,17 @@ const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d
 export function parseTime(text: string, now: number, flag: string): string {
   const seconds = secondsOf(text);
   if (seconds !== undefined) return new Date(now + seconds * 1_000).toISOString();
-  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
-  if (isTime && !Number.isNaN(Date.parse(text))) return text.length === 10 ? `${text}T00:00:00Z` : text;
+  const time = readTime(text);
+  if (time !== undefined) return time;
   throw new CommandError(
     `${flag} must be a time such as 2030-01-31T17:00:00Z or 2030-01-31, or how long from now, such as 12h or 90d, got ${JSON.stringify(text)}`,
   );
+}
+
+/** Reads a time in the past: one of RFC 3339, a day, or how long ago: `90d`. Returns undefined for another text. */
+export function parsePastTime(text: string, now: number): string | undefined {
+  const seconds = secondsOf(text);
+  return seconds === undefined ? readTime(text) : new Date(now - seconds * 1_000).toISOString();
 }
 
 /** Reads a duration as JSON has it: `5m` is `300s`. */
@@ -19,6 +25,12 @@ export function parseDuration(text: string, flag: string): string {
   const seconds = secondsOf(text);
   if (seconds !== undefined) return `${seconds}s`;
   throw new CommandError(`${flag} must be a duration such as 30s, 5m, 12h or 7d, got ${JSON.stringify(text)}`);
+}
+
+function readTime(text: string): string | undefined {
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  if (!isTime || Number.isNaN(Date.parse(text))) return undefined;
+  return text.length === 10 ? `${text}T00:00:00Z` : text;
 }
 
 function secondsOf(text: string): number | undefined {

@@ -1,5 +1,6 @@
 // Questions about access: may somebody do something, why, who may, and what may somebody.
 import { absolutePath } from "../arguments/field-values.ts";
+import { parsePastTime } from "../arguments/times.ts";
 import { type Flag, type ParsedArguments, columnsFlag, limitFlag, limitOf, single } from "../arguments/flags.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import type { Connection } from "../credentials/connect.ts";
@@ -16,6 +17,12 @@ const kindFlag: Flag = {
   name: "kind",
   value: "PROJECT|RESOURCE",
   help: "What to list: projects, or the resources in them",
+};
+
+const asOfFlag: Flag = {
+  name: "as-of",
+  value: "REVISION|TIME",
+  help: "Answer as of then, such as 2026-03-01T12:00:00Z, or 2d for two days ago",
 };
 
 /** Returns the path of a subject; `me` is the caller. */
@@ -44,6 +51,7 @@ async function readQuestion(call: CommandCall, parsed: ParsedArguments, command:
     permission,
     resource_path: resourceOf(call, connection, resource),
     ...contextOf(parsed),
+    ...asOf(call, parsed),
   };
   return { connection, body };
 }
@@ -67,6 +75,19 @@ function contextOf(parsed: ParsedArguments): { readonly context?: unknown } {
   }
 }
 
+/** Returns the fields with the moment that is asked about. */
+function asOf({ host }: CommandCall, parsed: ParsedArguments): Readonly<Record<string, string>> {
+  const text = single(parsed, "as-of");
+  if (text === undefined) return {};
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return { as_of_revision: text };
+  const time = parsePastTime(text, host.now());
+  if (time !== undefined) return { as_of_time: time };
+  throw new CommandError(
+    `--as-of takes a revision, a time such as 2026-03-01T12:00:00Z, or how long ago, such as 2d, got ${JSON.stringify(text)}`,
+    { next: "tenantry changes --columns revision,time,resource_path" },
+  );
+}
+
 async function ask({ service }: Connection, verb: string, body: unknown): Promise<unknown> {
   try {
     return await service.call({ method: "POST", path: `/iam/v1alpha/access:${verb}`, body, isRepeatable: true });
@@ -79,7 +100,7 @@ const check: Command = {
   name: "check",
   usage: "SUBJECT PERMISSION [RESOURCE]",
   help: "Say whether a member or group may do something; the exit code is 1 for no",
-  flags: [contextFlag],
+  flags: [contextFlag, asOfFlag],
   async run(call, parsed) {
     const { connection, body } = await readQuestion(call, parsed, "check");
     const answer = await ask(connection, "check", body);
@@ -95,7 +116,7 @@ const explain: Command = {
   name: "explain",
   usage: "SUBJECT PERMISSION [RESOURCE]",
   help: "Say why somebody may do something, or what is missing and who can grant it",
-  flags: [contextFlag],
+  flags: [contextFlag, asOfFlag],
   async run(call, parsed) {
     const { connection, body } = await readQuestion(call, parsed, "explain");
     const answer = await ask(connection, "explain", body);
@@ -128,7 +149,7 @@ const whoMay: Command = {
   name: "who-may",
   usage: "PERMISSION [RESOURCE]",
   help: "List the members who may do something",
-  flags: [contextFlag, limitFlag],
+  flags: [contextFlag, asOfFlag, limitFlag],
   async run(call, parsed) {
     const [permission, resource, ...others] = parsed.positionals;
     if (permission === undefined || others.length > 0) {
@@ -137,7 +158,12 @@ const whoMay: Command = {
       });
     }
     const connection = await connectTo(call, parsed);
-    const body = { permission, resource_path: resourceOf(call, connection, resource), ...contextOf(parsed) };
+    const body = {
+      permission,
+      resource_path: resourceOf(call, connection, resource),
+      ...contextOf(parsed),
+      ...asOf(call, parsed),
+    };
     return list(call, parsed, { connection, body }, ["listSubjects", "subject_paths"]);
   },
 };
@@ -146,7 +172,7 @@ const whatMay: Command = {
   name: "what-may",
   usage: "SUBJECT PERMISSION",
   help: "List the projects, or the resources, on which somebody may do something",
-  flags: [contextFlag, kindFlag, limitFlag],
+  flags: [contextFlag, asOfFlag, kindFlag, limitFlag],
   async run(call, parsed) {
     const [subject, permission, ...others] = parsed.positionals;
     if (subject === undefined || permission === undefined || others.length > 0) {
@@ -164,6 +190,7 @@ const whatMay: Command = {
       parent_path: `/orgs/${org}`,
       ...(kind && { kind }),
       ...contextOf(parsed),
+      ...asOf(call, parsed),
     };
     return list(call, parsed, { connection, body }, ["listResources", "resource_paths"]);
   },

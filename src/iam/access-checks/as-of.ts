@@ -1,0 +1,181 @@
+// Questions about access as of an earlier moment. They are decided as those of now, on a snapshot of the org as it was.
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
+import type { Authorise } from "../../access/evaluation/authorise.ts";
+import { projectIn } from "../../access/evaluation/resolve-in-snapshot.ts";
+import type { TargetPath } from "../../access/evaluation/target-path.ts";
+import type { PastSnapshots } from "../../access/snapshots/past-snapshots.ts";
+import type { GoneEntities } from "../../access/snapshots/gone-entities.ts";
+import { findRevision, findRevisionAt } from "../../changes/past/find-moment.ts";
+import { formatMicroseconds } from "../../changes/revision-time.ts";
+import type { Database } from "../../database/database.ts";
+import { ServiceError, invalidField } from "../../errors/service-error.ts";
+import type { Caller } from "../../identity/caller.ts";
+import type { Reference } from "../../paths/parse-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { CallSlices } from "../../scheduling/call-slices.ts";
+import { type NamedSubject, findNow } from "./read-check-request.ts";
+import type { Confirmed } from "./subject-orgs.ts";
+
+/** The moment of a question: a revision, or a time in microseconds. */
+export type AsOf =
+  | { readonly by: "revision"; readonly revision: string; readonly field: string }
+  | { readonly by: "time"; readonly microseconds: number; readonly field: string };
+
+interface AsOfFields {
+  readonly asOfRevision: string;
+  readonly asOfTime?: Timestamp | undefined;
+  readonly revision: string;
+  readonly maxStaleness?: Duration | undefined;
+}
+
+/** The years 1 to 9999, in seconds. */
+const [firstSecond, lastSecond] = [-62_135_596_800n, 253_402_300_799n];
+
+/**
+ * Returns the moment that a request asks about; undefined for now.
+ *
+ * @param prefix goes before the names of fields in errors.
+ * @throws ServiceError FIELD_INVALID
+ */
+export function readAsOf(
+  { asOfRevision, asOfTime, revision, maxStaleness }: AsOfFields,
+  prefix = "",
+): AsOf | undefined {
+  const [ofRevision, ofTime] = [`${prefix}as_of_revision`, `${prefix}as_of_time`];
+  if (asOfRevision === "" && asOfTime === undefined) return undefined;
+  if (asOfRevision !== "" && asOfTime !== undefined) {
+    throw invalidField(ofTime, "must be unset if as_of_revision is set: one of the two says as of when", "as_of");
+  }
+  const field = asOfTime === undefined ? ofRevision : ofTime;
+  if (revision !== "" || maxStaleness !== undefined) {
+    throw invalidField(
+      field,
+      "must be unset if revision or max_staleness is set: these are about answers of now",
+      "as_of",
+    );
+  }
+  if (asOfTime === undefined) return { by: "revision", revision: asOfRevision, field };
+  const { seconds, nanos } = asOfTime;
+  if (seconds < firstSecond || seconds > lastSecond || nanos < 0 || nanos >= 1e9) {
+    throw invalidField(field, "must be a time, such as 2026-03-01T12:00:00Z", "as_of");
+  }
+  return { by: "time", microseconds: Number(seconds) * 1e6 + Math.floor(nanos / 1000), field };
+}
+
+/** Returns the same key for the same moment. */
+export function asOfKey(asOf: AsOf | undefined): string {
+  if (asOf === undefined) return "";
+  return asOf.by === "revision" ? asOf.revision : String(asOf.microseconds);
+}
+
+/** Returns what binds the page tokens of a list to the moment that it is about. */
+export function pastBinding(asOf: AsOf | undefined, { revision }: OrgSnapshot): readonly string[] {
+  return asOf === undefined ? [] : ["as of", asOfKey(asOf), revision];
+}
+
+interface PastCall {
+  readonly caller: Caller;
+  readonly slices: CallSlices;
+  readonly signal: AbortSignal;
+}
+
+/** An org as it was. */
+export interface PastOrg {
+  /**
+   * Returns the path of a resource in the org, which is named by its id, since its name may have been another one.
+   *
+   * @throws ServiceError FIELD_INVALID when it is elsewhere, REVISION_EXPIRED when it is in a project that is gone.
+   */
+  readonly locate: (path: TargetPath, field: string) => TargetPath;
+  /** @throws ServiceError REVISION_EXPIRED when the subject is gone. */
+  readonly requireKept: (subject: NamedSubject) => void;
+}
+
+type ConfirmedPast = Confirmed & { readonly past: PastOrg };
+
+/**
+ * Returns an org as it was, to callers who may read its log and hold the permission of the method on it, both now.
+ *
+ * @param org as it is, which the caller may ask about.
+ * @throws ServiceError PERMISSION_DENIED, FIELD_INVALID, REVISION_EXPIRED, RATE_LIMITED.
+ */
+export type OpenPastOrg = (
+  call: PastCall,
+  confirmed: Confirmed,
+  permission: string,
+  asOf: AsOf,
+) => Promise<ConfirmedPast>;
+
+interface PastOrgDependencies {
+  readonly database: Pick<Database, "reads">;
+  readonly authoriserOf: Authorise["authoriserOf"];
+  readonly pastSnapshots: PastSnapshots;
+}
+
+export function createOpenPastOrg({ database, authoriserOf, pastSnapshots }: PastOrgDependencies): OpenPastOrg {
+  const findMoment = (orgId: string, now: number, asOf: AsOf) => {
+    if (asOf.by === "revision") return findRevision(database.reads, orgId, asOf.revision, asOf.field);
+    const { microseconds, field } = asOf;
+    if (microseconds > now * 1000) throw invalidField(field, "must not be in the future", "as_of");
+    return findRevisionAt(database.reads, orgId, formatMicroseconds(microseconds));
+  };
+
+  return async ({ caller, slices, signal }, { snapshot: current, now }, permission, asOf) => {
+    const { id } = current.org;
+    const path = { pattern: patterns.Org, references: [{ by: "id", value: id } as const] };
+    const { decide } = await authoriserOf(caller, slices);
+    for (const each of [permission, "iam.changes.list"]) {
+      await decide({ permission: each, listVisibility: "never" }, path);
+    }
+    // Before the next await, since it may change.
+    const { name } = current.org;
+    const moment = await findMoment(id, now, asOf);
+    const { snapshot, gone } = await pastSnapshots.at({ orgId: caller.orgId, signal: () => signal }, id, moment);
+    const at = asOf.by === "time" ? asOf.microseconds / 1000 : Date.parse(moment.time);
+    return { snapshot, now: at, past: createPastOrg({ snapshot, gone, name }) };
+  };
+}
+
+interface PastOrgState {
+  readonly snapshot: OrgSnapshot;
+  readonly gone: GoneEntities;
+  /** The name of the org now. */
+  readonly name: string;
+}
+
+function createPastOrg({ snapshot, gone, name }: PastOrgState): PastOrg {
+  const { id } = snapshot.org;
+  const isIt = (reference: Reference): boolean =>
+    reference.by === "name" ? reference.value === name : reference.by === "id" && reference.value === id;
+
+  const requireNotGone = (type: "Member" | "Project", reference: Reference): void => {
+    const found = reference.by === "any" ? undefined : gone.find(type, reference);
+    if (found === undefined) return;
+    throw new ServiceError(
+      "REVISION_EXPIRED",
+      `the ${type} @${found} is purged, and the log of the Org no longer has all of what it was`,
+    );
+  };
+
+  return {
+    locate(path, field) {
+      const { pattern, references } = path;
+      const [top, ...below] = references;
+      if (top === undefined && pattern.length === 0) return path;
+      if (top === undefined || pattern[0] !== patterns.Org[0] || !isIt(top)) {
+        throw invalidField(field, "must be in the Org whose past is asked about, or be empty", "as_of");
+      }
+      const project = projectIn(path);
+      if (project !== undefined && (project.by === "any" || snapshot.projects.find(project) === 0)) {
+        requireNotGone("Project", project);
+      }
+      return { ...path, references: [{ by: "id", value: id }, ...below] };
+    },
+    requireKept({ kind, reference }) {
+      if (kind === "member" && findNow(snapshot, { kind, reference, org: { by: "id", value: id } }) === undefined) {
+        requireNotGone("Member", reference);
+      }
+    },
+  };
+}
