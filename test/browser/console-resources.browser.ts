@@ -143,6 +143,10 @@ describe("a new resource", () => {
     await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("api");
     await dialog.getByRole("textbox", { name: "CPU cores" }).fill("61");
     await dialog.getByRole("textbox", { name: "Memory" }).fill("2 GiB");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog.getByText('must be a number, got "2 GiB"').waitFor();
+    await dialog.getByRole("textbox", { name: "Memory" }).fill("2048");
+    await dialog.getByRole("combobox", { name: "Unit of Memory" }).selectOption("MiB");
     await dialog.getByRole("combobox", { name: "zone" }).selectOption("b");
     await dialog.getByRole("combobox", { name: "protected" }).selectOption("Yes");
     const disks = dialog.getByRole("textbox", { name: "disks" });
@@ -194,7 +198,7 @@ describe("a new resource", () => {
     for (const [field, typed] of [
       ["Name", "reader"],
       ["Type", "I"],
-      ["CPU cores (required)", "1"],
+      ["CPU cores (core, required)", "1"],
     ] as const) {
       await focusOn(page, field);
       await page.keyboard.type(typed);

@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ResourceType, ResourceTypesService } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { ServicesService } from "../../../../gen/resources/v1alpha/service_pb.ts";
-import { useKindsOfVariables } from "../../calls/use-catalog.ts";
+import { useQuantityKinds } from "../../calls/use-kinds.ts";
 import { catalogTexts } from "../../texts/catalog-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -69,7 +69,7 @@ export function ServiceScreen() {
 }
 
 function Counted({ kinds }: { readonly kinds: readonly string[] }) {
-  const kindOf = useKindsOfVariables();
+  const kindOf = useQuantityKinds();
   if (kinds.length === 0) return <span className="quiet-text">{catalogTexts.countsNothing}</span>;
   return (
     <ul>
