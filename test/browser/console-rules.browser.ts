@@ -69,6 +69,7 @@ const screens: (readonly [path: string, text: string])[] = [
   ["/services", "Compute"],
   ["/services/compute", "Volumes"],
   ["/services/compute/resourceTypes/instances", "As JSON Schema."],
+  ["/services/compute/roleBindings", "You may not see who is granted a role here."],
   ["/quantityKinds", "cpu_cores"],
   ["/nowhere", "There is no screen here"],
 ];
