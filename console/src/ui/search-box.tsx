@@ -1,4 +1,4 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 interface SearchBoxProps {
@@ -11,6 +11,7 @@ const pauseMs = 200;
 
 /** Searches by what the URL says: it changes `q` there, and begins at the first page. */
 export function SearchBox({ label, value }: SearchBoxProps) {
+  const router = useRouter();
   const navigate = useNavigate();
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -21,7 +22,10 @@ export function SearchBox({ label, value }: SearchBoxProps) {
   useEffect(() => () => clearTimeout(timer.current), []);
   const search = (text: string): void => {
     clearTimeout(timer.current);
+    const { pathname } = router.latestLocation;
     timer.current = setTimeout(() => {
+      // Somebody may have opened another screen meanwhile, which is still being loaded.
+      if (router.latestLocation.pathname !== pathname) return;
       const q = text.trim() === "" ? undefined : text.trim();
       void navigate({ to: ".", search: (before) => ({ ...before, q, page: undefined }), replace: true });
     }, pauseMs);
