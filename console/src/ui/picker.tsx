@@ -43,9 +43,9 @@ export function Picker({ label, required = false, hint, value, useChoices, onPic
   // Until the service has said what it finds, only what has the words is a choice: Enter takes nothing else.
   const pending = choices.pending || typed.trim() !== settled;
   const found = choices.found.filter((pick) => !pending || matchesWords(searchedIn(pick), words));
-  const own =
-    free && words !== "" && found.every((pick) => pick.value !== words) ? [{ value: words, label: words }] : [];
-  const items = [...own, ...found];
+  // What was typed is the last choice, once it is known what else there is.
+  const isOwn = free && !pending && words !== "" && found.every((pick) => pick.value !== words);
+  const items = isOwn ? [...found, { value: words, label: words }] : found;
   return (
     <Field.Root className="field" {...(name === undefined ? {} : { name })}>
       <Combobox.Root<Pick>

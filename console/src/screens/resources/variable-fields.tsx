@@ -35,8 +35,8 @@ export type Present = Pick<Resource, "quantities" | "qualities" | "references">;
 const nothingPresent: Present = { quantities: {}, qualities: {}, references: {} };
 
 /**
- * Returns what somebody has typed and chosen in `VariableFields`. A reference that is as before is left out, because it would take the
- * permission to use the resource again; one that was emptied is let go.
+ * Returns what somebody has typed and chosen in `VariableFields`. A reference that is as before is left out unless it is required,
+ * because it would take the permission to use the resource again; one that was emptied is let go.
  */
 export function readVariables(
   form: FormData,
@@ -50,11 +50,15 @@ export function readVariables(
         return amount === undefined ? [] : [[kind, amount] as const];
       }),
     );
-  const chosen = references.map(({ name }) => [name, valueOf(form, fieldOf("references", name))] as const);
+  const isAsBefore = (name: string, path: string): boolean => path === (present[name] ?? "");
+  const chosen = references.flatMap(({ name, required }) => {
+    const path = valueOf(form, fieldOf("references", name));
+    return isAsBefore(name, path) && !(required && path !== "") ? [] : [[name, path] as const];
+  });
   return {
     quantities: amountsIn("quantities", quantities),
     qualities: amountsIn("qualities", qualities),
-    references: Object.fromEntries(chosen.filter(([name, path]) => path !== (present[name] ?? ""))),
+    references: Object.fromEntries(chosen),
   };
 }
 
