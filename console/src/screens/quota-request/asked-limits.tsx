@@ -30,6 +30,7 @@ export function AskedLimits({ request }: { readonly request: QuotaRequest }) {
           {
             title: quotaRequestTexts.usedNow,
             numeric: true,
+            wide: state !== QuotaRequest_State.PENDING,
             cell: ({ kind }) =>
               write(kind, (amountOf(quota.usage, kind) ?? 0) + (amountOf(quota.reserved, kind) ?? 0), ""),
           },
