@@ -74,6 +74,9 @@ export async function openCloudOfAcme({ url, operatorKey }: ConsolePlace): Promi
           references: [{ name: "volume", typePath: volumes }],
         },
         { verb: "delete" },
+        { verb: "resize", description: "Gives it more or less.", quantities },
+        { verb: "attach", references: [{ name: "volume", typePath: volumes }], concurrent: true },
+        { verb: "snapshot", concurrent: true },
       ],
     },
   });

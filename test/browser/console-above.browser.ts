@@ -1,8 +1,10 @@
 // What people do in the console who look after a customer, or operate the platform. Each test is a job.
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { QuotaRequestsService } from "../../gen/iam/v1alpha/quota_request_pb.ts";
 import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
+import { pick } from "./pick.ts";
 import { useQuantities } from "./used-quantities.ts";
 
 const acme = "/orgs/acme";
@@ -80,6 +82,69 @@ test("the platform is searched and paged by its operator, with its customers and
   expect(problems).toEqual([]);
 });
 
+test("a role is granted on a customer to a member of one of its organisations, after who gains what, and taken away", async () => {
+  const { page, open, problems } = await place.signIn(boss);
+  await open(`${customer}?tab=access`);
+  await page.getByRole("button", { name: "Grant a role" }).click();
+  const dialog = page.getByRole("dialog", { name: "Grant a role" });
+  await dialog.getByText("A member or a group of the organisation, which you choose first.").waitFor();
+  await pick(page, "Organisation", "Acme Ltd");
+  await pick(page, "To whom", "dave");
+  await pick(page, "Role", "viewer");
+  await dialog.getByRole("button", { name: "Show what changes" }).click();
+  await dialog
+    .getByRole("status", { name: "What this would change" })
+    .getByText(/1 member gains permissions/)
+    .waitFor();
+  await dialog.getByRole("button", { name: "Grant", exact: true }).click();
+  await page.getByRole("row", { name: /dave viewer/ }).waitFor();
+  await page.getByRole("button", { name: "Take away viewer from dave" }).click();
+  const removal = page.getByRole("dialog", { name: "Take away viewer from dave?" });
+  await removal.getByRole("button", { name: "Show what changes" }).click();
+  await removal.getByText(/1 member loses permissions/).waitFor();
+  await removal.getByRole("button", { name: "Take away" }).click();
+  await page.getByRole("row", { name: /dave viewer/ }).waitFor({ state: "detached" });
+  expect(problems).toEqual([]);
+});
+
+test("roles on the platform and on services are granted to members of its own organisation", async () => {
+  const member = { name: "runner", type: Member_Type.APPLICATION };
+  await place.api.members.createMember({ parentPath: "/orgs/system", member });
+  const { page, open, problems } = await place.signIn("/orgs/system/members/operator");
+  await open("/services/metal");
+  await page.getByRole("link", { name: "Roles granted" }).click();
+  await page.waitForURL(`${place.url}/console/services/metal/roleBindings`);
+  await page.getByRole("heading", { name: "Roles granted on metal" }).waitFor();
+  await page.getByRole("heading", { name: "Inherited from the platform" }).waitFor();
+  await page.getByRole("button", { name: "Grant a role" }).click();
+  const dialog = page.getByRole("dialog", { name: "Grant a role" });
+  await pick(page, "To whom", "runner");
+  await pick(page, "Role", "provider");
+  await dialog.getByRole("button", { name: "Show what changes" }).click();
+  await dialog.getByRole("button", { name: "Grant", exact: true }).click();
+  await page.getByRole("row", { name: /runner provider/ }).waitFor();
+  await open("/platform?tab=access");
+  await page.getByRole("button", { name: "Grant a role" }).click();
+  await pick(page, "To whom", "runner");
+  await pick(page, "Role", "viewer");
+  await dialog.getByRole("button", { name: "Show what changes" }).click();
+  await dialog.getByRole("button", { name: "Grant", exact: true }).click();
+  await page.getByRole("row", { name: /runner viewer/ }).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("a customer and the platform show what changes meanwhile", async () => {
+  const [looker, operator] = [await place.signIn(boss), await place.signIn("/orgs/system/members/operator")];
+  await looker.open(customer);
+  await looker.page.getByRole("link", { name: "Bolts & Nuts" }).waitFor();
+  await operator.open("/platform?tab=customers&q=newcomer");
+  await operator.page.getByText("No customer has these words.").waitFor();
+  await place.api.orgs.createOrg({ org: { name: "rivets", displayName: "Rivets", customerPath: customer } });
+  await place.api.orgs.createOrg({ org: { name: "newcomer" } });
+  await looker.page.getByRole("link", { name: "Rivets" }).waitFor();
+  await operator.page.getByRole("link", { name: "newcomer" }).waitFor();
+});
+
 test("who holds no role above an organisation is shown no way there, and is told why at the address", async () => {
   const { page, open } = await place.signIn(`${acme}/members/wile`);
   const refused: string[] = [];
@@ -96,5 +161,10 @@ test("who holds no role above an organisation is shown no way there, and is told
     .getByText(/iam\.customers\.get/)
     .waitFor();
   await open("/platform?tab=access");
+  await page.getByText("You may not see who is granted a role here.").waitFor();
+  await open("/services/metal");
+  await page.getByText("It has no types").or(page.getByText("machines")).first().waitFor();
+  expect(await page.getByRole("link", { name: "Roles granted" }).count()).toBe(0);
+  await open("/services/metal/roleBindings");
   await page.getByText("You may not see who is granted a role here.").waitFor();
 });

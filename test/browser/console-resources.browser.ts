@@ -7,6 +7,7 @@ import { createTransport } from "../support/transports.ts";
 import { instances, openCloudOfAcme, volumes, web } from "./cloud-of-acme.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { focusOn } from "./focus-on.ts";
+import { pick } from "./pick.ts";
 
 const acme = "/orgs/acme";
 const everywhere = `${acme}/projects/-`;
@@ -93,7 +94,7 @@ describe("resources", () => {
     await page.getByText("Active").waitFor();
     await page.getByText("The same with curl").click();
     const commands = (await page.locator(".curl code").allTextContents()).join("\n");
-    expect(commands).toContain(`${place.url}/resources/v1alpha${web}/operations?page_size=50`);
+    expect(commands).toContain(`${place.url}/resources/v1alpha${web}/operations?page_size=20`);
     expect(problems).toEqual([]);
   });
 
@@ -126,6 +127,83 @@ describe("resources", () => {
   });
 });
 
+describe("an operation that a type defines", () => {
+  test("is begun by a form of what it takes, which has what the resource has and says what is left", async () => {
+    await cloud.create("grows");
+    await cloud.complete();
+    const { page, open, problems } = window;
+    await open(`${web}/resources/grows`);
+    await page.getByRole("button", { name: "Resize", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Resize grows" });
+    await dialog.getByText("Gives it more or less.").waitFor();
+    const cores = dialog.getByRole("textbox", { name: "CPU cores (core, required)" });
+    expect(await cores.inputValue()).toBe("2");
+    expect(await dialog.getByRole("textbox", { name: "Memory" }).inputValue()).toBe("1");
+    await cores.fill("65");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog.getByText("must be a multiple of 0.5 from 0 to 64, got 65").waitFor();
+    await cores.fill("4");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog.getByRole("status", { name: "What is left then" }).waitFor();
+    await dialog.getByRole("button", { name: "Resize", exact: true }).click();
+    await page.getByRole("heading", { name: "resize grows", exact: true }).waitFor();
+    const claim = await cloud.claim();
+    expect(claim.operation?.quantities).toEqual({ cpu_cores: 4, ram: 2 ** 30 });
+    await cloud.provider.completeOperation(cloud.present(claim));
+    await page.getByText("Done").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("runs beside others if it is concurrent, and uses and lets go of another resource", async () => {
+    await cloud.create("shelf", { typePath: volumes, quantities: {}, parameters: {} });
+    await cloud.complete();
+    await cloud.create("holder");
+    await cloud.complete();
+    const path = `${web}/resources/holder`;
+    await cloud.resources.runResource({ path, operation: "snapshot" });
+    const { page, open } = window;
+    await open(path);
+    await page.getByRole("button", { name: "Attach", exact: true }).click();
+    expect(await page.getByRole("button", { name: "Resize", exact: true, includeHidden: true }).count()).toBe(0);
+    const dialog = page.getByRole("dialog", { name: "Attach holder" });
+    await pick(page, "volume", "shelf");
+    await dialog.getByRole("button", { name: "Attach", exact: true }).click();
+    await page.getByRole("heading", { name: "attach holder", exact: true }).waitFor();
+    await cloud.complete();
+    await cloud.complete();
+    await page.getByText("Done").waitFor();
+    const { id } = await cloud.resources.getResource({ path: `${web}/resources/shelf` });
+    const { references } = await cloud.resources.getResource({ path });
+    expect(references).toEqual({ volume: expect.stringMatching(new RegExp(`/resources/@${id}$`)) });
+    await page.getByRole("link", { name: "holder", exact: true }).click();
+    await page.getByRole("button", { name: "Attach", exact: true }).click();
+    await dialog.getByRole("combobox", { name: "volume" }).fill("");
+    await dialog.getByRole("button", { name: "Attach", exact: true }).click();
+    await page.getByRole("heading", { name: "attach holder", exact: true }).waitFor();
+    await cloud.complete();
+    await page.getByText("Done").waitFor();
+    expect((await cloud.resources.getResource({ path })).references).toEqual({});
+  });
+
+  test("is found among those of its resource, also an old one", async () => {
+    await cloud.create("busy");
+    await cloud.complete();
+    const path = `${web}/resources/busy`;
+    for (let count = 0; count < 20; count += 1) {
+      await cloud.resources.runResource({ path, operation: "snapshot" });
+      await cloud.complete();
+    }
+    const { page, open, problems } = window;
+    await open(path);
+    await page.getByText("20 shown").waitFor();
+    await page.getByRole("link", { name: "Next page" }).click();
+    await page.getByRole("row", { name: /^create Done/ }).waitFor();
+    await page.getByText("1 shown").waitFor();
+    expect(new URL(page.url()).searchParams.has("page")).toBe(true);
+    expect(problems).toEqual([]);
+  });
+});
+
 describe("a new resource", () => {
   test("is made by a form of its type, which says what is left in each quota, and its operation can be left", async () => {
     const quotas = createClient(QuotasService, createTransport("gRPC", place.url, place.operatorKey));
@@ -143,6 +221,10 @@ describe("a new resource", () => {
     await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("api");
     await dialog.getByRole("textbox", { name: "CPU cores" }).fill("61");
     await dialog.getByRole("textbox", { name: "Memory" }).fill("2 GiB");
+    await dialog.getByRole("button", { name: "Show what is left" }).click();
+    await dialog.getByText('must be a number, got "2 GiB"').waitFor();
+    await dialog.getByRole("textbox", { name: "Memory" }).fill("2048");
+    await dialog.getByRole("combobox", { name: "Unit of Memory" }).selectOption("MiB");
     await dialog.getByRole("combobox", { name: "zone" }).selectOption("b");
     await dialog.getByRole("combobox", { name: "protected" }).selectOption("Yes");
     const disks = dialog.getByRole("textbox", { name: "disks" });
@@ -194,16 +276,15 @@ describe("a new resource", () => {
     for (const [field, typed] of [
       ["Name", "reader"],
       ["Type", "I"],
-      ["CPU cores (required)", "1"],
+      ["CPU cores (core, required)", "1"],
     ] as const) {
       await focusOn(page, field);
       await page.keyboard.type(typed);
     }
     await focusOn(page, "volume");
     await page.keyboard.type("logs");
-    // What was typed comes first, and then what was found, with its name.
-    await expect.poll(() => page.getByRole("option").allTextContents()).toEqual(["logs", "logslogs"]);
-    await page.keyboard.press("ArrowDown");
+    // What was found comes first, with its name, and then what was typed.
+    await expect.poll(() => page.getByRole("option").allTextContents()).toEqual(["logslogs", "logs"]);
     await page.keyboard.press("Enter");
     await focusOn(page, "Image (required)");
     await page.keyboard.type("debian-12");

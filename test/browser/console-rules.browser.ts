@@ -60,6 +60,7 @@ const screens: (readonly [path: string, text: string])[] = [
   [`${acme}/quota?kind=memory`, "Web shop"],
   [`${web}/quota`, "Memory"],
   [`${acme}/quotaRequests`, "CPU cores 64"],
+  [`${acme}/quotaRequests/more-cores`, "Limits asked for"],
   ["/customers/acme", "16 GiB"],
   ["/customers/acme?tab=changes", "created session"],
   ["/customers/acme?tab=access", "viewer"],
@@ -68,6 +69,7 @@ const screens: (readonly [path: string, text: string])[] = [
   ["/services", "Compute"],
   ["/services/compute", "Volumes"],
   ["/services/compute/resourceTypes/instances", "As JSON Schema."],
+  ["/services/compute/roleBindings", "You may not see who is granted a role here."],
   ["/quantityKinds", "cpu_cores"],
   ["/nowhere", "There is no screen here"],
 ];

@@ -1,10 +1,10 @@
 // What people do in the console: each test is a job.
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Member_State } from "../../gen/iam/v1alpha/member_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { focusOn } from "./focus-on.ts";
+import { pick } from "./pick.ts";
 
 let place: ConsolePlace;
 beforeAll(async () => {
@@ -14,12 +14,6 @@ afterAll(() => place.close());
 
 const acme = "/orgs/acme";
 const wile = `${acme}/members/wile`;
-
-/** Types into a field that searches, and takes what it finds. */
-async function pick(page: Page, field: string, words: string): Promise<void> {
-  await page.getByRole("combobox", { name: field }).fill(words);
-  await page.getByRole("option", { name: words }).first().click();
-}
 
 describe("signing in", () => {
   test("leads somebody who is not signed in to the sign-in, which leads back to where it was", async () => {

@@ -1,7 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { namesIn, shapeOf } from "../../console/src/screens/resources/parameter-shape.ts";
-import { parseAmount } from "../../console/src/screens/resources/parse-amount.ts";
 import { required } from "../../src/errors/required.ts";
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: "object", properties, ...more });
@@ -81,18 +80,4 @@ describe("the fields for parameters", () => {
     const shape = required(shapeOf(object({ boot: object(image) }), "Parameters"));
     expect(namesIn(shape)).toEqual(["parameters", "parameters.boot", "parameters.boot.image"]);
   });
-});
-
-test.each([
-  ["2", "core", 2],
-  ["0.5", "core", 0.5],
-  ["512 MiB", "byte", 512 * 2 ** 20],
-  ["2GiB", "byte", 2 ** 31],
-  ["100 B", "byte", 100],
-  ["2 GiB", "core", Number.NaN],
-  ["2 GB", "byte", Number.NaN],
-  ["many", "core", Number.NaN],
-  ["", "core", Number.NaN],
-])("%j of %s is read as an amount", (typed, unit, amount) => {
-  expect(parseAmount(typed, unit)).toBe(amount);
 });

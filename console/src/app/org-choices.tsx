@@ -4,6 +4,7 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { OrgsService } from "../../../gen/iam/v1alpha/org_pb.ts";
+import { matchesWords } from "../calls/matches-words.ts";
 import { nameOf } from "../calls/paths.ts";
 import { useTyped } from "../calls/use-typed.ts";
 import { texts } from "../texts/texts.ts";
@@ -21,7 +22,7 @@ export function OrgChoices({ children }: OrgChoicesProps) {
   const [open, setOpen] = useState(true);
   const [typed, settled, setTyped] = useTyped();
   const navigate = useNavigate();
-  const orgs = useOrgs(settled, open);
+  const orgs = useOrgs(typed.trim(), settled, open);
   const go = (org: SessionOrg | null): void => {
     setOpen(false);
     if (org !== null) void navigate({ to: "/orgs/$org", params: { org: nameOf(org.path) } });
@@ -61,17 +62,19 @@ export function OrgChoices({ children }: OrgChoicesProps) {
   );
 }
 
-/** Returns the orgs that words find, those of the person first. */
-function useOrgs(words: string, open: boolean): readonly SessionOrg[] {
+/** Returns the orgs that words find, those of the person first; `settled` are the words that are searched for. */
+function useOrgs(words: string, settled: string, open: boolean): readonly SessionOrg[] {
   const me = useSession();
   const found = useQuery(
     OrgsService.method.listOrgs,
-    { pageSize: 20, filter: toFilter(words) },
+    { pageSize: 20, filter: toFilter(settled) },
     { enabled: open, retry: false, placeholderData: keepPreviousData },
   );
-  const mine = me.members
-    .map(({ org }) => org)
-    .filter(({ displayName }) => displayName.toLowerCase().includes(words.toLowerCase()));
-  const others = (found.data?.orgs ?? []).filter((org) => mine.every(({ path: own }) => own !== org.path));
+  const mine = me.members.map(({ org }) => org).filter(({ displayName }) => matchesWords(displayName, words));
+  // Until the service has said what it finds, only what has the words is a choice: Enter takes nothing else.
+  const pending = found.isPlaceholderData || words !== settled;
+  const others = (found.data?.orgs ?? [])
+    .filter(({ name, displayName }) => !pending || matchesWords(`${name} ${displayName}`, words))
+    .filter((org) => mine.every(({ path: own }) => own !== org.path));
   return [...mine, ...others.map((org) => ({ path: org.path, displayName: org.displayName || org.name }))];
 }

@@ -56,6 +56,13 @@ const serviceRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/catalog/service-screen.tsx"), "ServiceScreen"),
 });
 
+const serviceGrantsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/services/$service/roleBindings",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/grants/grants-screen.tsx"), "ServiceGrantsScreen"),
+});
+
 const resourceTypeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/services/$service/resourceTypes/$type",
@@ -78,6 +85,7 @@ export const outerRoutes = [
   platformRoute,
   servicesRoute,
   serviceRoute,
+  serviceGrantsRoute,
   resourceTypeRoute,
   quantityKindsRoute,
 ] as const;

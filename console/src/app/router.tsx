@@ -81,6 +81,7 @@ const resourcesRoute = createRoute({
 const resourceRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/projects/$project/resources/$resource",
+  validateSearch: readListSearch,
   component: lazyRouteComponent(() => import("../screens/resource/resource-screen.tsx"), "ResourceScreen"),
 });
 
@@ -224,6 +225,15 @@ const quotaRequestsRoute = createRoute({
   ),
 });
 
+const quotaRequestRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/quotaRequests/$request",
+  component: lazyRouteComponent(
+    () => import("../screens/quota-request/quota-request-screen.tsx"),
+    "QuotaRequestScreen",
+  ),
+});
+
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
@@ -257,6 +267,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         orgQuotaRoute,
         projectQuotaRoute,
         quotaRequestsRoute,
+        quotaRequestRoute,
       ]),
     ]),
     basepath: "/console",

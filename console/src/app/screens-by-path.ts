@@ -2,9 +2,9 @@
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
   /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|changes|webhooks|eventStreams|clients|identityProviders)$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders)\/[^/]+$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders|quotaRequests)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
-  /^\/services(\/[^/]+(\/resourceTypes\/[^/]+)?)?$/,
+  /^\/services(\/[^/]+(\/roleBindings|\/resourceTypes\/[^/]+)?)?$/,
   /^\/quantityKinds$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
   /^\/orgs\/[^/]+(\/projects\/[^/]+)?\/quota$/,

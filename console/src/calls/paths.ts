@@ -18,5 +18,8 @@ export const quotaOf = (path: string): string => `${path}/quota`;
 /** Returns whose quota is at a path: `/orgs/acme` for `/orgs/acme/quota`. */
 export const parentOfQuota = (path: string): string => path.replace(/\/quota$/, "");
 
+/** The org of the installation. Only its members and groups can hold roles on the platform and on services. */
+export const systemOrg = "/orgs/system";
+
 /** Stands for all projects of an org, in the place of the name of one. */
 export const allProjects = "-";

@@ -1,19 +1,11 @@
 // What the catalog of the service calls things. Everybody may read it.
 import { useQuery } from "@connectrpc/connect-query";
 import { QualityKindsService } from "../../../gen/resources/v1alpha/quality_kind_pb.ts";
-import { QuantityKindsService } from "../../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import { type ResourceType, ResourceTypesService } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { nameOf } from "./paths.ts";
+import { type KindOf, mostKinds, toKindOf } from "./use-kinds.ts";
 
-/** A kind of Quantities or Qualities. */
-export interface Kind {
-  /** What people call it. */
-  readonly name: string;
-  /** The unit of amounts, such as `byte`; empty for Qualities. */
-  readonly unit: string;
-}
-
-/** The most of each that are known. Others are called by their names in paths. */
+/** The most types that are known. Others are called by their names in paths. */
 const pageSize = 1_000;
 
 /** Asks for the types of all services. */
@@ -30,16 +22,11 @@ export function useTypeNames(): (path: string) => string {
   return (path) => types.get(path) || nameOf(path);
 }
 
-/** Returns the kinds of Quantities and of Qualities, by their names. */
-export function useKindsOfVariables(): (name: string) => Kind {
-  const quantities = useQuery(QuantityKindsService.method.listQuantityKinds, { pageSize }, { retry: false });
-  const qualities = useQuery(QualityKindsService.method.listQualityKinds, { pageSize }, { retry: false });
-  const kinds = new Map<string, Kind>();
-  for (const { name, displayName } of qualities.data?.qualityKinds ?? [])
-    kinds.set(name, { name: displayName || name, unit: "" });
-  for (const { name, displayName, unit } of quantities.data?.quantityKinds ?? [])
-    kinds.set(name, { name: displayName || name, unit });
-  return (name) => kinds.get(name) ?? { name, unit: "" };
+/** Returns the kinds of Qualities. */
+export function useQualityKinds(): KindOf {
+  const request = { pageSize: mostKinds };
+  const { data } = useQuery(QualityKindsService.method.listQualityKinds, request, { retry: false });
+  return toKindOf(data?.qualityKinds ?? []);
 }
 
 /** Returns the permission for an operation of a type, such as `compute.instances.resize`. */

@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { ChangesService, Change_View } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { usePermissions } from "./use-permissions.ts";
+import { useVisible } from "./use-visible.ts";
 
 /** How long changes are collected before what is shown is read again. */
 const pauseMs = 400;
@@ -65,14 +66,4 @@ export function useLiveOrg(org: string): boolean {
     };
   }, [org, transport, queryClient, visible, may]);
   return live;
-}
-
-function useVisible(): boolean {
-  const [visible, setVisible] = useState(document.visibilityState === "visible");
-  useEffect(() => {
-    const note = (): void => setVisible(document.visibilityState === "visible");
-    document.addEventListener("visibilitychange", note);
-    return () => document.removeEventListener("visibilitychange", note);
-  }, []);
-  return visible;
 }

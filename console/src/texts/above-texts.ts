@@ -2,7 +2,6 @@
 export const aboveTexts = {
   tabs: { orgs: "Organisations", customers: "Customers", changes: "Recent changes", access: "Who has access" },
   platformIntro: "All customers and organisations of this installation.",
-  noAccess: "You may not see who is granted a role here.",
   noChanges: "You may not read the log of changes here.",
   waiting: "Waiting for a decision, in all organisations that you may see",
   searchCustomers: "Search customers",

@@ -17,6 +17,7 @@ export const catalogTexts = {
   takes: "Takes",
   uses: (name: string) => `uses ${name}`,
   required: "(required)",
+  unit: (unit: string) => `in ${unit}`,
   permissions: "Permissions begin with",
   routing: "Decides which provider",
   parameters: "Parameters",

@@ -18,11 +18,9 @@ export const quotaTexts = {
   setOf: (kind: string) => `Set the limit of ${kind}`,
   change: "Change",
   changeOf: (kind: string) => `Change the limit of ${kind}`,
-  limitOf: (kind: string) => `Limit of ${kind}`,
+  limitOf: "Limit of",
   limit: "Limit",
   limitHint: "Empty: no limit.",
-  unit: "Unit",
-  units: ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"],
   used: (amount: string) => `Used now: ${amount}.`,
   onlyLower: (level: string) =>
     `You may set a limit and lower it. Raising or removing one is up to who manages the quota of the ${level.toLowerCase()}.`,
@@ -38,6 +36,7 @@ export const quotaTexts = {
 
 export const quotaRequestTexts = {
   title: "Requests for quota",
+  one: "Request for quota",
   intro: "Who asks for higher limits, and what was decided. Whoever may raise the limit decides.",
   search: "Search requests",
   none: "Nobody has asked for more quota.",
@@ -55,6 +54,12 @@ export const quotaRequestTexts = {
   nameHint: "Empty: from the kind and the time.",
   asked: "Asked for",
   granted: "Granted",
+  notGranted: "not granted",
+  askedBy: "Asked by",
+  decidedBy: "Decided by",
+  limitsAsked: "Limits asked for",
+  usedNow: "Used now",
+  limitNow: "Limit now",
   nothingGranted: "Nothing: the limits were as high by then.",
   decided: "Decision",
   grantHint: "Less than was asked for is granted as well. Empty: not this one.",

@@ -36,8 +36,6 @@ export const resourceTexts = {
   noTypes: "The catalog has no types of resources yet. Providers define them.",
   show: "Show what is left",
   variable: {
-    unit: (unit: string) => `in ${unit}`,
-    bytes: "typed such as 512 MiB or 2 GiB",
     grade: "a grade from 1",
     gradeTo: (maximum: number) => `a grade from 1 to ${maximum}`,
     from: (amount: string) => `at least ${amount}`,
@@ -45,13 +43,11 @@ export const resourceTexts = {
     step: (amount: string) => `in steps of ${amount}`,
     usual: (amount: string) => `${amount} if empty`,
   },
-  required: (label: string) => `${label} (required)`,
   unset: "Not set",
   referenceHint: "A resource of this project, or the path of another one of the organisation.",
   truth: { true: "Yes", false: "No" },
   asJson: "As JSON.",
   noJson: (problem: string) => `must be JSON: ${problem}`,
-  noNumber: (typed: string) => `must be a number, got ${JSON.stringify(typed)}`,
   noObject: "must be an object of JSON",
   left: {
     title: "What is left then",
@@ -62,6 +58,8 @@ export const resourceTexts = {
     kind: "Quantity",
     left: "Left",
   },
+  purge: "Delete for ever",
+  purgeIntro: "Its provider removes it and what it holds, before its time is over. This cannot be undone.",
   undelete: "Restore",
   undeleteIntro: "Its provider restores it, which takes time. It has its name again at once.",
 };

@@ -26,6 +26,7 @@ export const texts = {
   predefined: "(predefined)",
   somebody: "Somebody of another organisation",
   nothingFound: "Nothing found",
+  required: " (required)",
   nav: {
     label: "Organisation",
     overview: "Overview",
@@ -51,6 +52,7 @@ export const texts = {
     member: "Member",
     group: "Group",
     role: "Role",
+    service: "Service",
   },
   columns: {
     name: "Name",

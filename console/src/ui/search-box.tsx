@@ -11,6 +11,7 @@ const pauseMs = 200;
 
 /** Searches by what the URL says: it changes `q` there, and begins at the first page. */
 export function SearchBox({ label, value }: SearchBoxProps) {
+  const router = useRouter();
   const navigate = useNavigate();
   const router = useRouter();
   const input = useRef<HTMLInputElement>(null);
@@ -27,7 +28,10 @@ export function SearchBox({ label, value }: SearchBoxProps) {
   );
   const search = (text: string): void => {
     clearTimeout(timer.current);
+    const { pathname } = router.latestLocation;
     timer.current = setTimeout(() => {
+      // Somebody may have opened another screen meanwhile, which is still being loaded.
+      if (router.latestLocation.pathname !== pathname) return;
       const q = text.trim() === "" ? undefined : text.trim();
       void navigate({ to: ".", search: (before) => ({ ...before, q, page: undefined }), replace: true });
     }, pauseMs);

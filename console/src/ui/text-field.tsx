@@ -4,7 +4,7 @@ import type { ComponentProps, ReactNode } from "react";
 interface FieldFrameProps {
   /** The name of the field in the API, such as `display_name`. */
   readonly name: string;
-  readonly label: string;
+  readonly label: ReactNode;
   readonly hint?: ReactNode;
 }
 

@@ -1,13 +1,13 @@
 import { Meter } from "@base-ui/react/meter";
 import type { ReactNode } from "react";
-import type { KindName } from "../calls/use-kinds.ts";
+import type { Kind } from "../calls/use-kinds.ts";
 import { texts } from "../texts/texts.ts";
 import { writeAmount } from "./amount.ts";
 
 /** From this share of a limit on, its meter warns. */
 const nearly = 0.9;
 
-export interface Use extends KindName {
+export interface Use extends Kind {
   readonly kind: string;
   readonly used: number;
   readonly reserved: number;

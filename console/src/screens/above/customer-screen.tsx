@@ -3,6 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { CustomersService, Customer_StateSchema } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { quotaOf } from "../../calls/paths.ts";
+import { useLiveAbove } from "../../calls/use-live-above.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
@@ -18,6 +19,7 @@ export function CustomerScreen() {
   const { customer: name } = useParams({ from: "/customers/$customer" });
   const path = `/customers/${name}`;
   const customer = useQuery(CustomersService.method.getCustomer, { path });
+  useLiveAbove(path);
   return (
     <Answered of={customer}>
       {(data) => (

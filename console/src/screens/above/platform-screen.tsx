@@ -3,6 +3,7 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { type Customer, CustomersService, Customer_StateSchema } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
+import { useLiveAbove } from "../../calls/use-live-above.ts";
 import { aboveTexts } from "../../texts/above-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -18,6 +19,7 @@ import { WaitingEverywhere } from "./waiting-everywhere.tsx";
 
 /** The platform at a glance: what waits, all orgs and customers, what has changed in them, and who operates the platform. */
 export function PlatformScreen() {
+  useLiveAbove("");
   return (
     <Page title={texts.platform} intro={aboveTexts.platformIntro}>
       <WaitingEverywhere where="" />

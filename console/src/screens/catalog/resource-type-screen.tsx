@@ -2,12 +2,15 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
 import {
   type OperationType,
+  type QualityVariable,
+  type QuantityVariable,
   type ResourceType,
   ResourceTypesService,
 } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { ServicesService } from "../../../../gen/resources/v1alpha/service_pb.ts";
 import { parentOf } from "../../calls/paths.ts";
-import { permissionFor, useKindsOfVariables, useTypeNames } from "../../calls/use-catalog.ts";
+import { permissionFor, useQualityKinds, useTypeNames } from "../../calls/use-catalog.ts";
+import { type Kind, useQuantityKinds } from "../../calls/use-kinds.ts";
 import { catalogTexts } from "../../texts/catalog-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -73,15 +76,15 @@ function Shown({ type }: { readonly type: ResourceType }) {
 
 /** What an operation takes: Quantities and Qualities with their limits, and references to other resources. */
 function Takes({ operation }: { readonly operation: OperationType }) {
-  const kindOf = useKindsOfVariables();
+  const [quantityKindOf, qualityKindOf] = [useQuantityKinds(), useQualityKinds()];
   const typeNameOf = useTypeNames();
   return (
     <ul>
-      {[...operation.quantities, ...operation.qualities].map((variable) => (
-        <li key={variable.kind}>
-          <bdi>{kindOf(variable.kind).name}</bdi> {variable.required ? catalogTexts.required : ""}{" "}
-          <span className="quiet-text">{limitsOf(variable, kindOf(variable.kind).unit).join(", ")}</span>
-        </li>
+      {operation.quantities.map((variable) => (
+        <Variable key={variable.kind} variable={variable} kind={quantityKindOf(variable.kind)} />
+      ))}
+      {operation.qualities.map((variable) => (
+        <Variable key={variable.kind} variable={variable} kind={qualityKindOf(variable.kind)} />
       ))}
       {operation.references.map(({ name, typePath, required }) => (
         <li key={name}>
@@ -90,5 +93,20 @@ function Takes({ operation }: { readonly operation: OperationType }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+interface VariableProps {
+  readonly variable: QuantityVariable | QualityVariable;
+  readonly kind: Kind;
+}
+
+function Variable({ variable, kind: { name, unit } }: VariableProps) {
+  const limits = [...(unit === "" ? [] : [catalogTexts.unit(unit)]), ...limitsOf(variable, unit)];
+  return (
+    <li>
+      <bdi>{name}</bdi> {variable.required ? catalogTexts.required : ""}{" "}
+      <span className="quiet-text">{limits.join(", ")}</span>
+    </li>
   );
 }

@@ -2,7 +2,8 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ResourceType, ResourceTypesService } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { ServicesService } from "../../../../gen/resources/v1alpha/service_pb.ts";
-import { useKindsOfVariables } from "../../calls/use-catalog.ts";
+import { useQuantityKinds } from "../../calls/use-kinds.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
 import { catalogTexts } from "../../texts/catalog-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -35,9 +36,12 @@ export function ServiceScreen() {
           title={displayName || name}
           intro={description === "" ? undefined : <bdi>{description}</bdi>}
           actions={
-            <Link to="/services" className="button plain">
-              {catalogTexts.title}
-            </Link>
+            <>
+              <Link to="/services" className="button plain">
+                {catalogTexts.title}
+              </Link>
+              <WhoHasRoles service={name} />
+            </>
           }
         >
           <Facts>
@@ -68,8 +72,19 @@ export function ServiceScreen() {
   );
 }
 
+/** Leads to who has a role on the service, for people who may see that. */
+function WhoHasRoles({ service }: { readonly service: string }) {
+  const permissions = usePermissions(`/services/${service}`, ["iam.roleBindings.list"]);
+  if (permissions.may("iam.roleBindings.list") !== true) return null;
+  return (
+    <Link to="/services/$service/roleBindings" params={{ service }} className="button plain">
+      {texts.grants.title}
+    </Link>
+  );
+}
+
 function Counted({ kinds }: { readonly kinds: readonly string[] }) {
-  const kindOf = useKindsOfVariables();
+  const kindOf = useQuantityKinds();
   if (kinds.length === 0) return <span className="quiet-text">{catalogTexts.countsNothing}</span>;
   return (
     <ul>

@@ -1,45 +1,111 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { useState } from "react";
-import { OrgsService } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { ServicesService } from "../../../../gen/resources/v1alpha/service_pb.ts";
+import { systemOrg } from "../../calls/paths.ts";
+import { useCustomerOf } from "../../calls/use-customer-of.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { useLiveOrg } from "../../calls/use-live-org.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { GrantDialog } from "./grant-dialog.tsx";
 import { GrantList } from "./grant-list.tsx";
+import { InheritedGrants } from "./inherited-grants.tsx";
 
-/** Who has which role on an org. */
+/** Who has which role on an org, granted there or above. */
 export function OrgGrantsScreen() {
   const { org } = useParams({ from: "/orgs/$org/roleBindings" });
-  return <Grants org={`/orgs/${org}`} on={`/orgs/${org}`} />;
+  const path = `/orgs/${org}`;
+  return (
+    <Grants
+      on={path}
+      kind={texts.kinds.org}
+      title={texts.grants.title}
+      intro={texts.grants.intro}
+      subjectsOf={path}
+      above={useAboveOrg(path)}
+    />
+  );
 }
 
 /** Who has which role on a project, granted there or above. */
 export function ProjectGrantsScreen() {
   const { org, project } = useParams({ from: "/orgs/$org/projects/$project/roleBindings" });
-  return <Grants org={`/orgs/${org}`} on={`/orgs/${org}/projects/${project}`} />;
+  const [orgPath, path] = [`/orgs/${org}`, `/orgs/${org}/projects/${project}`];
+  const nameOf = useDisplayNames([path]);
+  const aboveOrg = useAboveOrg(orgPath);
+  return (
+    <Grants
+      on={path}
+      kind={texts.kinds.project}
+      title={texts.grants.titleOf(nameOf(path))}
+      intro={texts.grants.intro}
+      subjectsOf={orgPath}
+      above={[{ title: texts.grants.fromOrg, from: orgPath }, ...aboveOrg]}
+    />
+  );
+}
+
+/** Who has which role on a service and its types of resources, such as its provider. */
+export function ServiceGrantsScreen() {
+  const { service } = useParams({ from: "/services/$service/roleBindings" });
+  const path = `/services/${service}`;
+  const { data } = useQuery(ServicesService.method.getService, { path }, { retry: false });
+  // What is granted on services is in the log of that org.
+  useLiveOrg(systemOrg);
+  return (
+    <Grants
+      on={path}
+      kind={texts.kinds.service}
+      title={texts.grants.titleOf(data?.displayName || service)}
+      intro={texts.grants.introOfService}
+      subjectsOf={systemOrg}
+      above={[fromPlatform]}
+    />
+  );
+}
+
+/** What is above, from which roles are inherited. */
+interface Above {
+  readonly title: string;
+  /** Its path; empty for the platform. */
+  readonly from: string;
+}
+
+const fromPlatform: Above = { title: texts.grants.fromPlatform, from: "" };
+
+function useAboveOrg(org: string): readonly Above[] {
+  const customer = useCustomerOf(org);
+  return customer === undefined ? [] : [{ title: texts.grants.fromCustomer, from: customer }, fromPlatform];
 }
 
 interface GrantsProps {
-  readonly org: string;
-  /** The org itself, or one of its projects. */
   readonly on: string;
+  readonly kind: string;
+  readonly title: string;
+  readonly intro: string;
+  /** The org whose members and groups can get a role. */
+  readonly subjectsOf: string;
+  readonly above: readonly Above[];
 }
 
-function Grants({ org, on }: GrantsProps) {
+function Grants({ on, kind, title, intro, subjectsOf, above }: GrantsProps) {
   const { q, page = "" } = useSearch({ strict: false });
   const [granting, setGranting] = useState(false);
-  const permissions = usePermissions(on, ["iam.roleBindings.create", "iam.roleBindings.delete"]);
-  const nameOf = useDisplayNames([on]);
-  const customer = useQuery(OrgsService.method.getOrg, { path: org }, { retry: false }).data?.customerPath;
+  const permissions = usePermissions(on, [
+    "iam.roleBindings.list",
+    "iam.roleBindings.create",
+    "iam.roleBindings.delete",
+  ]);
   return (
     <Page
-      kind={on === org ? texts.kinds.org : texts.kinds.project}
-      title={on === org ? texts.grants.title : texts.grants.titleOf(nameOf(on))}
-      intro={texts.grants.intro}
+      kind={kind}
+      title={title}
+      intro={intro}
       actions={
         <GuardedButton
           kind="primary"
@@ -52,26 +118,16 @@ function Grants({ org, on }: GrantsProps) {
       }
     >
       <Section title={texts.grants.here} actions={<SearchBox label={texts.grants.search} value={q ?? ""} />}>
-        <GrantList parentPath={on} words={q} page={page} permissions={permissions} />
+        {permissions.may("iam.roleBindings.list") === false ? (
+          <Empty title={texts.grants.hidden} />
+        ) : (
+          <GrantList parentPath={on} words={q} page={page} permissions={permissions} />
+        )}
       </Section>
-      {on === org ? null : (
-        <Section title={texts.grants.fromOrg}>
-          <GrantList parentPath={org} />
-        </Section>
-      )}
-      {customer === undefined ? null : <FromCustomer customer={customer} />}
-      <GrantDialog org={org} on={on} open={granting} onClose={() => setGranting(false)} />
+      {above.map(({ title: words, from }) => (
+        <InheritedGrants key={from} title={words} from={from} />
+      ))}
+      <GrantDialog on={on} subjectsOf={subjectsOf} open={granting} onClose={() => setGranting(false)} />
     </Page>
-  );
-}
-
-/** What is granted on the customer, for people who may see that. */
-function FromCustomer({ customer }: { readonly customer: string }) {
-  const permissions = usePermissions(customer, ["iam.roleBindings.list"]);
-  if (permissions.may("iam.roleBindings.list") !== true) return null;
-  return (
-    <Section title={texts.grants.fromCustomer}>
-      <GrantList parentPath={customer} />
-    </Section>
   );
 }

@@ -4,6 +4,7 @@ import { useSearch } from "@tanstack/react-router";
 import { type Org, OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
 import { nameOf } from "../../calls/paths.ts";
+import { ofCustomer } from "../../calls/use-choices.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
@@ -28,7 +29,7 @@ const customerColumn: Column<Org> = {
 /** The orgs that the person may list, of all customers or of one, as the words and the page in the URL say. */
 export function useOrgs(customer?: string) {
   const { q, page = "" } = useSearch({ strict: false });
-  const filter = toFilter(q, customer && `customer_path = ${JSON.stringify(customer)}`);
+  const filter = toFilter(q, customer && ofCustomer(customer));
   const request = { pageSize: 100, filter, pageToken: page };
   return useQuery(OrgsService.method.listOrgs, request, { placeholderData: keepPreviousData, retry: false });
 }

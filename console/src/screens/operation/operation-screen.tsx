@@ -11,17 +11,20 @@ import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
-import { lookingAgainWhile } from "../operations/look-again.ts";
+import { useLookAgain } from "../operations/look-again.ts";
 import { OperationFacts } from "./operation-facts.tsx";
+
+const isUnderWay = ({ done }: Operation): boolean => !done;
 
 /** One operation: how far it is, what it waits for, and why it failed. */
 export function OperationScreen() {
   const { org, project, operation: name } = useParams({ from: "/orgs/$org/projects/$project/operations/$operation" });
   const parentPath = `/orgs/${org}/projects/${project}`;
+  const refetchInterval = useLookAgain(isUnderWay);
   const operation = useQuery(
     OperationsService.method.getOperation,
     { path: `${parentPath}/operations/${name}` },
-    { refetchInterval: lookingAgainWhile(({ done }) => !done) },
+    { refetchInterval },
   );
   const permissions = usePermissions(parentPath, ["resources.operations.cancel", "resources.resources.get"]);
   return (

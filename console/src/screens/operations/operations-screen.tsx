@@ -26,7 +26,7 @@ export function OperationsScreen() {
   const parentPath = `/orgs/${org}/projects/${project}`;
   const nameOf = useDisplayNames(project === allProjects ? [] : [parentPath]);
   const filter = state === undefined ? "" : `state = ${state}`;
-  const operations = useOperations({ parentPath, filter, pageToken: page, enabled: true });
+  const operations = useOperations({ parentPath, filter, pageSize: 50, pageToken: page, enabled: true });
   return (
     <Page
       title={project === allProjects ? operationTexts.title : operationTexts.titleOf(nameOf(parentPath))}

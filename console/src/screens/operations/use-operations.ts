@@ -1,27 +1,31 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
-import { OperationsService } from "../../../../gen/resources/v1alpha/operation_pb.ts";
-import { lookingAgainWhile } from "./look-again.ts";
+import { type ListOperationsResponse, OperationsService } from "../../../../gen/resources/v1alpha/operation_pb.ts";
+import { useLookAgain } from "./look-again.ts";
 
 interface WantedOperations {
   /** Such as `/orgs/acme/projects/web`. */
   readonly parentPath: string;
   readonly filter: string;
+  readonly pageSize: number;
   readonly pageToken: string;
   /** Whether the person may list them. */
   readonly enabled: boolean;
 }
 
+const isUnderWay = ({ operations }: ListOperationsResponse): boolean => operations.some(({ done }) => !done);
+
 /** Lists operations, the latest first, and looks again while one of them is under way. */
 export function useOperations({ enabled, ...wanted }: WantedOperations) {
+  const refetchInterval = useLookAgain(isUnderWay);
   return useQuery(
     OperationsService.method.listOperations,
-    { ...wanted, pageSize: 50, orderBy: "create_time desc" },
+    { ...wanted, orderBy: "create_time desc" },
     {
       enabled,
       retry: false,
       placeholderData: keepPreviousData,
-      refetchInterval: lookingAgainWhile(({ operations }) => operations.some(({ done }) => !done)),
+      refetchInterval,
     },
   );
 }

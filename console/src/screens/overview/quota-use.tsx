@@ -2,17 +2,14 @@ import { Link } from "@tanstack/react-router";
 import type { Quota } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { hasScreen } from "../../app/screens-by-path.ts";
 import { orgOf } from "../../calls/paths.ts";
-import { type KindName, useKindNames } from "../../calls/use-kinds.ts";
+import { type KindOf, useQuantityKinds } from "../../calls/use-kinds.ts";
 import { texts } from "../../texts/texts.ts";
 import { amountOf } from "../../ui/amount.ts";
 import { Empty } from "../../ui/notes.tsx";
 import { type Use, UseMeter } from "../../ui/use-meter.tsx";
 
 /** Returns what is used of each kind, what has a limit first. */
-function usesOf(
-  { limits, usage, reserved }: Pick<Quota, "limits" | "usage" | "reserved">,
-  namesOf: (kind: string) => KindName,
-): Use[] {
+function usesOf({ limits, usage, reserved }: Pick<Quota, "limits" | "usage" | "reserved">, namesOf: KindOf): Use[] {
   const kinds = new Set([...Object.keys(limits), ...Object.keys(usage), ...Object.keys(reserved)]);
   const uses = [...kinds].map((kind) => ({
     kind,
@@ -34,7 +31,7 @@ interface QuotaUseProps {
 
 /** What is used against the quota: of each Quantity, and of what the API itself counts. */
 export function QuotaUse({ quota, org }: QuotaUseProps) {
-  const namesOf = useKindNames();
+  const namesOf = useQuantityKinds();
   const quantities = usesOf(quota, namesOf);
   const counts = usesOf({ limits: quota.resourceLimits, usage: quota.resourceUsage, reserved: {} }, (kind) => ({
     name: texts.counted[kind] ?? kind,
@@ -66,7 +63,7 @@ function Uses({ uses, org }: { readonly uses: readonly Use[]; readonly org?: str
         <li key={use.kind}>
           <UseMeter
             use={use}
-            label={org === undefined ? use.name : <Counted use={use} path={`${org}/${use.kind}`} />}
+            label={org === undefined ? <bdi>{use.name}</bdi> : <Counted use={use} path={`${org}/${use.kind}`} />}
           />
         </li>
       ))}

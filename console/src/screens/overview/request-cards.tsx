@@ -1,7 +1,7 @@
 import type { QuotaRequest } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { orgOf } from "../../calls/paths.ts";
 import { texts } from "../../texts/texts.ts";
-import { PathLinks } from "../../ui/path-link.tsx";
+import { PathLink, PathLinks } from "../../ui/path-link.tsx";
 import { DecideButtons, useDecisions } from "../quota-requests/decide-buttons.tsx";
 import { LimitsInWords } from "../quota-requests/limits-in-words.tsx";
 import { QuotaHolder } from "../quota-requests/quota-holder.tsx";
@@ -34,7 +34,7 @@ function Waiting({ request, decide }: WaitingProps) {
   return (
     <>
       <strong>
-        <bdi>{displayName || name}</bdi>
+        <PathLink path={path} name={displayName || name} />
       </strong>
       <span>
         <PathLinks paths={[memberPath]} /> {texts.requests.asks} <LimitsInWords limits={limits} />{" "}

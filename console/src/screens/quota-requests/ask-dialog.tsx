@@ -2,11 +2,12 @@ import { useMutation } from "@connectrpc/connect-query";
 import { useCallback, useState } from "react";
 import { QuotaRequestsService } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { quotaOf } from "../../calls/paths.ts";
-import { useResourceChoices } from "../../calls/use-choices.ts";
-import { useKindChoices, useKindNames } from "../../calls/use-kinds.ts";
+import { useKindChoices, useResourceChoices } from "../../calls/use-choices.ts";
+import { useQuantityKinds } from "../../calls/use-kinds.ts";
 import { quotaRequestTexts, quotaTexts } from "../../texts/quota-texts.ts";
 import { texts } from "../../texts/texts.ts";
-import { amountIn, AmountField } from "../../ui/amount-field.tsx";
+import { AmountField } from "../../ui/amount-field.tsx";
+import { amountIn } from "../../ui/amount-in.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { type Pick, Picker } from "../../ui/picker.tsx";
 import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
@@ -73,8 +74,8 @@ interface AskFieldsProps {
 
 function AskFields({ org, of, kind, onKind }: AskFieldsProps) {
   const [resource, setResource] = useState(of);
-  const namesOf = useKindNames();
-  const { name, unit } = namesOf(kind);
+  const namesOf = useQuantityKinds();
+  const named = namesOf(kind);
   const useResources = useCallback((words: string, open: boolean) => useResourceChoices(org, words, open), [org]);
   return (
     <>
@@ -90,11 +91,11 @@ function AskFields({ org, of, kind, onKind }: AskFieldsProps) {
         name="limits"
         label={quotaTexts.kind}
         hint={quotaRequestTexts.kindHint}
-        value={kind === "" ? undefined : { value: kind, label: name }}
+        value={kind === "" ? undefined : { value: kind, label: named.name }}
         useChoices={useKindChoices}
         onPick={(pick) => onKind(pick?.value)}
       />
-      <AmountField key={kind} name={limitField(kind)} label={quotaRequestTexts.limits} unit={unit} />
+      <AmountField key={kind} name={limitField(kind)} kind={{ ...named, name: quotaRequestTexts.limits }} />
       <TextAreaField name="description" label={quotaRequestTexts.why} hint={quotaRequestTexts.whyHint} />
       <TextField name="name" label={texts.fields.name} hint={quotaRequestTexts.nameHint} />
     </>

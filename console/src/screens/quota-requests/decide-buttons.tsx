@@ -2,10 +2,11 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type ReactNode, useState } from "react";
 import { type QuotaRequest, QuotaRequestsService } from "../../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
-import { useKindNames } from "../../calls/use-kinds.ts";
+import { useQuantityKinds } from "../../calls/use-kinds.ts";
 import { quotaRequestTexts } from "../../texts/quota-texts.ts";
 import { texts } from "../../texts/texts.ts";
-import { amountIn, AmountField } from "../../ui/amount-field.tsx";
+import { AmountField } from "../../ui/amount-field.tsx";
+import { amountIn } from "../../ui/amount-in.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
@@ -75,7 +76,7 @@ interface DecideDialogProps {
 /** Raises the limits that were asked for, or some of them, or less. */
 function ApproveDialog({ request, onClose }: DecideDialogProps) {
   const approve = useMutation(QuotaRequestsService.method.approveQuotaRequest);
-  const namesOf = useKindNames();
+  const namesOf = useQuantityKinds();
   const { path = "", etag = "", limits: wanted = {} } = request ?? {};
   const kinds = Object.keys(wanted).toSorted();
   // The service grants all if it gets no limits, and never lowers one.
@@ -93,19 +94,15 @@ function ApproveDialog({ request, onClose }: DecideDialogProps) {
         approve.mutateAsync({ path, etag, limits: limitsIn(form), message: valueOf(form, "message") })
       }
     >
-      {kinds.map((kind) => {
-        const { name, unit } = namesOf(kind);
-        return (
-          <AmountField
-            key={kind}
-            name={limitField(kind)}
-            label={name}
-            hint={quotaRequestTexts.grantHint}
-            unit={unit}
-            value={wanted[kind]}
-          />
-        );
-      })}
+      {kinds.map((kind) => (
+        <AmountField
+          key={kind}
+          name={limitField(kind)}
+          kind={namesOf(kind)}
+          hint={quotaRequestTexts.grantHint}
+          value={wanted[kind]}
+        />
+      ))}
       <TextAreaField name="message" label={texts.requests.message} />
     </FormDialog>
   );

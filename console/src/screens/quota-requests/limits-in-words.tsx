@@ -1,14 +1,19 @@
-import { useKindNames } from "../../calls/use-kinds.ts";
+import { Fragment } from "react";
+import { useQuantityKinds } from "../../calls/use-kinds.ts";
 import { writeAmount } from "../../ui/amount.ts";
 
 /** Limits, such as `CPU cores 64, Memory 16 GiB`. */
 export function LimitsInWords({ limits }: { readonly limits: Readonly<Record<string, number>> }) {
-  const namesOf = useKindNames();
-  const words = Object.entries(limits)
+  const kindOf = useQuantityKinds();
+  return Object.entries(limits)
     .toSorted(([one], [other]) => one.localeCompare(other))
-    .map(([kind, limit]) => {
-      const { name, unit } = namesOf(kind);
-      return `${name} ${writeAmount(limit, unit)}`;
+    .map(([kind, limit], index) => {
+      const { name, unit } = kindOf(kind);
+      return (
+        <Fragment key={kind}>
+          {index === 0 ? "" : ", "}
+          <bdi>{name}</bdi> {writeAmount(limit, unit)}
+        </Fragment>
+      );
     });
-  return <bdi>{words.join(", ")}</bdi>;
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
-import { useParams, useSearch } from "@tanstack/react-router";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import {
   type QuotaRequest,
@@ -131,11 +131,13 @@ function Requests({ rows, deciding }: RequestsProps) {
   );
 }
 
-function What({ request: { limits, name, displayName, description } }: { readonly request: QuotaRequest }) {
+function What({ request: { path, limits, name, displayName, description } }: { readonly request: QuotaRequest }) {
   return (
     <>
       <strong>
-        <LimitsInWords limits={limits} />
+        <Link to={path}>
+          <LimitsInWords limits={limits} />
+        </Link>
       </strong>{" "}
       <span className="quiet-text">
         <bdi>{description || displayName || name}</bdi>

@@ -18,18 +18,23 @@ export interface Deciding {
 
 const raise = "iam.quotas.update";
 
+/** What says which customer an org has, where limits of the org are raised. */
+const readOrg = "iam.orgs.get";
+
 const permissionsInOrg = ["create", "delete", "approve", "reject"].map((verb) => `iam.quotaRequests.${verb}`);
 
 /** What a person may do with the requests of an org. */
 export function useDeciding(org: string): Deciding {
-  const customer = useCustomerOf(org);
-  const onOrg = usePermissions(org, [...permissionsInOrg, raise]);
+  const onOrg = usePermissions(org, [...permissionsInOrg, raise, readOrg]);
+  const customer = useCustomerOf(onOrg.may(readOrg) === true ? org : "");
   const onCustomer = usePermissions(customer ?? "", [raise], customer !== undefined);
   const neededFor = (decision: "approve" | "reject", { quotaPath }: QuotaRequest): Needed => {
     const permission = `iam.quotaRequests.${decision}`;
     if (onOrg.may(permission) !== true) return { permissions: onOrg, permission };
     const of = parentOfQuota(quotaPath);
-    return { permissions: of === orgOf(of) ? onCustomer : onOrg, permission: raise };
+    if (of !== orgOf(of)) return { permissions: onOrg, permission: raise };
+    if (onOrg.may(readOrg) !== true) return { permissions: onOrg, permission: readOrg };
+    return { permissions: onCustomer, permission: raise };
   };
   return { onOrg, neededFor };
 }

@@ -1,4 +1,4 @@
-import type { KindName } from "../../calls/use-kinds.ts";
+import type { Kind } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
 import { amountOf, writeAmount } from "../../ui/amount.ts";
 import { UseMeter } from "../../ui/use-meter.tsx";
@@ -6,7 +6,7 @@ import { type Levels, leftOf, type QuotaLevel } from "./use-levels.ts";
 
 interface OfKind {
   readonly kind: string;
-  readonly named: KindName;
+  readonly named: Kind;
 }
 
 /** What is used of a kind at a level. */

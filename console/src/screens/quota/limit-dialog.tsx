@@ -1,11 +1,12 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type Quota, QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { parentOfQuota } from "../../calls/paths.ts";
-import type { KindName } from "../../calls/use-kinds.ts";
+import type { Kind } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { amountOf, writeAmount } from "../../ui/amount.ts";
-import { amountIn, AmountField } from "../../ui/amount-field.tsx";
+import { AmountField } from "../../ui/amount-field.tsx";
+import { amountIn } from "../../ui/amount-in.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { limitField } from "./limit-field.ts";
 
@@ -13,7 +14,7 @@ import { limitField } from "./limit-field.ts";
 export interface AskedLimit {
   readonly quota: Quota;
   readonly kind: string;
-  readonly named: KindName;
+  readonly named: Kind;
 }
 
 interface LimitDialogProps {
@@ -41,7 +42,11 @@ export function LimitDialog({ asked, restriction, onClose }: LimitDialogProps) {
   };
   return (
     <FormDialog
-      title={<bdi>{quotaTexts.limitOf(named.name)}</bdi>}
+      title={
+        <>
+          {quotaTexts.limitOf} <bdi>{named.name}</bdi>
+        </>
+      }
       intro={
         <>
           <p>{quotaTexts.used(writeAmount(taken, named.unit))}</p>
@@ -56,9 +61,8 @@ export function LimitDialog({ asked, restriction, onClose }: LimitDialogProps) {
     >
       <AmountField
         name={field}
-        label={quotaTexts.limit}
+        kind={{ ...named, name: quotaTexts.limit }}
         hint={quotaTexts.limitHint}
-        unit={named.unit}
         value={amountOf(present, kind)}
       />
     </FormDialog>

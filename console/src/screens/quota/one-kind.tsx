@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Quota } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { parentOfQuota } from "../../calls/paths.ts";
-import { useKindNames } from "../../calls/use-kinds.ts";
+import { useQuantityKinds } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -19,7 +19,7 @@ interface OneKindProps {
 
 /** One kind of Quantities: what is used at each level, and by which projects of an org, or orgs of a customer. */
 export function OneKind({ title, levels, quota, kind }: OneKindProps) {
-  const named = useKindNames()(kind);
+  const named = useQuantityKinds()(kind);
   const { buttons, dialogs } = useLimitActions(levels, quota);
   const { own, above } = levels;
   const UsedBy = own.kind === "org" ? UsedByProject : UsedByOrg;

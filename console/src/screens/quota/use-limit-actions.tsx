@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import type { Quota } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { orgOf } from "../../calls/paths.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
-import type { KindName } from "../../calls/use-kinds.ts";
+import type { Kind } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
 import { amountOf } from "../../ui/amount.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
@@ -12,7 +12,7 @@ import type { Levels } from "./use-levels.ts";
 
 /** What changes a limit: whoever may sets it, and whoever may not raise it asks for more. */
 export interface LimitActions {
-  readonly buttons: (kind: string, named: KindName) => ReactNode;
+  readonly buttons: (kind: string, named: Kind) => ReactNode;
   readonly dialogs: ReactNode;
 }
 
@@ -25,7 +25,7 @@ export function useLimitActions({ own, above, raising }: Levels, quota: Quota): 
   const asking = above.find(({ path }) => path === org)?.permissions ?? own.permissions;
   const mayRaise = raising.may("iam.quotas.update") === true;
   const up = above[0] === undefined ? quotaTexts.platform : quotaTexts.levels[above[0].kind];
-  const buttons = (kind: string, named: KindName): ReactNode => (
+  const buttons = (kind: string, named: Kind): ReactNode => (
     <span className="actions end">
       <GuardedButton
         permissions={own.permissions}

@@ -6,7 +6,7 @@ import { ProjectsService } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
 import { quotaOf } from "../../calls/paths.ts";
-import type { KindName } from "../../calls/use-kinds.ts";
+import type { Kind } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { amountOf } from "../../ui/amount.ts";
@@ -21,7 +21,7 @@ interface UsedByProps {
   /** The org or customer, by its name. */
   readonly of: string;
   readonly kind: string;
-  readonly named: KindName;
+  readonly named: Kind;
 }
 
 /** The quota of each is a call of its own. */

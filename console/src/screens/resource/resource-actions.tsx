@@ -1,13 +1,27 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { OperationsService } from "../../../../gen/resources/v1alpha/operation_pb.ts";
 import { type Resource, Resource_State } from "../../../../gen/resources/v1alpha/resource_pb.ts";
-import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
+import type { OperationType, ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { permissionFor } from "../../calls/use-catalog.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
+import { sentence } from "../../texts/sentence.ts";
 import { texts } from "../../texts/texts.ts";
+import { typeInWords } from "../../texts/type-in-words.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 
 /** What a dialog asks about. */
-export type ResourceAction = "change" | "delete" | "undelete";
+export type ResourceAction = "change" | "delete" | "undelete" | `run ${string}`;
+
+/** What says which operation changes a resource. */
+export const readOperations = "resources.operations.get";
+
+/** Operations that have methods or times of their own. */
+const special = new Set(["create", "delete", "undelete", "purge", "suspend", "resume"]);
+
+/** Returns the operations that a type defines besides those that every type can have, such as `resize`. */
+export const ownOperations = ({ operations }: ResourceType): readonly OperationType[] =>
+  operations.filter(({ verb }) => !special.has(verb));
 
 interface ResourceActionsProps {
   readonly resource: Resource;
@@ -16,13 +30,27 @@ interface ResourceActionsProps {
   readonly onAsk: (action: ResourceAction) => void;
 }
 
-/** What can be done with a resource now. While an operation changes it, it is neither deleted nor restored. */
+/** What can be done with a resource now. While an operation changes it, only what runs beside that can be begun. */
 export function ResourceActions({ resource, type, permissions, onAsk }: ResourceActionsProps) {
   const isIdle = resource.operationPath === "";
   const isDeleted = resource.state === Resource_State.DELETED;
   const canBe = (verb: string): boolean => isIdle && type.operations.some((each) => each.verb === verb);
+  const isBesideConcurrent = useIsBesideConcurrent({ resource, type, permissions });
+  const runnable = ownOperations(type).filter(({ concurrent }) => isIdle || (concurrent && isBesideConcurrent));
   return (
     <>
+      {isDeleted
+        ? null
+        : runnable.map(({ verb }) => (
+            <GuardedButton
+              key={verb}
+              permissions={permissions}
+              permission={permissionFor(type, verb)}
+              onClick={() => onAsk(`run ${verb}`)}
+            >
+              {sentence(typeInWords(verb))}
+            </GuardedButton>
+          ))}
       {isDeleted ? null : (
         <GuardedButton
           permissions={permissions}
@@ -51,6 +79,25 @@ export function ResourceActions({ resource, type, permissions, onAsk }: Resource
           {resourceTexts.undelete}
         </GuardedButton>
       ) : null}
+      {isDeleted && canBe("purge") ? (
+        <GuardedButton
+          kind="danger"
+          permissions={permissions}
+          permission={permissionFor(type, "purge")}
+          onClick={() => onAsk("run purge")}
+        >
+          {resourceTexts.purge}
+        </GuardedButton>
+      ) : null}
     </>
   );
+}
+
+/** Whether what changes the resource now is an operation beside which other concurrent ones can run. */
+function useIsBesideConcurrent({ resource, type, permissions }: Omit<ResourceActionsProps, "onAsk">): boolean {
+  const { operationPath: path } = resource;
+  const concurrent = type.operations.filter((each) => each.concurrent).map(({ verb }) => verb);
+  const enabled = path !== "" && concurrent.length > 0 && permissions.may(readOperations) === true;
+  const first = useQuery(OperationsService.method.getOperation, { path }, { enabled, retry: false }).data;
+  return first !== undefined && first.path === path && concurrent.includes(first.verb);
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { useParams } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { type Resource, ResourcesService } from "../../../../gen/resources/v1alpha/resource_pb.ts";
 import { type ResourceType, ResourceTypesService } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { permissionFor } from "../../calls/use-catalog.ts";
@@ -8,13 +8,17 @@ import { usePermissions } from "../../calls/use-permissions.ts";
 import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { Pager } from "../../ui/pager.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
-import { lookingAgainWhile } from "../operations/look-again.ts";
+import { useLookAgain } from "../operations/look-again.ts";
 import { OperationTable } from "../operations/operation-table.tsx";
 import { useOperations } from "../operations/use-operations.ts";
 import { ChangeResourceDialog, DeleteResourceDialog, UndeleteResourceDialog } from "./resource-dialogs.tsx";
-import { type ResourceAction, ResourceActions } from "./resource-actions.tsx";
+import { ownOperations, readOperations, type ResourceAction, ResourceActions } from "./resource-actions.tsx";
 import { ResourceFacts } from "./resource-facts.tsx";
+import { RunDialog } from "./run-dialog.tsx";
+
+const isUnderWay = ({ operationPath }: Resource): boolean => operationPath !== "";
 
 const mayReadAll = "resources.resources.get";
 
@@ -24,7 +28,7 @@ export function ResourceScreen() {
   const resource = useQuery(
     ResourcesService.method.getResource,
     { path: `/orgs/${org}/projects/${project}/resources/${name}` },
-    { refetchInterval: lookingAgainWhile(({ operationPath }) => operationPath !== "") },
+    { refetchInterval: useLookAgain(isUnderWay) },
   );
   return <Answered of={resource}>{(data) => <WithType key={data.id} resource={data} />}</Answered>;
 }
@@ -40,8 +44,14 @@ interface ShownProps {
 }
 
 function Shown({ resource, type }: ShownProps) {
-  const verbs = ["update", "delete", "undelete"].map((verb) => permissionFor(type, verb));
-  const permissions = usePermissions(resource.path, [...verbs, "resources.operations.list", mayReadAll]);
+  const runnable = [...ownOperations(type), ...type.operations.filter(({ verb }) => verb === "purge")];
+  const verbs = ["update", "delete", "undelete", ...runnable.map(({ verb }) => verb)];
+  const permissions = usePermissions(resource.path, [
+    ...verbs.map((verb) => permissionFor(type, verb)),
+    "resources.operations.list",
+    readOperations,
+    mayReadAll,
+  ]);
   const { ask, askedFor, close } = useAsked<ResourceAction, Resource>(resource);
   return (
     <Page
@@ -56,6 +66,14 @@ function Shown({ resource, type }: ShownProps) {
       </Section>
       <ChangeResourceDialog resource={askedFor("change")} onClose={close} />
       <DeleteResourceDialog resource={askedFor("delete")} type={type} onClose={close} />
+      {runnable.map((operation) => (
+        <RunDialog
+          key={operation.verb}
+          operation={operation}
+          resource={askedFor(`run ${operation.verb}`)}
+          onClose={close}
+        />
+      ))}
       <UndeleteResourceDialog resource={askedFor("undelete")} onClose={close} />
     </Page>
   );
@@ -68,18 +86,25 @@ interface OperationsProps {
 
 /** What is and was done with a resource, the latest first. */
 function Operations({ resource, may }: OperationsProps) {
+  const { page = "" } = useSearch({ strict: false });
   const operations = useOperations({
     parentPath: parentOf(resource.path),
     filter: `resource_path = ${JSON.stringify(resource.path)}`,
-    pageToken: "",
+    pageSize: 20,
+    pageToken: page,
     enabled: may === true,
   });
   if (may === false) return <p className="quiet-text">{resourceTexts.mayNotSee}</p>;
   return (
     <Answered of={operations}>
-      {({ operations: rows }) =>
-        rows.length === 0 ? <Empty title={operationTexts.none} /> : <OperationTable rows={rows} ofOne />
-      }
+      {({ operations: rows, nextPageToken }) => (
+        <>
+          {rows.length === 0 ? <Empty title={operationTexts.none} /> : <OperationTable rows={rows} ofOne />}
+          {page === "" && nextPageToken === "" ? null : (
+            <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={undefined} />
+          )}
+        </>
+      )}
     </Answered>
   );
 }

@@ -1,4 +1,5 @@
-import { useKindsOfVariables } from "../../calls/use-catalog.ts";
+import { useQualityKinds } from "../../calls/use-catalog.ts";
+import { type KindOf, useQuantityKinds } from "../../calls/use-kinds.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
 import { amountOf, writeAmount } from "../../ui/amount.ts";
 
@@ -8,12 +9,12 @@ interface AmountsProps {
   readonly of: ByKind;
   /** What was asked for, where it is less than what was given. */
   readonly askedFor?: ByKind;
+  readonly kindOf: KindOf;
   readonly write: (amount: number, unit: string) => string;
 }
 
 /** Amounts by kind, a line for each. */
-function Amounts({ of, askedFor = {}, write }: AmountsProps) {
-  const kindOf = useKindsOfVariables();
+function Amounts({ of, askedFor = {}, kindOf, write }: AmountsProps) {
   const kinds = Object.entries(of).map(([key, amount]) => ({ key, amount, ...kindOf(key) }));
   return (
     <ul>
@@ -34,14 +35,16 @@ function Amounts({ of, askedFor = {}, write }: AmountsProps) {
   );
 }
 
+type Shown = Pick<AmountsProps, "of" | "askedFor">;
+
 /** Quantities, with their units. */
-export function Quantities(props: Omit<AmountsProps, "write">) {
-  return <Amounts {...props} write={writeAmount} />;
+export function Quantities(props: Shown) {
+  return <Amounts {...props} kindOf={useQuantityKinds()} write={writeAmount} />;
 }
 
 /** Qualities, with their grades. */
-export function Qualities(props: Omit<AmountsProps, "write">) {
-  return <Amounts {...props} write={resourceTexts.grade} />;
+export function Qualities(props: Shown) {
+  return <Amounts {...props} kindOf={useQualityKinds()} write={resourceTexts.grade} />;
 }
 
 /** Returns what a resource has of each kind, or is to have until it is created. */

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { ResourcesService } from "../../../../gen/resources/v1alpha/resource_pb.ts";
 import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
-import { useKindsOfVariables } from "../../calls/use-catalog.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { CreateDialog } from "../../ui/create-dialog.tsx";
@@ -28,7 +27,6 @@ interface CreateResourceDialogProps {
 /** Creates a resource after it has shown what is left in the quotas, and leads to the operation that does it. */
 export function CreateResourceDialog({ project, types, open, onClose }: CreateResourceDialogProps) {
   const navigate = useNavigate();
-  const kindOf = useKindsOfVariables();
   const create = useMutation(ResourcesService.method.createResource);
   const [chosen, setChosen] = useState<string>();
   const type = types.find(({ path }) => path === chosen) ?? types[0];
@@ -39,7 +37,7 @@ export function CreateResourceDialog({ project, types, open, onClose }: CreateRe
     const parameters = readParameters(form, shape);
     const resource = {
       ...named,
-      ...readVariables(form, operation, kindOf),
+      ...readVariables(form, operation),
       typePath: type.path,
       ...(parameters && { parameters }),
     };

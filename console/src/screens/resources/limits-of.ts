@@ -10,7 +10,6 @@ export function limitsOf(variable: QuantityVariable | QualityVariable, unit: str
   const { minimum, maximum, step, defaultAmount } = variable;
   const write = (amount: number): string => writeAmount(amount, unit);
   return [
-    ...(unit === "" ? [] : [words.unit(unit)]),
     ...(minimum === undefined ? [] : [words.from(write(minimum))]),
     ...(maximum === undefined ? [] : [words.to(write(maximum))]),
     ...(step === undefined ? [] : [words.step(write(step))]),

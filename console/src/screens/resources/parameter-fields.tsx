@@ -1,6 +1,7 @@
 import { Field } from "@base-ui/react/field";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { resourceTexts } from "../../texts/resource-texts.ts";
+import { texts } from "../../texts/texts.ts";
 import { SelectField, TextAreaField, TextField } from "../../ui/text-field.tsx";
 import type { ParameterField } from "./parameter-shape.ts";
 
@@ -12,7 +13,16 @@ const shown = (value: JsonValue): string => (typeof value === "string" ? value :
 /** A field for parameters, as the schema of a type describes them. */
 export function ParameterInput({ field }: { readonly field: ParameterField }) {
   const { name, label, hint, required, initial, kind } = field;
-  const named = { name, label: required ? resourceTexts.required(label) : label, hint: hint || undefined };
+  const named = {
+    name,
+    label: (
+      <>
+        <bdi>{label}</bdi>
+        {required ? texts.required : ""}
+      </>
+    ),
+    hint: hint === "" ? undefined : <bdi>{hint}</bdi>,
+  };
   switch (kind.type) {
     case "group":
       return <Group field={field} fields={kind.fields} />;
@@ -42,7 +52,11 @@ export function ParameterInput({ field }: { readonly field: ParameterField }) {
       return (
         <TextAreaField
           {...named}
-          hint={hint === "" ? resourceTexts.asJson : `${hint} ${resourceTexts.asJson}`}
+          hint={
+            <>
+              {named.hint} {resourceTexts.asJson}
+            </>
+          }
           defaultValue={initial === undefined ? "" : JSON.stringify(initial, undefined, 2)}
           rows={4}
           code
@@ -60,8 +74,14 @@ interface GroupProps {
 function Group({ field: { name, label, hint }, fields }: GroupProps) {
   return (
     <Field.Root name={name} className="field" render={<fieldset className="group" />}>
-      <legend className="label">{label}</legend>
-      {hint === "" ? null : <p className="hint">{hint}</p>}
+      <legend className="label">
+        <bdi>{label}</bdi>
+      </legend>
+      {hint === "" ? null : (
+        <p className="hint">
+          <bdi>{hint}</bdi>
+        </p>
+      )}
       <Field.Error className="field-error" />
       {fields.map((field) => (
         <ParameterInput key={field.name} field={field} />

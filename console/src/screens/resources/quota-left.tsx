@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 import type { QuotaBalance } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { collectionOf, parentOfQuota } from "../../calls/paths.ts";
-import { useKindsOfVariables } from "../../calls/use-catalog.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { useQuantityKinds } from "../../calls/use-kinds.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { writeAmount } from "../../ui/amount.ts";
@@ -18,7 +18,7 @@ const isProject = (path: string): boolean => collectionOf(path) === "projects";
 
 /** What a change would leave in the quotas of the project, its org and its customer. */
 export function QuotaLeft({ balances }: { readonly balances: readonly QuotaBalance[] }) {
-  const kindOf = useKindsOfVariables();
+  const kindOf = useQuantityKinds();
   const owners = balances.map(({ quotaPath }) => parentOfQuota(quotaPath));
   const nameOf = useDisplayNames(owners.filter(isProject));
   const { left: words } = resourceTexts;

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { invalidField } from "../../calls/invalid-field.ts";
+import { amountTexts } from "../../texts/amount-texts.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
 import { valueOf } from "../../ui/text-field.tsx";
 import type { ParameterField } from "./parameter-shape.ts";
@@ -25,7 +26,7 @@ function readField(form: FormData, { name, kind }: ParameterField): JsonValue | 
   if (typed === "") return undefined;
   if (kind.type === "text") return typed;
   const value = parseJson(name, typed);
-  if (kind.type === "number" && typeof value !== "number") throw invalidField(name, resourceTexts.noNumber(typed));
+  if (kind.type === "number" && typeof value !== "number") throw invalidField(name, amountTexts.noNumber(typed));
   return value;
 }
 

@@ -2,7 +2,11 @@ import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { Resource_StateSchema, ResourcesService } from "../../../../gen/resources/v1alpha/resource_pb.ts";
+import {
+  type ListResourcesResponse,
+  Resource_StateSchema,
+  ResourcesService,
+} from "../../../../gen/resources/v1alpha/resource_pb.ts";
 import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { type ResourcesSearch, toFilter } from "../../app/list-search.ts";
 import { allProjects } from "../../calls/paths.ts";
@@ -15,7 +19,7 @@ import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { SelectFilter } from "../../ui/select-filter.tsx";
-import { lookingAgainWhile } from "../operations/look-again.ts";
+import { useLookAgain } from "../operations/look-again.ts";
 import { CreateResourceDialog } from "./create-resource-dialog.tsx";
 import { ResourceTable } from "./resource-table.tsx";
 
@@ -90,6 +94,9 @@ function Resources({ types }: { readonly types: readonly ResourceType[] }) {
   );
 }
 
+const isUnderWay = ({ resources }: ListResourcesResponse): boolean =>
+  resources.some(({ operationPath }) => operationPath !== "");
+
 /** Lists resources, and looks again while operations change some of them. */
 function useResources(parentPath: string, { q, page = "", state, type }: ResourcesSearch) {
   const conditions = [state && `state = ${state}`, type && `type_path = ${JSON.stringify(type)}`];
@@ -99,9 +106,7 @@ function useResources(parentPath: string, { q, page = "", state, type }: Resourc
     { parentPath, pageSize: 100, pageToken: page, filter, showDeleted: state === "DELETED" },
     {
       placeholderData: keepPreviousData,
-      refetchInterval: lookingAgainWhile(({ resources }) =>
-        resources.some(({ operationPath }) => operationPath !== ""),
-      ),
+      refetchInterval: useLookAgain(isUnderWay),
     },
   );
 }

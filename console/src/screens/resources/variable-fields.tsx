@@ -5,14 +5,18 @@ import type {
   QuantityVariable,
   ReferenceVariable,
 } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
-import { invalidField } from "../../calls/invalid-field.ts";
-import { type Kind, useKindsOfVariables } from "../../calls/use-catalog.ts";
+import type { Resource } from "../../../../gen/resources/v1alpha/resource_pb.ts";
+import { useQualityKinds } from "../../calls/use-catalog.ts";
 import { useResourceOfTypeChoices } from "../../calls/use-choices.ts";
+import { type Kind, useQuantityKinds } from "../../calls/use-kinds.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
-import { Picker, type Pick } from "../../ui/picker.tsx";
-import { TextField, valueOf } from "../../ui/text-field.tsx";
+import { sentence } from "../../texts/sentence.ts";
+import { amountOf } from "../../ui/amount.ts";
+import { AmountField } from "../../ui/amount-field.tsx";
+import { amountIn } from "../../ui/amount-in.ts";
+import { Picker, type Pick as Choice } from "../../ui/picker.tsx";
+import { valueOf } from "../../ui/text-field.tsx";
 import { limitsOf } from "./limits-of.ts";
-import { parseAmount } from "./parse-amount.ts";
 
 /** The name of the field for a variable, as the API writes it: `quantities["ram"]`. */
 const fieldOf = (map: "quantities" | "qualities" | "references", name: string): string =>
@@ -25,100 +29,118 @@ export const variableFields = ({ quantities, qualities, references }: OperationT
   ...references.map(({ name }) => fieldOf("references", name)),
 ];
 
-/** Returns what somebody has typed and chosen in `VariableFields`. */
-export function readVariables(form: FormData, { quantities, qualities, references }: OperationType, kindOf: KindOf) {
-  const amountsOf = (map: "quantities" | "qualities", kinds: readonly { readonly kind: string }[]) =>
-    typedIn(
-      form,
-      map,
-      kinds.map(({ kind }) => kind),
-    ).map(([kind, typed]) => {
-      const amount = parseAmount(typed, kindOf(kind).unit);
-      if (Number.isNaN(amount)) throw invalidField(fieldOf(map, kind), resourceTexts.noNumber(typed));
-      return [kind, amount] as const;
-    });
+/** What a resource was asked to have, which the fields begin with. */
+export type Present = Pick<Resource, "quantities" | "qualities" | "references">;
+
+const nothingPresent: Present = { quantities: {}, qualities: {}, references: {} };
+
+/**
+ * Returns what somebody has typed and chosen in `VariableFields`. A reference that is as before is left out unless it is required,
+ * because it would take the permission to use the resource again; one that was emptied is let go.
+ */
+export function readVariables(
+  form: FormData,
+  { quantities, qualities, references }: OperationType,
+  { references: present }: Present = nothingPresent,
+) {
+  const amountsIn = (map: "quantities" | "qualities", variables: readonly { readonly kind: string }[]) =>
+    Object.fromEntries(
+      variables.flatMap(({ kind }) => {
+        const amount = amountIn(form, fieldOf(map, kind));
+        return amount === undefined ? [] : [[kind, amount] as const];
+      }),
+    );
+  const isAsBefore = (name: string, path: string): boolean => path === (present[name] ?? "");
+  const chosen = references.flatMap(({ name, required }) => {
+    const path = valueOf(form, fieldOf("references", name));
+    return isAsBefore(name, path) && !(required && path !== "") ? [] : [[name, path] as const];
+  });
   return {
-    quantities: Object.fromEntries(amountsOf("quantities", quantities)),
-    qualities: Object.fromEntries(amountsOf("qualities", qualities)),
-    references: Object.fromEntries(
-      typedIn(
-        form,
-        "references",
-        references.map(({ name }) => name),
-      ),
-    ),
+    quantities: amountsIn("quantities", quantities),
+    qualities: amountsIn("qualities", qualities),
+    references: Object.fromEntries(chosen),
   };
 }
-
-type KindOf = ReturnType<typeof useKindsOfVariables>;
-
-/** Returns what was typed for the variables that were given. */
-const typedIn = (form: FormData, map: "quantities" | "qualities" | "references", names: readonly string[]) =>
-  names.map((name) => [name, valueOf(form, fieldOf(map, name))] as const).filter(([, typed]) => typed !== "");
 
 interface VariableFieldsProps {
   readonly operation: OperationType;
   /** Where the resources are to which it can refer, such as `/orgs/acme/projects/web`. */
   readonly project: string;
+  readonly present?: Present;
 }
 
 /** Fields for what an operation takes: Quantities, Qualities, and references to other resources. */
-export function VariableFields({ operation, project }: VariableFieldsProps) {
-  const kindOf = useKindsOfVariables();
+export function VariableFields({ operation, project, present = nothingPresent }: VariableFieldsProps) {
+  const [quantityKindOf, qualityKindOf] = [useQuantityKinds(), useQualityKinds()];
   return (
     <>
       {operation.quantities.map((variable) => (
-        <AmountField
+        <VariableField
           key={variable.kind}
           name={fieldOf("quantities", variable.kind)}
           variable={variable}
-          kind={kindOf(variable.kind)}
+          kind={quantityKindOf(variable.kind)}
+          value={amountOf(present.quantities, variable.kind)}
         />
       ))}
       {operation.qualities.map((variable) => (
-        <AmountField
+        <VariableField
           key={variable.kind}
           name={fieldOf("qualities", variable.kind)}
           variable={variable}
-          kind={kindOf(variable.kind)}
+          kind={qualityKindOf(variable.kind)}
+          value={amountOf(present.qualities, variable.kind)}
         />
       ))}
       {operation.references.map((variable) => (
-        <ReferenceField key={variable.name} variable={variable} project={project} />
+        <ReferenceField
+          key={variable.name}
+          variable={variable}
+          project={project}
+          present={present.references[variable.name]}
+        />
       ))}
     </>
   );
 }
 
-const labelOf = (name: string, required: boolean): string => (required ? resourceTexts.required(name) : name);
-
-const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
-
-interface AmountFieldProps {
+interface VariableFieldProps {
   readonly name: string;
   readonly variable: QuantityVariable | QualityVariable;
   readonly kind: Kind;
+  readonly value: number | undefined;
 }
 
-function AmountField({ name, variable, kind: { name: label, unit } }: AmountFieldProps) {
-  const limits = [...limitsOf(variable, unit), ...(unit === "byte" ? [resourceTexts.variable.bytes] : [])];
+function VariableField({ name, variable, kind, value }: VariableFieldProps) {
+  const limits = limitsOf(variable, kind.unit);
+  const usual = variable.$typeName === "resources.v1alpha.QualityVariable" ? undefined : usualOf(variable);
+  // The unit of an amount is part of a field of its own, so the field exists once the kinds are known.
   return (
-    <TextField
+    <AmountField
+      key={kind.unit}
       name={name}
-      label={labelOf(label, variable.required)}
-      hint={sentence(limits.join(", "))}
-      inputMode="decimal"
+      kind={kind}
+      hint={limits.length === 0 ? undefined : sentence(limits.join(", "))}
+      required={variable.required}
+      value={value}
+      usual={usual}
     />
   );
 }
 
+const usualOf = ({ defaultAmount, minimum }: QuantityVariable): number | undefined => defaultAmount ?? minimum;
+
 interface ReferenceFieldProps {
   readonly project: string;
   readonly variable: ReferenceVariable;
+  /** The path of the resource that is used now. */
+  readonly present: string | undefined;
 }
 
-function ReferenceField({ variable: { name, typePath, required }, project }: ReferenceFieldProps) {
-  const [used, setUsed] = useState<Pick>();
+function ReferenceField({ variable: { name, typePath, required }, project, present }: ReferenceFieldProps) {
+  const [used, setUsed] = useState<Choice | undefined>(
+    present === undefined ? undefined : { value: present, label: present },
+  );
   const useChoices = useCallback(
     (words: string, open: boolean) => useResourceOfTypeChoices(project, typePath, words, open),
     [project, typePath],
@@ -126,7 +148,8 @@ function ReferenceField({ variable: { name, typePath, required }, project }: Ref
   return (
     <Picker
       name={fieldOf("references", name)}
-      label={labelOf(name, required)}
+      label={name}
+      required={required}
       hint={resourceTexts.referenceHint}
       value={used}
       useChoices={useChoices}

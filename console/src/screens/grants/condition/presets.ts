@@ -10,7 +10,7 @@ export function presetPart(name: PresetName, on: string): Part {
     case "type":
       return { ...firstPart("path"), operator: "contains", value: "/instances/" };
     case "prefix":
-      return { ...firstPart("path"), value: `${on}/` };
+      return { ...firstPart("path"), value: `${prefixOf(on)}/` };
     case "label":
       return { ...firstPart("label"), value: "dev" };
     case "from":
@@ -33,3 +33,6 @@ export function presetPart(name: PresetName, on: string): Part {
 }
 
 const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** What is on a customer or on the platform is in orgs. */
+const prefixOf = (on: string): string => (on === "" || on.startsWith("/customers/") ? "/orgs" : on);

@@ -1,0 +1,45 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { type Change, ChangesService, Change_View } from "../../../gen/iam/v1alpha/change_pb.ts";
+import { usePermissions } from "./use-permissions.ts";
+import { useVisible } from "./use-visible.ts";
+
+/** How often the end of the log is asked for, which is one short call. */
+const lookMs = 5_000;
+
+/** How often all that is shown is read again for people who may not read the log. */
+const readAllMs = 30_000;
+
+/** So many, because two orgs can write at once: what is seen later can have an earlier time. */
+const latest = 10;
+
+/**
+ * Reads again what a screen of a customer or of the platform shows when something has changed there. A stream follows the log of one org, so
+ * this asks for the end of the log again and again, while the window is visible.
+ *
+ * @param parentPath a customer, such as `/customers/acme`; empty for the platform.
+ */
+export function useLiveAbove(parentPath: string): void {
+  const queryClient = useQueryClient();
+  const visible = useVisible();
+  const may = usePermissions(parentPath, ["iam.changes.list"]).may("iam.changes.list");
+  // That somebody reads the log is in the log, too.
+  const request = { parentPath, pageSize: latest, view: Change_View.BASIC, filter: "type != READ" };
+  const options = { enabled: may === true, retry: false, refetchInterval: lookMs };
+  const end = useQuery(ChangesService.method.listChanges, request, options).data?.changes.map(keyOf).join(" ");
+  const seen = useRef<string>(undefined);
+  useEffect(() => {
+    if (end === undefined) return;
+    if (seen.current !== undefined && seen.current !== end) void queryClient.invalidateQueries();
+    seen.current = end;
+  }, [end, queryClient]);
+  useEffect(() => {
+    if (may !== false || !visible) return;
+    const timer = setInterval(() => void queryClient.invalidateQueries(), readAllMs);
+    return () => clearInterval(timer);
+  }, [may, visible, queryClient]);
+}
+
+const keyOf = ({ orgPath, customerPath, revision, position }: Change): string =>
+  `${orgPath}${customerPath}@${revision}.${position}`;
