@@ -13,7 +13,6 @@ const pauseMs = 200;
 export function SearchBox({ label, value }: SearchBoxProps) {
   const router = useRouter();
   const navigate = useNavigate();
-  const router = useRouter();
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
@@ -21,11 +20,6 @@ export function SearchBox({ label, value }: SearchBoxProps) {
     if (input.current !== null && document.activeElement !== input.current) input.current.value = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  // Whoever typed and then follows a link is not led back while the screen behind it loads.
-  useEffect(
-    () => router.subscribe("onBeforeNavigate", ({ pathChanged }) => pathChanged && clearTimeout(timer.current)),
-    [router],
-  );
   const search = (text: string): void => {
     clearTimeout(timer.current);
     const { pathname } = router.latestLocation;
