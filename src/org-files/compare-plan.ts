@@ -24,6 +24,7 @@ import { type AccessDependencies, type AccessWanted, type PlannedAccess, findAcc
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { readFile } from "./read-file.ts";
 import { type OrgState, readState, readUnchanged } from "./read-state.ts";
+import { requireKnownPermissions } from "./unknown-permissions.ts";
 import { findUsedProviders } from "./used-providers.ts";
 
 /** What the requests to plan and to apply share. */
@@ -86,6 +87,7 @@ async function compareState(
   const { maxRemovalPercent = defaultRemovalPercent } = request;
   const options = { prunes: prunesOf(request, noted), maxRemovalPercent, authorId };
   const plan = await slices.run(planChanges(state, file, options));
+  await slices.run(requireKnownPermissions(state, plan, dependencies.knownPermissions));
   const access = await findAccess(dependencies, context, { state, plan, ...file }, wanted);
   if (access === undefined) return undefined;
   const implied = await slices.run(findImplied(plan, noted));

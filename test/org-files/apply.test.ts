@@ -127,6 +127,21 @@ describe("a file", () => {
     ]);
   });
 
+  test("with a permission that there is not is refused as it is planned, in roles and clients", async () => {
+    const { files, name, org, api } = await openOrg();
+    const role = { name: "deployer", permissions: ["acme.anything.do", "iam.members.gett"] };
+    const client = { name: "page", redirect_uris: ["https://page.example/a"], scopes: ["iam.members.gett"] };
+    const refused = await failureOf(files.plan({ org: name, roles: [role], clients: [client] }));
+    expect([refused.reason, refused.fields]).toEqual([
+      "FIELD_INVALID",
+      ["org_file.roles[0].permissions", "org_file.clients[0].scopes"],
+    ]);
+    expect(refused.message).toContain("there is no iam.members.gett; the nearest is iam.members.get");
+    const known = { ...role, permissions: ["acme.anything.do", "iam.members.get"] };
+    await files.apply({ org: name, roles: [known] });
+    expect((await api.roles.getRole({ path: `${org.path}/roles/deployer` })).permissions).toEqual(known.permissions);
+  });
+
   test("removes a tenth of each kind at most, or one, unless more is asked for", async () => {
     const { files, name } = await openOrg();
     await files.apply({ org: name, groups: ["a", "b", "c"], projects: ["p"] });

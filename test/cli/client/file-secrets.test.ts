@@ -44,6 +44,12 @@ test("a plan needs no secret, and an apply reads it before it asks", async () =>
   expect(unset.stderr).not.toContain("apply this to");
   const applied = await terminal.run(`apply ${file}`, { answers: ["y"], env: { OKTA_SECRET: "s3cret" } });
   expect([applied.code, applied.shown.includes("s3cret")]).toEqual([0, false]);
+  expect(planned.stderr).toBe("");
+  const again = await terminal.run(`plan ${file}`);
+  expect([again.code, again.stderr]).toEqual([
+    0,
+    `A client_secret is used where its provider is created; to set another: tenantry update orgs/${org.name}/identityProviders/okta --client-secret SECRET\n`,
+  ]);
   const { identityProviders } = await api.identityProviders.listIdentityProviders({ parentPath: org.path });
   expect(identityProviders.map(({ name }) => name)).toEqual(["okta"]);
 });
@@ -68,6 +74,8 @@ test("what is sent is the text of the variable, or of the file without the end o
 });
 
 test.each([
+  ["${OKTA_SECRET}", "must be {env: OKTA_SECRET} for a secret that is in the variable OKTA_SECRET"],
+  ["$OKTA_SECRET", "must be {env: OKTA_SECRET}"],
   ["{env: ''}", 'must be {env: NAME} or {file: PATH}, got {"env":""}'],
   ["{vault: x}", "must be {env: NAME} or {file: PATH}"],
   ["{env: A, file: b}", "must be {env: NAME} or {file: PATH}"],

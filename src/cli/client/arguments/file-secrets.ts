@@ -5,11 +5,13 @@ import type { Host } from "../host.ts";
 import { recordOf, stringOf } from "../http/service-error.ts";
 
 /** A file of an org, whole and without the secrets that are elsewhere. */
-interface FileWithSecrets {
+export interface FileWithSecrets {
   /** To plan with: the plan is the same with any secrets. */
   readonly toPlan: Readonly<Record<string, unknown>>;
   /** Reads the secrets. @throws CommandError for one that is not there. */
   readonly readAll: () => Promise<Readonly<Record<string, unknown>>>;
+  /** The providers that have one, by their paths below the org. */
+  readonly withSecret: readonly string[];
 }
 
 const [section, secret] = ["identity_providers", "client_secret"];
@@ -21,10 +23,11 @@ const [section, secret] = ["identity_providers", "client_secret"];
  */
 export function findSecrets(host: Host, file: Readonly<Record<string, unknown>>): FileWithSecrets {
   const providers = file[section];
-  if (!Array.isArray(providers)) return { toPlan: file, readAll: () => Promise.resolve(file) };
+  if (!Array.isArray(providers)) return { toPlan: file, readAll: () => Promise.resolve(file), withSecret: [] };
   const entries = providers.map((entry: unknown, index) => {
     const fields = recordOf(entry);
     const source = fields && recordOf(fields[secret]);
+    refuseExpression(fields?.[secret], `${section}[${index}].${secret}`);
     if (source === undefined) return { toPlan: entry, read: () => Promise.resolve(entry) };
     const read = readerOf(host, source, `${section}[${index}].${secret}`);
     const toPlan = Object.fromEntries(Object.entries(fields ?? {}).filter(([key]) => key !== secret));
@@ -32,8 +35,21 @@ export function findSecrets(host: Host, file: Readonly<Record<string, unknown>>)
   });
   return {
     toPlan: { ...file, [section]: entries.map(({ toPlan }) => toPlan) },
+    withSecret: providers.flatMap((entry: unknown) => {
+      const { name, [secret]: value } = recordOf(entry) ?? {};
+      return typeof name === "string" && value !== undefined ? [`identityProviders/${name}`] : [];
+    }),
     readAll: async () => ({ ...file, [section]: await Promise.all(entries.map(({ read }) => read())) }),
   };
+}
+
+/** `$OKTA_SECRET` is how others write a variable, and would be taken for the secret itself. */
+function refuseExpression(value: unknown, place: string): void {
+  const [, name] = typeof value === "string" ? (/^\$\{?(\w+)\}?$/.exec(value) ?? []) : [];
+  if (name === undefined) return;
+  throw new CommandError(
+    `${place} must be {env: ${name}} for a secret that is in the variable ${name}, got ${JSON.stringify(value)}`,
+  );
 }
 
 function readerOf(host: Host, source: Readonly<Record<string, unknown>>, place: string): () => Promise<string> {

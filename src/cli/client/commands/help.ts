@@ -132,10 +132,24 @@ function flagLines(flags: readonly Flag[], columns: number): string {
     ({ name, short, value }) =>
       `  ${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
   );
-  const width = Math.min(34, Math.max(...titles.map(({ length }) => length)) + 2);
+  const width = Math.min(30, Math.max(...titles.map(({ length }) => length)) + 2);
   return titles
-    .map((title, index) => `${shorten(`${pad(title, width - 1)} ${flags[index]?.help ?? ""}`, columns)}\n`)
+    .flatMap((title, index) => {
+      const [first = "", ...others] = helpLines(flags[index]?.help ?? "", columns - width);
+      const below = others.map((line) => " ".repeat(width) + line);
+      return title.length < width
+        ? [`${pad(title, width)}${first}`, ...below]
+        : [title, `${" ".repeat(width)}${first}`, ...below];
+    })
+    .map((line) => `${line.trimEnd()}\n`)
     .join("");
+}
+
+/** Writes a help in two lines at most. */
+function helpLines(text: string, columns: number): readonly string[] {
+  if (text.length <= columns) return [text];
+  const end = text.lastIndexOf(" ", columns);
+  return end <= 0 ? [shorten(text, columns)] : [text.slice(0, end), shorten(text.slice(end + 1), columns)];
 }
 
 /** Returns all that can stand as the first word. */

@@ -24,7 +24,11 @@ const sharedFlags: readonly Flag[] = [
     value: "ADDRESS@VERSION",
     help: "Where FILE is kept, and its commit: that manages what it has",
   },
-  { name: "max-removal-percent", value: "NUMBER", help: "How much of each kind may be removed; 10 if left out" },
+  {
+    name: "max-removal-percent",
+    value: "NUMBER",
+    help: "How much of each kind may be removed, if more than one; 10 if left out",
+  },
 ];
 
 const planFlags: readonly Flag[] = [
@@ -44,6 +48,8 @@ interface Planned {
   readonly readRequest: () => Promise<Readonly<Record<string, unknown>>>;
   readonly answer: Readonly<Record<string, unknown>>;
   readonly plan: PlanLines;
+  /** What to know of secrets in the file; empty if there is nothing. */
+  readonly note: string;
 }
 
 const planFile: Command = {
@@ -57,7 +63,8 @@ const planFile: Command = {
       throw new CommandError(`a plan is shown as table, json or markdown, got ${JSON.stringify(format)}`);
     const connection = await connectTo(call, withoutOutput(parsed));
     const author = single(parsed, "author");
-    const { answer, plan } = await planOf(call, parsed, connection, author);
+    const { answer, plan, note } = await planOf(call, parsed, connection, author);
+    if (call.host.isInteractive) call.host.warn(note);
     call.host.print(format === "json" ? writeJson(answer) : writePlan(plan, format));
     if (plan.obstacles.length > 0) return exitCodes.refused;
     return plan.changes.length > 0 ? exitCodes.differs : exitCodes.done;
@@ -71,8 +78,8 @@ const applyFile: Command = {
   flags: sharedFlags,
   async run(call, parsed) {
     const connection = await connectTo(call, parsed);
-    const { org, readRequest, answer, plan } = await planOf(call, parsed, connection);
-    if (call.host.isInteractive) call.host.warn(writePlan(plan, "table"));
+    const { org, readRequest, answer, plan, note } = await planOf(call, parsed, connection);
+    if (call.host.isInteractive) call.host.warn(`${writePlan(plan, "table")}${note}`);
     if (plan.obstacles.length > 0)
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
     if (plan.changes.length === 0 && plan.adoptedCount === 0) return exitCodes.done;
@@ -106,13 +113,21 @@ async function planOf(
   const org = stringOf(file["org"])?.toLowerCase();
   if (org === undefined || org === "" || org.includes("/"))
     throw new CommandError(`${name} has no org: its first line could be org: acme`, { next: "tenantry export ORG" });
-  const { toPlan, readAll } = findSecrets(call.host, file);
+  const { toPlan, readAll, withSecret } = findSecrets(call.host, file);
   const options = optionsOf(parsed);
   const as =
     author === undefined ? {} : { author_path: author.includes("/") ? author : `/orgs/${org}/members/${author}` };
   const answer = await send(call, connection, "plan", org, { org_file: toPlan, ...options, ...as });
   const readRequest = async () => ({ org_file: await readAll(), ...options });
-  return { org, readRequest, answer, plan: readPlan(org, answer) };
+  const plan = readPlan(org, answer);
+  return { org, readRequest, answer, plan, note: noteOnSecrets(plan, withSecret) };
+}
+
+function noteOnSecrets({ org, changes }: PlanLines, withSecret: readonly string[]): string {
+  const created = new Set(changes.flatMap(({ action, path }) => (action === "CREATE" ? [path] : [])));
+  const [kept] = withSecret.filter((path) => !created.has(path));
+  if (kept === undefined) return "";
+  return `A client_secret is used where its provider is created; to set another: tenantry update orgs/${org}/${kept} --client-secret SECRET\n`;
 }
 
 /** Calls a method with the file. Errors name places in it as they are: they are no flags. */

@@ -40,6 +40,13 @@ export function findMethod(contract: Contract, verb: string, path: string, conte
     const found = methodAt(contract, verb, [...prefix, ...given]);
     if (found !== undefined) return found;
   }
+  const isFromRoot =
+    path.startsWith("/") && context.org !== undefined && beginLike(contract, given.slice(0, 1)).length === 0;
+  if (isFromRoot) {
+    throw new CommandError(`a path that begins with / is not below --org: there is no /${given.join("/")}`, {
+      next: `tenantry ${verb} ${given.join("/")}`,
+    });
+  }
   throw explain(contract, verb, given, context);
 }
 
