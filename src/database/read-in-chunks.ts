@@ -11,6 +11,8 @@ export async function* readInChunks<Row>(
   statement: RawBuilder<Row>,
   chunkSize: number,
 ): AsyncIterable<readonly Row[]> {
+  // All rows are read, so the first ones need not come early.
+  await sql`select set_config('cursor_tuple_fraction', '1', true)`.execute(db);
   await sql`declare chunks no scroll cursor for ${statement}`.execute(db);
   for (;;) {
     const { rows } = await sql<Row>`fetch ${sql.lit(chunkSize)} from chunks`.execute(db);

@@ -52,21 +52,25 @@ export function readPastSnapshot(
       }
       // The statements of a transaction that spans the move of a distributed table may see two states.
       const { rows } = await sql<{ revision: string }>`select revision from orgs where id = ${orgId}`.execute(db);
-      if (rows[0]?.revision !== org.head) {
-        throw new ServiceError("SERVICE_UNAVAILABLE", "failed to read the org as it was; try again");
-      }
+      if (rows[0]?.revision !== org.head) throw movedMeanwhile();
       return { snapshot, gone };
     });
+}
+
+function movedMeanwhile(): ServiceError {
+  return new ServiceError("SERVICE_UNAVAILABLE", "failed to read the org as it was; try again");
 }
 
 interface PastOrg extends OrgKey {
   readonly head: string;
   readonly row: OrgRow;
+  /** Whether the log still has the moment, and so what followed. */
+  readonly is_kept: boolean;
 }
 
 async function readPastOrg(db: Transaction<Schema>, orgId: string, moment: Moment): Promise<PastOrg> {
   const { rows } = await sql<PastOrg>`
-    select id, customer_id, revision as head, coalesce(
+    select id, customer_id, orgs.revision as head, coalesce(
       (
         select before from changes
         where customer_id = orgs.customer_id and org_id = orgs.id and resource_id = orgs.id and resource_type = 'Org'
@@ -74,10 +78,18 @@ async function readPastOrg(db: Transaction<Schema>, orgId: string, moment: Momen
         order by revision, position limit 1
       ),
       jsonb_build_object('id', id, 'name', name, 'customer_id', customer_id, 'state', state, 'delete_time', delete_time, 'labels', labels)
-    ) as row
+    ) as row, (
+      orgs.revision = ${moment.revision} or exists (
+        select from changes
+        where customer_id = orgs.customer_id and org_id = orgs.id and changes.revision = ${moment.revision}
+          and ${sql.raw(isInThePast)}
+      )
+    ) as is_kept
     from orgs where id = ${orgId}`.execute(db);
   const [org] = rows;
   if (org === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", `there is no org @${orgId}`);
+  // It can be cut, or a failover lose it, while the call waits.
+  if (!org.is_kept) throw movedMeanwhile();
   return org;
 }
 
