@@ -4,9 +4,11 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { decodeJwt } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
+import { endOfNext } from "../../src/changes/revision.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
+import { openSqlClient } from "../support/sql.ts";
 import {
   type SharedTokenServers,
   type TokenMember,
@@ -198,4 +200,19 @@ test("a stream ends at the deadline of its caller", async () => {
   };
   expect(await failureOf(read())).toMatchObject({ code: "DeadlineExceeded" });
   expect(messages.length).toBeLessThanOrEqual(1);
+});
+
+test("a stream ends that cannot go on to the head, since the log does not have what is between", async () => {
+  const { path: parentPath, id, etag } = await place.api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+  const watch = watchLog(place.api, { parentPath });
+  await watch.until(isSynced);
+  const sql = await openSqlClient(place.servers[0].databaseUrl);
+  // More than a page reads.
+  await sql.query("update orgs set revision = $2 where id = $1", [id, endOfNext(etag, 10_000)]);
+  await sql.close();
+  expect(await failureOf(watch.ended)).toMatchObject({
+    code: "Unavailable",
+    reason: "STREAM_ENDED",
+    metadata: { ended_by: "LOG" },
+  });
 });

@@ -1,22 +1,17 @@
 // How a tail goes on with its log: page by page, so that nobody chooses how much is in memory, and so that a revision which is longer than
 // a page reaches readers at the pace at which they read it.
-import { setTimeout as sleep } from "node:timers/promises";
 import { applyEntry } from "../../access/engine/loading/apply-entry.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { toLogEntry } from "../../access/snapshots/to-log-entry.ts";
 import { numberOf } from "../../changes/revision.ts";
 import { holdsOf } from "../changes/find-owner.ts";
 import { createReadable } from "../changes/readable-entries.ts";
-import type { Audience } from "./audience.ts";
 import { listChanges, pathOfOrg } from "./required-permission.ts";
 import { createResponses } from "./responses.ts";
 import { type FollowedHeads, type LoggedRevision, positionAfter, readPageAfter } from "./store.ts";
 import { streamEnded } from "./stream-ended.ts";
 import { type TailState, authoriserFor, giveUp, onceForAudience } from "./tail-state.ts";
-import { type Watcher, touchedBy } from "./watcher.ts";
-
-/** How long the next part of a revision waits for readers that have not taken the one before, once for each reader. */
-const partsWaitMs = 1_000;
+import { touchedBy } from "./watcher.ts";
 
 /** Authenticates again whose credential may have ended. */
 export function authenticateStale({ audience }: TailState, heads: FollowedHeads): Promise<void> {
@@ -40,10 +35,10 @@ export async function followAll(state: TailState, to: string, heads: FollowedHea
 export async function follow(state: TailState, to: string, heads: FollowedHeads): Promise<boolean> {
   const { database, orgId, position, part } = state;
   if (position === undefined || position.revision === to) return false;
-  if (isBefore(to, part?.at.revision ?? position.revision)) return false;
-  if (part !== undefined) await waitForReaders(state.audience, part.slow);
-  const page = await readPageAfter(database, orgId, part?.at ?? position, "all");
-  if (page === undefined || (part !== undefined && page.revisions[0]?.revision !== part.at.revision)) {
+  if (isBefore(to, part?.revision ?? position.revision)) return false;
+  if (part !== undefined) await state.pace.whenTaken(state.audience.all().map(({ queue }) => queue));
+  const page = await readPageAfter(database, orgId, part ?? position, "all");
+  if (page === undefined || (part !== undefined && page.revisions[0]?.revision !== part.revision)) {
     giveUp(state, streamEnded("LOG"));
   }
   for (const logged of page?.revisions ?? []) {
@@ -51,22 +46,10 @@ export async function follow(state: TailState, to: string, heads: FollowedHeads)
     if (state.part === undefined && !(await absorb(state, logged, heads))) return false;
     await send(state, logged, heads);
   }
-  return page?.hasMore === true || state.part !== undefined;
-}
-
-/**
- * Returns when readers have taken what they were sent, or some are too slow: what they have no room for ends their streams.
- *
- * @param slow those that are not waited for any more.
- */
-async function waitForReaders(audience: Audience, slow: Set<Watcher>): Promise<void> {
-  const awaited = audience.all().filter((watcher) => !slow.has(watcher));
-  const waited = new AbortController();
-  const { signal } = waited;
-  const emptied = Promise.all(awaited.map(({ queue }) => queue.whenEmpty()));
-  await Promise.race([emptied, sleep(partsWaitMs, undefined, { signal, ref: false })]);
-  waited.abort();
-  for (const watcher of awaited) if (!watcher.queue.isEmpty()) slow.add(watcher);
+  if (page?.hasMore === true || state.part !== undefined) return true;
+  // It was committed before the page was read, so what is between is missing, and will not come.
+  if (state.position !== undefined && isBefore(state.position.revision, to)) giveUp(state, streamEnded("LOG"));
+  return false;
 }
 
 /**
@@ -106,7 +89,10 @@ async function send(state: TailState, logged: LoggedRevision, heads: FollowedHea
   if (logged.isComplete) {
     [state.position, state.part] = [positionAfter(logged), undefined];
     state.signedEnd.note(logged.entries.at(-1) ?? logged.entries[0]);
-  } else state.part = { at: positionAfter(logged), slow: state.part?.slow ?? new Set() };
+  } else {
+    if (state.part === undefined) state.pace.begin();
+    state.part = positionAfter(logged);
+  }
   const responsesOf = onceForAudience(async (watcher) => {
     const authoriser = await authoriserFor(state, watcher, heads);
     await authoriser.decide(listChanges, pathOfOrg(orgId));

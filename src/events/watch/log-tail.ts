@@ -9,6 +9,7 @@ import { byId } from "../../paths/format-path.ts";
 import { createTurns } from "../../scheduling/turns.ts";
 import { createAudience } from "./audience.ts";
 import { authenticateStale, follow, followAll } from "./follow-log.ts";
+import { createPace } from "./pace.ts";
 import { listChanges, pathOfOrg } from "./required-permission.ts";
 import { createBytesOf, syncedCheckpoint } from "./responses.ts";
 import { createSignedEnd } from "./signed-end.ts";
@@ -62,6 +63,7 @@ export function createLogTail(orgId: string, dependencies: TailDependencies): Lo
     audience: createAudience(() => forget(state)),
     position: undefined,
     part: undefined,
+    pace: createPace(),
     snapshot: undefined,
     joining: 0,
     decidedAt: performance.now(),

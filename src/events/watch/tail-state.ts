@@ -7,6 +7,7 @@ import type { Database } from "../../database/database.ts";
 import type { Turns } from "../../scheduling/turns.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import type { Audience } from "./audience.ts";
+import type { Pace } from "./pace.ts";
 import { withoutSlices } from "./required-permission.ts";
 import type { BytesOf, MakesMessages } from "./responses.ts";
 import type { SignedEnd } from "./signed-end.ts";
@@ -24,19 +25,14 @@ export interface TailDependencies extends MakesMessages {
   readonly checkpointMs: number;
 }
 
-interface SentPart {
-  readonly at: EntryPosition;
-  /** Those who have not taken a part in time: for the others, what follows does not wait for them. */
-  readonly slow: Set<Watcher>;
-}
-
 export interface TailState extends TailDependencies {
   readonly orgId: string;
   readonly audience: Audience;
   /** The last revision that was sent whole; undefined without watchers. */
   position: LogPosition | undefined;
   /** How far the next revision was sent, of which some was; undefined if none was. */
-  part: SentPart | undefined;
+  part: EntryPosition | undefined;
+  readonly pace: Pace;
   /** At the same revision, or that of the part, if there are watchers that need it. */
   snapshot: OrgSnapshot | undefined;
   /** How many watchers are about to be added: what they need stays. */
