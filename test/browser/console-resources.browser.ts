@@ -98,6 +98,23 @@ describe("resources", () => {
     expect(problems).toEqual([]);
   });
 
+  test("are deleted for ever before their time", async () => {
+    await cloud.create("scrap", { typePath: volumes, quantities: {}, parameters: {} });
+    await cloud.complete();
+    const path = `${web}/resources/scrap`;
+    const { id } = await cloud.resources.getResource({ path });
+    await cloud.resources.deleteResource({ path });
+    await cloud.complete();
+    const { page, open } = window;
+    await open(`${web}/resources/@${id}`);
+    await page.getByRole("button", { name: "Delete for ever" }).click();
+    const question = page.getByRole("dialog", { name: "Delete for ever scrap" });
+    await question.getByRole("button", { name: "Delete for ever" }).click();
+    await page.getByRole("heading", { name: "purge scrap" }).waitFor();
+    await cloud.complete();
+    await page.getByText("Done").waitFor();
+  });
+
   test("that others use are not deleted, and the service says what uses them", async () => {
     await cloud.create("data", { typePath: volumes, quantities: {}, parameters: {} });
     await cloud.complete();

@@ -1,5 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { useQueryClient } from "@tanstack/react-query";
+import { type Query, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { type Change, ChangesService, Change_View } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { usePermissions } from "./use-permissions.ts";
@@ -36,7 +36,9 @@ export function useLiveAbove(parentPath: string): void {
   }, [end, queryClient]);
   useEffect(() => {
     if (may !== false || !visible) return;
-    const timer = setInterval(() => void queryClient.invalidateQueries(), readAllMs);
+    // What was refused is refused again, and each time it is in the security log.
+    const predicate = ({ state: { status } }: Query): boolean => status !== "error";
+    const timer = setInterval(() => void queryClient.invalidateQueries({ predicate }), readAllMs);
     return () => clearInterval(timer);
   }, [may, visible, queryClient]);
 }

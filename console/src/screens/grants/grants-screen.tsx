@@ -101,6 +101,8 @@ function Grants({ on, kind, title, intro, subjectsOf, above }: GrantsProps) {
     "iam.roleBindings.create",
     "iam.roleBindings.delete",
   ]);
+  // What is refused is in a log, so nothing is asked before this is known.
+  const mayList = permissions.may("iam.roleBindings.list");
   return (
     <Page
       kind={kind}
@@ -118,11 +120,11 @@ function Grants({ on, kind, title, intro, subjectsOf, above }: GrantsProps) {
       }
     >
       <Section title={texts.grants.here} actions={<SearchBox label={texts.grants.search} value={q ?? ""} />}>
-        {permissions.may("iam.roleBindings.list") === false ? (
-          <Empty title={texts.grants.hidden} />
-        ) : (
+        {mayList === true ? (
           <GrantList parentPath={on} words={q} page={page} permissions={permissions} />
-        )}
+        ) : mayList === false ? (
+          <Empty title={texts.grants.hidden} />
+        ) : null}
       </Section>
       {above.map(({ title: words, from }) => (
         <InheritedGrants key={from} title={words} from={from} />

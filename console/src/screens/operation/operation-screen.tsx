@@ -11,7 +11,7 @@ import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
-import { useLookAgain } from "../operations/look-again.ts";
+import { useLookAgain } from "../operations/use-look-again.ts";
 import { OperationFacts } from "./operation-facts.tsx";
 
 const isUnderWay = ({ done }: Operation): boolean => !done;

@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { type ListOperationsResponse, OperationsService } from "../../../../gen/resources/v1alpha/operation_pb.ts";
-import { useLookAgain } from "./look-again.ts";
+import { useLookAgain } from "./use-look-again.ts";
 
 interface WantedOperations {
   /** Such as `/orgs/acme/projects/web`. */

@@ -10,7 +10,7 @@ import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
-import { useLookAgain } from "../operations/look-again.ts";
+import { useLookAgain } from "../operations/use-look-again.ts";
 import { OperationTable } from "../operations/operation-table.tsx";
 import { useOperations } from "../operations/use-operations.ts";
 import { ChangeResourceDialog, DeleteResourceDialog, UndeleteResourceDialog } from "./resource-dialogs.tsx";

@@ -19,7 +19,7 @@ import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { SelectFilter } from "../../ui/select-filter.tsx";
-import { useLookAgain } from "../operations/look-again.ts";
+import { useLookAgain } from "../operations/use-look-again.ts";
 import { CreateResourceDialog } from "./create-resource-dialog.tsx";
 import { ResourceTable } from "./resource-table.tsx";
 

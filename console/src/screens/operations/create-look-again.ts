@@ -1,7 +1,6 @@
 // How often a visible screen asks how far providers are: claims and progress are not in the log that screens follow. A window that
 // nobody sees asks nothing.
 import { Code, ConnectError } from "@connectrpc/connect";
-import { useState } from "react";
 
 /** What is moving is asked for so often. */
 const shortestMs = 2_000;
@@ -15,7 +14,7 @@ const patience = 3;
 /** With one of these, the same is refused again, and what is refused is in the security log. */
 const final = new Set([Code.PermissionDenied, Code.NotFound]);
 
-interface Asked<Data> {
+export interface Asked<Data> {
   readonly state: { readonly data: Data | undefined; readonly error: unknown; readonly dataUpdateCount: number };
 }
 
@@ -29,10 +28,4 @@ export function createLookAgain<Data>(isUnderWay: (data: Data) => boolean): (ask
     if (last?.data !== data) last = { data, since: dataUpdateCount };
     return Math.min(shortestMs * 2 ** Math.floor((dataUpdateCount - last.since) / patience), longestMs);
   };
-}
-
-/** @param isUnderWay whether there is something to ask for again; the same function each time. */
-export function useLookAgain<Data>(isUnderWay: (data: Data) => boolean): (asked: Asked<Data>) => number | false {
-  const [lookAgain] = useState(() => createLookAgain(isUnderWay));
-  return lookAgain;
 }

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { createLookAgain } from "../../console/src/screens/operations/look-again.ts";
+import { createLookAgain } from "../../console/src/screens/operations/create-look-again.ts";
 
 const running = { done: false };
 
