@@ -125,7 +125,7 @@ async function planOf(
 
 function noteOnSecrets({ org, changes }: PlanLines, withSecret: readonly string[]): string {
   const created = new Set(changes.flatMap(({ action, path }) => (action === "CREATE" ? [path] : [])));
-  const [kept] = withSecret.filter((path) => !created.has(path));
+  const kept = withSecret.find((path) => !created.has(path));
   if (kept === undefined) return "";
   return `A client_secret is used where its provider is created; to set another: tenantry update orgs/${org}/${kept} --client-secret SECRET\n`;
 }
