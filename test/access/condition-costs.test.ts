@@ -42,6 +42,18 @@ const ask = (resourcePath = place.web) => ({
   context: { n: 1 },
 });
 
+test("a batch in which several checks cost too much fails, and the service goes on", async () => {
+  const { org, alice, access } = place;
+  await bindAll(org.customerPath, alice, different(100));
+  // That of the customer is looked for elsewhere, and fails after the other one, with which the batch has ended.
+  const checks = [ask(org.customerPath), ask()];
+  const tooCostly = { reason: "LIMIT_EXCEEDED" };
+  expect(await failureOf(access.checkAccess(ask(org.customerPath)))).toMatchObject(tooCostly);
+  for (const batch of [checks, checks.toReversed()])
+    expect(await failureOf(access.batchCheckAccess({ checks: batch }))).toMatchObject(tooCostly);
+  expect((await access.checkAccess({ ...ask(), subjectPath: place.bob })).allowed).toBe(false);
+});
+
 describe("a decision", () => {
   test("evaluates a condition that many bindings share once", async () => {
     await bindAll(place.web, place.alice, Array<string>(100).fill(large(1)));

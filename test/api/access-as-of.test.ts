@@ -244,6 +244,55 @@ test("a page goes on at the moment of the first one", async () => {
   expect(await failureOf(now)).toMatchObject({ code: "InvalidArgument" });
 });
 
+test("conditions are shown as of then to who may get the bindings now, where they are", async () => {
+  const company = await openCompany("gRPC", server);
+  const { api, org } = company;
+  const alice = await company.join("alice");
+  const reader = await company.joinAs("access-admin", "reader");
+  await company.bind(org.path, "/roles/viewer", reader);
+  const condition = "context.secret == 'sister'";
+  for (const parentPath of [org.customerPath, org.path]) {
+    const roleBinding = { name: uniqueName("never"), rolePath: "/roles/editor", subjectPath: alice.path, condition };
+    await api.roleBindings.createRoleBinding({ parentPath, roleBinding });
+  }
+  const question = { subjectPath: alice.path, permission: "iam.projects.update", resourcePath: org.path };
+  const { revision: asOfRevision } = await reader.access.checkAccess(question);
+  const shown = async (request: object): Promise<Record<string, string>> => {
+    const { conditionalGrants } = await reader.access.explainAccess({ ...question, ...request });
+    return Object.fromEntries(
+      conditionalGrants.map((each) => [each.roleBindingPath.split("/roleBindings/")[0], each.condition]),
+    );
+  };
+  const now = await shown({});
+  expect(now).toEqual({ [org.customerPath]: "", [org.path]: condition });
+  expect(await shown({ asOfRevision })).toEqual(now);
+});
+
+test("a role binding has the name of then, also if it was renamed before or since, or went with its subject", async () => {
+  const company = await openCompany("gRPC", server);
+  const { api, org, access } = { ...company, access: (await company.joinAs("owner", "olive")).access };
+  const alice = await company.join("alice");
+  const roleBinding = { name: "first", rolePath: "/roles/viewer", subjectPath: alice.path };
+  const { path } = await api.roleBindings.createRoleBinding({ parentPath: org.path, roleBinding });
+  const question = { subjectPath: alice.path, permission: "iam.members.get", resourcePath: org.path };
+  const revisions = [(await access.checkAccess(question)).revision];
+  let last = path;
+  for (const name of ["second", "third"]) {
+    ({ path: last } = await api.roleBindings.updateRoleBinding({ path: last, roleBinding: { name } }));
+    revisions.push((await access.checkAccess(question)).revision);
+  }
+  const names = () =>
+    Promise.all(
+      revisions.map(async (asOfRevision) => {
+        const { grants } = await access.explainAccess({ ...question, asOfRevision });
+        return grants.map(({ roleBindingPath }) => roleBindingPath.split("/").at(-1));
+      }),
+    );
+  expect(await names()).toEqual([["first"], ["second"], ["third"]]);
+  await api.roleBindings.deleteRoleBinding({ path: last });
+  expect(await names()).toEqual([["first"], ["second"], ["third"]]);
+});
+
 test("who asks must hold the permission of the method and that to read the log, on the org and now", async () => {
   const company = await openCompany("gRPC", server);
   const { api, org } = company;

@@ -180,7 +180,7 @@ test("more quota is asked for, granted in part by somebody who may raise the lim
   await page.getByRole("button", { name: "Ask for more" }).click();
   const ofWhat = dialog.getByRole("combobox", { name: "Of what" });
   await ofWhat.click();
-  await page.getByRole("option", { name: "The whole organisation" }).waitFor();
+  await page.getByRole("option", { name: "Web shop" }).waitFor();
   // The service has not said yet what it finds, so Enter takes what has the words, and not what was first before.
   await page.route("**/ListProjects*", () => undefined);
   await ofWhat.pressSequentially("Web shop");

@@ -2,6 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type Query, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { type Change, ChangesService, Change_View } from "../../../gen/iam/v1alpha/change_pb.ts";
+import { isFinal } from "../screens/operations/create-look-again.ts";
 import { usePermissions } from "./use-permissions.ts";
 import { useVisible } from "./use-visible.ts";
 
@@ -26,22 +27,29 @@ export function useLiveAbove(parentPath: string): void {
   const may = usePermissions(parentPath, ["iam.changes.list"]).may("iam.changes.list");
   // That somebody reads the log is in the log, too.
   const request = { parentPath, pageSize: latest, view: Change_View.BASIC, filter: "type != READ" };
-  const options = { enabled: may === true, retry: false, refetchInterval: lookMs };
-  const end = useQuery(ChangesService.method.listChanges, request, options).data?.changes.map(keyOf).join(" ");
+  const log = useQuery(ChangesService.method.listChanges, request, {
+    enabled: may === true,
+    retry: false,
+    refetchInterval: ({ state: { error } }) => !isFinal(error) && lookMs,
+  });
+  const end = log.data?.changes.map(keyOf).join(" ");
+  const isHidden = may === false || isFinal(log.error);
   const seen = useRef<string>(undefined);
   useEffect(() => {
-    if (end === undefined) return;
-    if (seen.current !== undefined && seen.current !== end) void queryClient.invalidateQueries();
+    if (end === undefined || seen.current === end) return;
+    // Also after the first answer: what is shown may have been read before it.
+    void queryClient.invalidateQueries({ predicate: isAnswered });
     seen.current = end;
   }, [end, queryClient]);
   useEffect(() => {
-    if (may !== false || !visible) return;
-    // What was refused is refused again, and each time it is in the security log.
-    const predicate = ({ state: { status } }: Query): boolean => status !== "error";
-    const timer = setInterval(() => void queryClient.invalidateQueries({ predicate }), readAllMs);
+    if (!isHidden || !visible) return;
+    const timer = setInterval(() => void queryClient.invalidateQueries({ predicate: isAnswered }), readAllMs);
     return () => clearInterval(timer);
-  }, [may, visible, queryClient]);
+  }, [isHidden, visible, queryClient]);
 }
+
+/** What was refused is refused again, and each time it is in the security log. */
+const isAnswered = ({ state: { status } }: Query): boolean => status !== "error";
 
 const keyOf = ({ orgPath, customerPath, revision, position }: Change): string =>
   `${orgPath}${customerPath}@${revision}.${position}`;

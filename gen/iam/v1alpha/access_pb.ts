@@ -77,7 +77,8 @@ export type CheckAccessRequest = Message<"iam.v1alpha.CheckAccessRequest"> & {
    * Projects, Roles and RoleBindings that there were, at the time at which it was made. Predefined Roles are those of today. The caller must
    * hold the permission of the method on the Org now, and `iam.changes.list`. `resource_path` must be in the Org, or empty; names in
    * paths are those of then, but for that of the Org. It cannot be combined with `as_of_time`, `revision` and `max_staleness`. All checks
-   * of a batch that have it, or `as_of_time`, must be about one Org and one moment. Fails with OUT_OF_RANGE and the reason REVISION_EXPIRED
+   * of a batch that have it, or `as_of_time`, must be about one Org and one moment. Members and Projects that are purged, and of which the log
+   * no longer has all, are in no list of then. Fails with OUT_OF_RANGE and the reason REVISION_EXPIRED
    * if the log does not reach back so far.
    *
    * @generated from field: string as_of_revision = 7;

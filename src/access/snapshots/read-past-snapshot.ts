@@ -21,7 +21,10 @@ export interface PastSnapshot {
   readonly gone: GoneEntities;
 }
 
-type ReadOptions = Omit<OrgSnapshotOptions, "org">;
+type ReadOptions = Omit<OrgSnapshotOptions, "org"> & {
+  /** Ends it. What waits for nobody would have a connection and a turn for as long as it takes. */
+  readonly signal: () => AbortSignal;
+};
 
 /**
  * Builds the snapshot. Holds no lock of the org. Other work on the event loop runs in between.
@@ -32,7 +35,7 @@ export function readPastSnapshot(
   { reads }: Pick<Database, "reads">,
   orgId: string,
   moment: Moment,
-  options: ReadOptions,
+  { signal, ...options }: ReadOptions,
 ): Promise<PastSnapshot> {
   return reads
     .transaction()
@@ -48,6 +51,7 @@ export function readPastSnapshot(
         for await (const rows of readPastRows(db, org, moment, table, hasRemovals)) {
           load(snapshot, gone.isEmpty() ? rows : rows.filter((row) => !gone.hasId((row as { id?: string }).id ?? "")));
           await nextTurn();
+          signal().throwIfAborted();
         }
       }
       // The statements of a transaction that spans the move of a distributed table may see two states.
@@ -104,7 +108,7 @@ const isOfOlder = sql`
     select from changes as creations
     where creations.customer_id = changes.customer_id and creations.org_id = changes.org_id
       and creations.resource_id = changes.resource_id and creations.resource_type = changes.resource_type
-      and creations.before is null
+      and creations.before is null and ${sql.raw(isInThePast)}
   )`;
 
 /**
@@ -142,7 +146,16 @@ const goneOfChunk = 500;
 
 function readGone(db: Transaction<Schema>, org: OrgKey, moment: Moment): AsyncIterable<readonly GoneEntity[]> {
   const select = sql<GoneEntity>`
-    select resource_type as type, resource_id as id, before ->> 'name' as name from changes
+    select resource_type as type, resource_id as id, coalesce(
+      (
+        select later.before ->> 'name' from changes as later
+        where later.customer_id = changes.customer_id and later.org_id = changes.org_id and later.resource_id = changes.resource_id
+          and later.resource_type = changes.resource_type and later.revision > ${moment.revision}
+          and later.${sql.raw(isInThePast)}
+        order by later.revision, later.position limit 1
+      ),
+      before ->> 'name'
+    ) as name from changes
     where ${isRemoval(org, moment)} and ${isOfOlder}`;
   return readInChunks(db, select, goneOfChunk);
 }

@@ -66,7 +66,7 @@ function selectPast(
   const removed = sql`
     union all
     select earlier.row from (
-      select distinct on (${ordered}) * from (${entries("after", sql`revision <= ${moment.revision}`)}) as entries
+      select distinct on (${ordered}) * from (${entries("after", isUntil(moment))}) as entries
       order by ${ordered}, revision desc, position desc
     ) as earlier
     where earlier.row is not null
@@ -88,6 +88,11 @@ function selectPast(
 function keyInLog(key: readonly string[], column: string): RawBuilder<unknown> {
   if (column === key.at(-1)) return sql`resource_id`;
   return sql`(coalesce(before, after) ->> ${sql.lit(column)})::uuid`;
+}
+
+/** The condition of entries up to a moment, and of no later partitions than are needed. */
+function isUntil({ revision, time }: Moment): RawBuilder<unknown> {
+  return sql`revision <= ${revision} and time <= ${time}::timestamptz + interval '1 month'`;
 }
 
 /** The condition of entries after a moment. Older partitions are not searched; the clock may have been set back by less than a month. */

@@ -86,7 +86,7 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
 
 /** Creates the method that checks many requests. It parses each path once, confirms each org once, and awaits few answers. */
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
-  const { confirm, checkPermission, checkRevision, answer } = createSteps(dependencies);
+  const { confirm, checkPermission, placeOf, checkRevision, answer } = createSteps(dependencies);
   return async (asking, requests) => {
     const { slices } = asking;
     const read = {
@@ -103,7 +103,10 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     requireOneMoment(all);
     const confirmed = await confirmOnce(all, (asked) => confirm(asking, asked));
     // Come before the first decision, whose answer an error would discard.
-    for (const asked of all) checkPermission(asked, confirmed.get(confirmKey(asked)));
+    for (const asked of all) {
+      checkPermission(asked, confirmed.get(confirmKey(asked)));
+      placeOf(asked, confirmed.get(confirmKey(asked)));
+    }
     const bounded = all.filter(({ revision }) => revision !== "");
     await Promise.all(bounded.map((asked) => checkRevision(asked, confirmed.get(confirmKey(asked)))));
     const conditions = createRequestConditions();
@@ -111,7 +114,10 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     for (const asked of all) {
       const slice = slices.next();
       if (slice !== undefined) await slice;
-      answers.push(answer(asked, confirmed.get(confirmKey(asked)), conditions));
+      const each = answer(asked, confirmed.get(confirmKey(asked)), conditions);
+      // Nobody waits for it yet, or ever if another one fails before: a rejection that nobody handles would end the process.
+      if (!isReady(each)) each.catch(() => undefined);
+      answers.push(each);
     }
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));
   };
@@ -130,6 +136,12 @@ function createSteps(dependencies: AccessDependencies) {
     if (confirmed !== undefined) requireOwnPermission(dependencies, confirmed.snapshot, permission, permissionField);
   };
 
+  /** Returns the path of the resource, which the past of an org knows by ids. */
+  const placeOf = ({ path, pathField, subject }: Asked, confirmed: ConfirmedOrg | undefined): TargetPath => {
+    confirmed?.past?.requireKept(subject);
+    return confirmed?.past?.locate(path, pathField) ?? path;
+  };
+
   const checkRevision = async ({ revision, revisionField }: Asked, confirmed: Confirmed | undefined): Promise<void> => {
     if (confirmed !== undefined) await requireReached(confirmed.snapshot, revision, revisionField);
   };
@@ -137,11 +149,10 @@ function createSteps(dependencies: AccessDependencies) {
   const answer = (asked: Asked, confirmed: ConfirmedOrg | undefined, conditions: RequestConditions): CheckResponse => {
     // A subject that does not exist is denied, so that callers without further permissions do not learn that it does not exist.
     if (confirmed === undefined) return respond(false, "");
-    const { snapshot, now, past } = confirmed;
+    const { snapshot, now } = confirmed;
     // The revision before the decision. The snapshot may be newer after it.
     const { revision } = snapshot;
-    const path = past === undefined ? asked.path : past.locate(asked.path, asked.pathField);
-    past?.requireKept(asked.subject);
+    const path = placeOf(asked, confirmed);
     const subject = findNow(snapshot, asked.subject);
     if (subject === undefined) return respond(false, revision);
     const check: CheckRequest = { subject, attributes: asked.attributes, now, counted: "all", conditions };
@@ -150,7 +161,7 @@ function createSteps(dependencies: AccessDependencies) {
     return respond(target !== undefined, revision);
   };
 
-  return { confirm, checkPermission, checkRevision, answer };
+  return { confirm, checkPermission, placeOf, checkRevision, answer };
 }
 
 /** @param prefix goes before the names of fields in errors. */

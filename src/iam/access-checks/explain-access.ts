@@ -9,6 +9,7 @@ import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
 import type { Allowed, Way } from "../../access/engine/decisions/explain-decision.ts";
 import { type LeftOut, findLeftOut } from "../../access/engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../../access/engine/decisions/find-grant.ts";
+import type { ScopeIdentity } from "../../access/engine/tables/scope-table.ts";
 import { narrowingOf } from "../../access/evaluation/caller-view.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
@@ -33,7 +34,7 @@ import { createDescribeInactive } from "./describe-inactive.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { requireKnownPermission } from "./require-known-permission.ts";
 import { findSubject, readAttributes, readSubject } from "./read-check-request.ts";
-import { readPastPath } from "./read-past-path.ts";
+import { readLastPath, readLaterPath } from "./read-past-path.ts";
 
 const maxAnswers = 10;
 
@@ -92,10 +93,10 @@ export function createExplainAccess(dependencies: AccessDependencies) {
             slicesOf(context),
           );
     const conditionalGrants = await Promise.all(
-      unmet.map(async ({ id, condition, falseParts, ...grant }) => {
+      unmet.map(async ({ id, scope, condition, falseParts, ...grant }) => {
         const roleBindingPath = await pathOf(id);
         // A path of then can be that of something else now.
-        const of = until === undefined ? roleBindingPath : `/orgs/@${orgId}`;
+        const of = until === undefined ? roleBindingPath : placeNow(orgId, scope);
         const shown = (await mayGetBinding(caller, of)) ? { condition, falseParts: [...falseParts] } : {};
         return { ...grant, roleBindingPath, ...shown };
       }),
@@ -113,11 +114,29 @@ function createBindingPaths(database: AccessDependencies["database"]) {
   const levels = [{ alias: "role_bindings", keepsDeleted: false }];
   const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
   return async (orgId: string, id: string, revision: string | undefined): Promise<string> => {
-    const past = revision === undefined ? undefined : await readPastPath(database, { orgId, revision, id });
-    if (past !== undefined) return past;
+    const later = revision === undefined ? undefined : await readLaterPath(database, { orgId, revision, id });
+    if (later !== undefined) return later;
     const binding = await bindings([{ by: "id", value: id }]);
-    return binding === undefined ? "" : pathOfBinding(binding);
+    if (binding !== undefined) return pathOfBinding(binding);
+    return revision === undefined ? "" : readLastPath(database, { orgId, revision, id });
   };
+}
+
+/** Returns the path, by ids, on which roles are bound. */
+function placeNow(orgId: string, scope: ScopeIdentity): string {
+  switch (scope.kind) {
+    case "platform":
+      // Any role binding of the platform: what is on no path is decided on the platform.
+      return "/roleBindings/-";
+    case "customer":
+      return `/customers/@${scope.id}`;
+    case "service":
+      return `/services/@${scope.id}`;
+    case "org":
+      return `/orgs/@${orgId}`;
+    case "project":
+      return `/orgs/@${orgId}/projects/@${scope.id}`;
+  }
 }
 
 /** Creates the function that tells whether a caller may get a role binding, or all at a path. */
@@ -213,6 +232,7 @@ function missing(
   return {
     unmet: unmet.map((way, index) => ({
       ...describeWay(snapshot, way),
+      scope: way.binding.scope,
       condition: way.condition,
       falseParts: falseParts[index] ?? [],
     })),

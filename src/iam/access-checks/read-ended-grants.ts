@@ -47,7 +47,7 @@ export async function readEndedGrants(
     from (
       select resource_type, resource_id, resource_path, before, end_time, time from changes
       where org_id = ${orgId} and actor_id is null and time > ${new Date(now - keptMs)} and ${sql.raw(isInThePast)}
-        ${until === undefined ? sql`` : sql`and revision <= ${until}`}
+        ${until === undefined ? sql`` : sql`and revision <= ${until} and time <= ${new Date(now + 1)}`}
       order by actor_id desc, time desc limit ${mostEntries}
     ) as ended
     where end_time is not null and before is not null and (

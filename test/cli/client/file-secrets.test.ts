@@ -48,7 +48,7 @@ test("a plan needs no secret, and an apply reads it before it asks", async () =>
   const again = await terminal.run(`plan ${file}`);
   expect([again.code, again.stderr]).toEqual([
     0,
-    `A client_secret is used where its provider is created; to set another: tenantry update orgs/${org.name}/identityProviders/okta --client-secret SECRET\n`,
+    `A client_secret is used where its provider is created; to set another, send it as client_secret to tenantry update orgs/${org.name}/identityProviders/okta -f -\n`,
   ]);
   const { identityProviders } = await api.identityProviders.listIdentityProviders({ parentPath: org.path });
   expect(identityProviders.map(({ name }) => name)).toEqual(["okta"]);
@@ -76,7 +76,8 @@ test("what is sent is the text of the variable, or of the file without the end o
 test.each([
   ["${OKTA_SECRET}", "must be {env: OKTA_SECRET} for a secret that is in the variable OKTA_SECRET"],
   ["$OKTA_SECRET", "must be {env: OKTA_SECRET}"],
-  ["{env: ''}", 'must be {env: NAME} or {file: PATH}, got {"env":""}'],
+  ["48151623", "must be a text in quotes, {env: NAME} or {file: PATH}, got a number"],
+  ["{env: ''}", "must be {env: NAME} or {file: PATH}, got an object with env"],
   ["{vault: x}", "must be {env: NAME} or {file: PATH}"],
   ["{env: A, file: b}", "must be {env: NAME} or {file: PATH}"],
   ["{file: /nowhere/at/all}", "is in the file /nowhere/at/all, which is not there"],

@@ -35,7 +35,7 @@ export function CustomerScreen() {
             tabs={{
               orgs: <OrgsTab customer={data.path} />,
               changes: <ChangesTab parentPath={data.path} />,
-              access: <AccessTab parentPath={data.path} />,
+              access: <AccessTab key={data.path} parentPath={data.path} />,
             }}
           />
         </Page>

@@ -18,10 +18,13 @@ export function WaitingEverywhere({ where }: { readonly where: string }) {
   const enabled = usePermissions(where, ["iam.quotaRequests.list"]).may("iam.quotaRequests.list") === true;
   const request = { parentPath: "orgs/-", pageSize, filter: "state = PENDING" };
   const { data } = useQuery(QuotaRequestsService.method.listQuotaRequests, request, { enabled, retry: false });
-  if (data === undefined || data.quotaRequests.length === 0) return null;
+  if (data === undefined) return null;
+  // What somebody types in a dialog stays when the last request has been decided by somebody else.
   return (
-    <Section title={aboveTexts.waiting}>
-      <RequestCards requests={data.quotaRequests} />
-    </Section>
+    <div hidden={data.quotaRequests.length === 0}>
+      <Section title={aboveTexts.waiting}>
+        <RequestCards requests={data.quotaRequests} />
+      </Section>
+    </div>
   );
 }

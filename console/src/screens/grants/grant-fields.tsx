@@ -33,10 +33,21 @@ export function GrantFields({ on, subjectsOf }: GrantFieldsProps) {
 
 /** Asks for an org of a customer first, unless there is only one. */
 function SubjectOfCustomer({ customer }: { readonly customer: string }) {
-  const [picked, setPicked] = useState<Pick>();
   const few = useQuery(OrgsService.method.listOrgs, { filter: ofCustomer(customer), pageSize: 2 }, { retry: false });
   const [first, ...others] = few.data?.orgs ?? [];
   const only = first === undefined || others.length > 0 ? undefined : toPick(first);
+  return few.isPending ? null : <SubjectOfOrgs customer={customer} firstOnly={only} />;
+}
+
+interface SubjectOfOrgsProps {
+  readonly customer: string;
+  /** The only org there is. What was chosen stays if there is another one later. */
+  readonly firstOnly: Pick | undefined;
+}
+
+function SubjectOfOrgs({ customer, firstOnly }: SubjectOfOrgsProps) {
+  const [picked, setPicked] = useState<Pick>();
+  const [only] = useState(firstOnly);
   const useOrgs = useCallback((words: string, open: boolean) => useOrgChoices(customer, words, open), [customer]);
   const org = picked ?? only;
   return (

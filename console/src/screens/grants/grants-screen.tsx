@@ -22,6 +22,7 @@ export function OrgGrantsScreen() {
   const path = `/orgs/${org}`;
   return (
     <Grants
+      key={path}
       on={path}
       kind={texts.kinds.org}
       title={texts.grants.title}
@@ -40,6 +41,7 @@ export function ProjectGrantsScreen() {
   const aboveOrg = useAboveOrg(orgPath);
   return (
     <Grants
+      key={path}
       on={path}
       kind={texts.kinds.project}
       title={texts.grants.titleOf(nameOf(path))}
@@ -59,6 +61,7 @@ export function ServiceGrantsScreen() {
   useLiveOrg(systemOrg);
   return (
     <Grants
+      key={path}
       on={path}
       kind={texts.kinds.service}
       title={texts.grants.titleOf(data?.displayName || service)}

@@ -11,8 +11,10 @@ const longestMs = 60_000;
 /** So many answers that say the same double the time to the next one. */
 const patience = 3;
 
-/** With one of these, the same is refused again, and what is refused is in the security log. */
 const final = new Set([Code.PermissionDenied, Code.NotFound]);
+
+/** Whether the same would be refused again. What is refused is in the security log. */
+export const isFinal = (error: unknown): boolean => error !== null && final.has(ConnectError.from(error).code);
 
 export interface Asked<Data> {
   readonly state: { readonly data: Data | undefined; readonly error: unknown; readonly dataUpdateCount: number };
@@ -23,8 +25,7 @@ export function createLookAgain<Data>(isUnderWay: (data: Data) => boolean): (ask
   /** What was said last, and how many answers there had been when it was said first. An answer that says the same is the same object. */
   let last: { readonly data: Data; readonly since: number } | undefined;
   return ({ state: { data, error, dataUpdateCount } }) => {
-    const isRefused = error !== null && final.has(ConnectError.from(error).code);
-    if (data === undefined || !isUnderWay(data) || isRefused) return false;
+    if (data === undefined || !isUnderWay(data) || isFinal(error)) return false;
     if (last?.data !== data) last = { data, since: dataUpdateCount };
     return Math.min(shortestMs * 2 ** Math.floor((dataUpdateCount - last.since) / patience), longestMs);
   };

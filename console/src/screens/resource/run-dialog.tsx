@@ -25,10 +25,18 @@ export function RunDialog({ resource, operation, onClose }: RunDialogProps) {
   const navigate = useNavigate();
   const run = useMutation(ResourcesService.method.runResource);
   const { path = "", name = "", displayName = "", etag = "" } = resource ?? {};
-  const { verb, description, quantities } = operation;
+  const { verb, description, quantities, concurrent } = operation;
+  // Those that run beside it change the resource when they begin and end.
+  const expected = concurrent ? "" : etag;
   const words = verb === "purge" ? resourceTexts.purge : sentence(typeInWords(verb));
   const send = (form: FormData, validateOnly: boolean) =>
-    run.mutateAsync({ path, etag, operation: verb, ...readVariables(form, operation, resource), validateOnly });
+    run.mutateAsync({
+      path,
+      etag: expected,
+      operation: verb,
+      ...readVariables(form, operation, resource),
+      validateOnly,
+    });
   const look = {
     words: resourceTexts.show,
     ask: async (form: FormData) => <QuotaLeft balances={(await send(form, true)).quotaBalances} />,

@@ -27,7 +27,7 @@ export function findSecrets(host: Host, file: Readonly<Record<string, unknown>>)
   const entries = providers.map((entry: unknown, index) => {
     const fields = recordOf(entry);
     const source = fields && recordOf(fields[secret]);
-    refuseExpression(fields?.[secret], `${section}[${index}].${secret}`);
+    refuseOther(fields?.[secret], `${section}[${index}].${secret}`);
     if (source === undefined) return { toPlan: entry, read: () => Promise.resolve(entry) };
     const read = readerOf(host, source, `${section}[${index}].${secret}`);
     const toPlan = Object.fromEntries(Object.entries(fields ?? {}).filter(([key]) => key !== secret));
@@ -43,20 +43,22 @@ export function findSecrets(host: Host, file: Readonly<Record<string, unknown>>)
   };
 }
 
-/** `$OKTA_SECRET` is how others write a variable, and would be taken for the secret itself. */
-function refuseExpression(value: unknown, place: string): void {
+/** `$OKTA_SECRET` is how others write a variable, and would be taken for the secret itself. An error does not repeat what may be one. */
+function refuseOther(value: unknown, place: string): void {
+  if (value !== undefined && typeof value !== "string" && recordOf(value) === undefined)
+    throw new CommandError(`${place} must be a text in quotes, {env: NAME} or {file: PATH}, got a ${typeof value}`);
   const [, name] = typeof value === "string" ? (/^\$\{?(\w+)\}?$/.exec(value) ?? []) : [];
   if (name === undefined) return;
-  throw new CommandError(
-    `${place} must be {env: ${name}} for a secret that is in the variable ${name}, got ${JSON.stringify(value)}`,
-  );
+  throw new CommandError(`${place} must be {env: ${name}} for a secret that is in the variable ${name}`);
 }
 
 function readerOf(host: Host, source: Readonly<Record<string, unknown>>, place: string): () => Promise<string> {
   const [[key, value] = [], ...others] = Object.entries(source);
   const name = stringOf(value);
   if ((key !== "env" && key !== "file") || name === undefined || name === "" || others.length > 0)
-    throw new CommandError(`${place} must be {env: NAME} or {file: PATH}, got ${JSON.stringify(source).slice(0, 100)}`);
+    throw new CommandError(
+      `${place} must be {env: NAME} or {file: PATH}, got an object with ${Object.keys(source).slice(0, 3).join(", ").slice(0, 100) || "nothing"}`,
+    );
   return key === "env" ? () => readVariable(host, name, place) : () => readSecretFile(name, place);
 }
 

@@ -6,8 +6,7 @@ const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d
 /** Reads a time: one of RFC 3339, a day, or how long from now: `90d`. */
 export function parseTime(text: string, now: number, flag: string): string {
   const seconds = secondsOf(text);
-  if (seconds !== undefined) return new Date(now + seconds * 1_000).toISOString();
-  const time = readTime(text);
+  const time = seconds === undefined ? readTime(text) : formatTime(now + seconds * 1_000);
   if (time !== undefined) return time;
   throw new CommandError(
     `${flag} must be a time such as 2030-01-31T17:00:00Z or 2030-01-31, or how long from now, such as 12h or 90d, got ${JSON.stringify(text)}`,
@@ -17,7 +16,13 @@ export function parseTime(text: string, now: number, flag: string): string {
 /** Reads a time in the past: one of RFC 3339, a day, or how long ago: `90d`. Returns undefined for another text. */
 export function parsePastTime(text: string, now: number): string | undefined {
   const seconds = secondsOf(text);
-  return seconds === undefined ? readTime(text) : new Date(now - seconds * 1_000).toISOString();
+  return seconds === undefined ? readTime(text) : formatTime(now - seconds * 1_000);
+}
+
+/** Returns undefined for a time of which there is no date. */
+function formatTime(ms: number): string | undefined {
+  const time = new Date(ms);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
 /** Reads a duration as JSON has it: `5m` is `300s`. */

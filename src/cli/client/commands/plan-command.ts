@@ -127,7 +127,7 @@ function noteOnSecrets({ org, changes }: PlanLines, withSecret: readonly string[
   const created = new Set(changes.flatMap(({ action, path }) => (action === "CREATE" ? [path] : [])));
   const kept = withSecret.find((path) => !created.has(path));
   if (kept === undefined) return "";
-  return `A client_secret is used where its provider is created; to set another: tenantry update orgs/${org}/${kept} --client-secret SECRET\n`;
+  return `A client_secret is used where its provider is created; to set another, send it as client_secret to tenantry update orgs/${org}/${kept} -f -\n`;
 }
 
 /** Calls a method with the file. Errors name places in it as they are: they are no flags. */
