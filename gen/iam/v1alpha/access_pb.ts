@@ -73,7 +73,7 @@ export type CheckAccessRequest = Message<"iam.v1alpha.CheckAccessRequest"> & {
   context?: JsonObject | undefined;
 
   /**
-   * Answers as of this revision of the subject's Org, for example `00000000-0000-0732-9f3c-5b21c7e40d18`: with the Members, Groups,
+   * Answers as of this revision of the subject's Org, such as `00000000-0000-0732-9f3c-5b21c7e40d18`: with the Members, Groups,
    * Projects, Roles and RoleBindings that there were, at the time at which it was made. Predefined Roles are those of today. The caller must
    * hold the permission of the method on the Org now, and `iam.changes.list`. `resource_path` must be in the Org, or empty; names in
    * paths are those of then, but for that of the Org. It cannot be combined with `as_of_time`, `revision` and `max_staleness`. All checks
@@ -86,7 +86,7 @@ export type CheckAccessRequest = Message<"iam.v1alpha.CheckAccessRequest"> & {
   asOfRevision: string;
 
   /**
-   * Answers as of a time, for example `2026-03-01T12:00:00Z`, as `as_of_revision` does: as of the last revision until then, and with what had
+   * Answers as of a time, such as `2026-03-01T12:00:00Z`, as `as_of_revision` does: as of the last revision until then, and with what had
    * expired until then. Times in the future are refused.
    *
    * @generated from field: google.protobuf.Timestamp as_of_time = 8;

@@ -11,13 +11,16 @@ export interface Pace {
   readonly whenTaken: (readers: readonly Reader[]) => Promise<void>;
 }
 
-/** How long the next part of a revision waits for readers that have not taken the one before. */
-const patienceMs = 1_000;
+/** How long the next part of a revision waits for readers that have not taken the one before: so many short waits. */
+const [waitMs, waits] = [100, 50];
+
+/** While this process stands still, nobody can read: that counts as one wait. */
+async function waitForLong(signal: AbortSignal): Promise<void> {
+  for (let count = 0; count < waits; count++) await sleep(waitMs, undefined, { signal, ref: false });
+}
 
 /** @param patience resolves when readers were waited for long enough; the signal ends it. */
-export function createPace(
-  patience = (signal: AbortSignal): Promise<unknown> => sleep(patienceMs, undefined, { signal, ref: false }),
-): Pace {
+export function createPace(patience: (signal: AbortSignal) => Promise<unknown> = waitForLong): Pace {
   let slow: ReadonlySet<Reader> = new Set();
   const isBehind = (reader: Reader): boolean => !reader.isEmpty();
   return {
