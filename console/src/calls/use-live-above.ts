@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type Query, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { type Change, ChangesService, Change_View } from "../../../gen/iam/v1alpha/change_pb.ts";
-import { isFinal } from "../screens/operations/create-look-again.ts";
+import { isFinal } from "./is-final.ts";
 import { usePermissions } from "./use-permissions.ts";
 import { useVisible } from "./use-visible.ts";
 

@@ -73,7 +73,9 @@ export function createPastSnapshots({ database, maxBytes, ...options }: PastSnap
       if (found !== undefined) return Promise.resolve(found);
       return turns.run({ orgId: caller, target: orgId, signal }, async () => {
         // Another call may have read it meanwhile.
-        const read = find(key) ?? (await readPastSnapshot(database, orgId, moment, { ...options, signal }));
+        const known = find(key);
+        if (known !== undefined) return known;
+        const read = await readPastSnapshot(database, orgId, moment, { ...options, signal });
         keep(key, read);
         return read;
       });

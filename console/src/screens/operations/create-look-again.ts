@@ -1,6 +1,6 @@
 // How often a visible screen asks how far providers are: claims and progress are not in the log that screens follow. A window that
 // nobody sees asks nothing.
-import { Code, ConnectError } from "@connectrpc/connect";
+import { isFinal } from "../../calls/is-final.ts";
 
 /** What is moving is asked for so often. */
 const shortestMs = 2_000;
@@ -10,11 +10,6 @@ const longestMs = 60_000;
 
 /** So many answers that say the same double the time to the next one. */
 const patience = 3;
-
-const final = new Set([Code.PermissionDenied, Code.NotFound]);
-
-/** Whether the same would be refused again. What is refused is in the security log. */
-export const isFinal = (error: unknown): boolean => error !== null && final.has(ConnectError.from(error).code);
 
 export interface Asked<Data> {
   readonly state: { readonly data: Data | undefined; readonly error: unknown; readonly dataUpdateCount: number };
