@@ -9,6 +9,7 @@ import type { ResourceType } from "../../src/paths/patterns.ts";
 import { insertManyRows, large, largest } from "../standard-methods/many-rows.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
 import { fillWithoutIndexes } from "../standard-methods/without-indexes.ts";
+import { vacuumAll } from "../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 
 /** What bindings of members and groups refer to. */
@@ -36,7 +37,7 @@ beforeAll(async () => {
     maxWriteConnections: 1,
     onConnectionError: () => {},
   });
-  await fillWithoutIndexes(database.writes, async () => {
+  await fillWithoutIndexes(created.url, async () => {
     await insertManyRows(database, bound.map(registry.definitionOf));
     // The group has many members and a few bindings. Many members are bound to one role.
     await sql`
@@ -48,7 +49,7 @@ beforeAll(async () => {
       database.writes,
     );
   });
-  await sql`vacuum analyze`.execute(database.writes);
+  await vacuumAll(created.url);
   plans = createPlanReader(created.url);
 });
 afterAll(async () => {

@@ -13,6 +13,7 @@ import { selectAccessEvents } from "../../src/events/access-events/store.ts";
 import { required } from "../../src/errors/required.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
+import { vacuumAll } from "../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { addOrg } from "../database/sample-rows.ts";
 
@@ -78,7 +79,7 @@ beforeAll(async () => {
     select customer_id, id, (lpad(to_hex(n + 1), 16, '0') || '8000000000000000')::uuid, 0,
       now() - random() * 50 * interval '1 day', 4, 'method', id, ${actor}, 'Member', gen_random_uuid(), gen_random_uuid(), '/', '{}'
     from orgs, generate_series(1, 20) as n where customer_id = ${many.customer_id}`.execute(database.writes);
-  await sql`vacuum analyze`.execute(database.writes);
+  await vacuumAll(created.url);
   plans = createPlanReader(created.url);
 });
 

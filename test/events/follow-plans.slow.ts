@@ -8,6 +8,7 @@ import { required } from "../../src/errors/required.ts";
 import { type ChangeRow, selectEntriesAfter } from "../../src/events/changes/store.ts";
 import { addOrg } from "../database/sample-rows.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
+import { vacuumAll } from "../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 
 const limit = 101;
@@ -50,7 +51,7 @@ beforeAll(async () => {
       generate_series(0, case when n = ${long}::int then ${entries}::int - 1 else 0 end) as place`.execute(
     database.writes,
   );
-  await sql`vacuum analyze`.execute(database.writes);
+  await vacuumAll(created.url);
   const { rows } = await sql<{ time: Date }>`
     select time from changes where org_id = ${orgId} and revision = ${revisionOf(long)} and position = 0`.execute(
     database.writes,

@@ -29,6 +29,7 @@ import { readByKeys, uniqueKeyOf } from "../../src/standard-methods/read/row-rea
 import { keyOf } from "../../src/standard-methods/rows/row-key.ts";
 import { services } from "../../src/rpc/services.ts";
 import { rebuild } from "../database/sample-rows.ts";
+import { vacuumAll } from "../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
 import { type ListParts, type PlanReader, createPlanReader } from "./read-plan.ts";
@@ -68,12 +69,12 @@ beforeAll(async () => {
     maxWriteConnections: 1,
     onConnectionError: () => {},
   });
-  await fillWithoutIndexes(database.writes, async () => {
+  await fillWithoutIndexes(created.url, async () => {
     await insertManyRows(database, registry.definitions);
     for (const table of ["orgs", "projects"]) await suspendSome(database, table);
     await rebuild(database);
   });
-  await sql`vacuum analyze`.execute(database.writes);
+  await vacuumAll(created.url);
   plans = createPlanReader(created.url);
 });
 

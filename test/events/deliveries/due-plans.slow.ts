@@ -6,6 +6,7 @@ import { noteSince, selectDue } from "../../../src/events/deliveries/due.ts";
 import { streamFollowers, webhookFollowers } from "../../../src/events/deliveries/followers.ts";
 import { addOrg } from "../../database/sample-rows.ts";
 import { type PlanReader, createPlanReader } from "../../standard-methods/read-plan.ts";
+import { vacuumAll } from "../../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../../support/test-database.ts";
 import { addEntry, addFollowers } from "./follower-rows.ts";
 
@@ -34,7 +35,7 @@ beforeAll(async () => {
   for (const [, followers] of kinds) {
     await addFollowers(database.writes, followers, followersOfOrg, sql`name like 'followed%'`);
   }
-  await sql`vacuum analyze`.execute(database.writes);
+  await vacuumAll(created.url);
   plans = createPlanReader(created.url);
 });
 
