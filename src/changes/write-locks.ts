@@ -5,7 +5,7 @@ import { lockCustomerLogWithNext } from "./lock-customer-log.ts";
 import { lockCustomersById, lockCustomersOf, lockNamedCustomer } from "./lock-customers.ts";
 import { type LockedOrgRow, lockOrgWithNext } from "./lock-org.ts";
 
-/** What a write locks before it reads anything that it depends on. Every transaction locks the org `system`, customers and orgs in this order. */
+/** What a write locks before it reads anything that it depends on. Every transaction locks customers before orgs. */
 export type WriteLocks = OrgLocks | CustomerLocks;
 
 /** Of a write to the log of an org. */
@@ -14,10 +14,6 @@ export interface OrgLocks {
   readonly org: Reference;
   /** Whether the customer of the org is locked, too: the write changes what is counted for all orgs of the customer. */
   readonly customer?: boolean;
-  /** The customer that is locked after the org, if that is `system`: the write changes it. */
-  readonly changes?: Reference;
-  /** Whether customers are locked, or made, after the org, which is `system` then: orgs are created in them. */
-  readonly creates?: "orgs";
   /** The state in which the org must be: `any` for writes that change the org itself, or must go on in every state. Default: `active`. */
   readonly state?: "active" | "any";
 }
@@ -39,12 +35,10 @@ export function lockWithNext(db: WriteTransaction, locks: WriteLocks, limits?: S
     if (logOfCustomer.by !== "id" || !db.lockedCustomerIds.has(logOfCustomer.value)) requireNoOrgLocked(db);
     return lockCustomerLogWithNext(db, logOfCustomer);
   }
-  const { org, customer = false, changes, creates } = locks;
+  const { org, customer = false } = locks;
   if (customer) lockCustomersFirst(db, [org]);
-  if (creates === undefined) db.hasLockedOrg = true;
-  const locking = lockOrgWithNext(db, org, limits);
-  if (changes !== undefined) lockNamedCustomer(db, changes);
-  return locking;
+  db.hasLockedOrg = true;
+  return lockOrgWithNext(db, org, limits);
 }
 
 /** Locks the customers of several orgs, before the first of these is locked. Throws as `lockWithNext`. */
@@ -73,7 +67,7 @@ export function lockCustomersOfLogs(db: WriteTransaction, all: readonly WriteLoc
   for (const id of ids) db.lockedCustomerIds.add(id);
 }
 
-/** @throws Error when an org is locked, other than `system` by a write that creates orgs: customers come first. */
+/** @throws Error when an org is locked: customers come first. */
 export function requireNoOrgLocked({ hasLockedOrg }: WriteTransaction): void {
   if (hasLockedOrg) throw new Error("a transaction that has locked an org locks no customer: customers come first");
 }

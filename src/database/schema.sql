@@ -204,7 +204,7 @@ create table ended_tokens (
   type text not null,
   end_time timestamp(3) with time zone not null,
   customer_id uuid not null,
-  constraint ended_tokens_pkey PRIMARY KEY (org_id, id),
+  constraint ended_tokens_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint ended_tokens_type_check CHECK ((type = ANY (ARRAY['ApiKey'::text, 'Session'::text, 'Token'::text, 'Rotation'::text, 'Client'::text]))),
   constraint ended_tokens_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
@@ -645,7 +645,7 @@ create table resource_counts (
   resource_type text not null,
   count bigint not null,
   customer_id uuid not null,
-  constraint resource_counts_pkey PRIMARY KEY (org_id, parent_id, resource_type),
+  constraint resource_counts_pkey PRIMARY KEY (org_id, parent_id, resource_type, customer_id),
   constraint resource_counts_count_check CHECK ((count >= 0)),
   constraint resource_counts_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
@@ -1013,7 +1013,7 @@ create table write_requests (
   answer bytea not null,
   create_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
-  constraint write_requests_pkey PRIMARY KEY (org_id, actor_id, request_id),
+  constraint write_requests_pkey PRIMARY KEY (org_id, actor_id, request_id, customer_id),
   constraint write_requests_customer_id_org_id_actor_id_fkey FOREIGN KEY (customer_id, org_id, actor_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);

@@ -4,8 +4,6 @@ export interface Installation {
   /** The member that holds every permission. */
   readonly operatorId: string;
   readonly pageTokenKey: Buffer;
-  /** Whether the changes of customers are in logs of their own, and not in that of the org `system`. */
-  readonly customerLogs: boolean;
   /** The OAuth client of the command line, which may have been deleted. */
   readonly commandLineClientId: string;
 }

@@ -53,7 +53,6 @@ async function readFounded(db: WriteTransaction): Promise<Founded | undefined> {
     systemOrgId: row.system_org_id,
     operatorId: row.operator_id,
     pageTokenKey: row.page_token_key,
-    customerLogs: row.customer_logs,
   };
 }
 
@@ -69,7 +68,7 @@ async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOpe
     const row = await insertOne(transaction, memberDefinition, operator, columns, joinedOrgColumns(transaction));
     return row.id;
   });
-  const installation = { systemOrgId: org.id, operatorId, pageTokenKey: randomBytes(32), customerLogs: true };
+  const installation = { systemOrgId: org.id, operatorId, pageTokenKey: randomBytes(32) };
   await saveOperatorKey(await addOperatorKey(db, installation, "first"));
   await db
     .insertInto("installation")

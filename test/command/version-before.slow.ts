@@ -9,9 +9,13 @@ import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
+import { Change_Type } from "../../gen/iam/v1alpha/change_pb.ts";
+import { required } from "../../src/errors/required.ts";
 import { migrations } from "../../src/database/migrations/all.ts";
 import { type Api, createApi } from "../support/api.ts";
 import { type Served, serveTenantry } from "../support/command.ts";
+import { failureOf } from "../support/failure.ts";
+import { openSqlClient } from "../support/sql.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -32,7 +36,7 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
   afterAll(() => rm(tree, { recursive: true, force: true }));
 
   /** Returns functions that start servers of both versions on one database, which is empty at first. */
-  async function prepare(): Promise<Record<"startBefore" | "startThis", () => Promise<Server>>> {
+  async function prepare(): Promise<Prepared> {
     const { url, drop } = await createTestDatabase({ empty: true });
     const directory = await mkdtemp(join(tmpdir(), "tenantry-upgrade-"));
     onTestFinished(async () => {
@@ -57,7 +61,13 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
       const keyFile = ["before", "this"].map((each) => join(directory, each, "operator-key")).find(existsSync) ?? "";
       return { served, api: createApi("REST", served.url, readFileSync(keyFile, "utf8").trim()), stop };
     };
-    return { startBefore: () => start("before", tree), startThis: () => start("this", root) };
+    return { databaseUrl: url, startBefore: () => start("before", tree), startThis: () => start("this", root) };
+  }
+
+  interface Prepared {
+    readonly databaseUrl: string;
+    readonly startBefore: () => Promise<Server>;
+    readonly startThis: () => Promise<Server>;
   }
 
   interface Server {
@@ -99,6 +109,46 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
     expect([first, rest].flatMap((page) => page.members.map((each) => each.name)).toSorted()).toEqual(["alice", "bob"]);
   }
 
+  /** What either changes of a customer is seen by both at once, and is in one log. */
+  async function changeCustomerInTurns(before: Api, next: Api): Promise<void> {
+    const { customerPath, path } = await before.orgs.createOrg({ org: { name: "mixed" } });
+    const { id } = await next.customers.getCustomer({ path: customerPath });
+    for (const [index, name] of ["first", "second", "third", "fourth"].entries()) {
+      const writer = index % 2 === 0 ? next : before;
+      await writer.customers.updateCustomer({ path: `customers/@${id}`, customer: { name } });
+      for (const reader of [before, next]) {
+        expect((await reader.orgs.getOrg({ path })).customerPath).toBe(`/customers/${name}`);
+        expect((await reader.customers.getCustomer({ path: `customers/@${id}` })).name).toBe(name);
+      }
+    }
+    for (const reader of [before, next]) {
+      const { changes } = await reader.changes.listChanges({ parentPath: `customers/@${id}`, orderBy: "time" });
+      const ofCustomer = changes.filter(({ resourceType }) => resourceType === "Customer");
+      expect(ofCustomer.map(({ type, customerPath: log }) => [type, log === ""])).toEqual([
+        [Change_Type.CREATED, true],
+        [Change_Type.UPDATED, false],
+        [Change_Type.UPDATED, true],
+        [Change_Type.UPDATED, false],
+        [Change_Type.UPDATED, true],
+      ]);
+    }
+  }
+
+  /** Of updates by both with one etag, one is made. */
+  async function changeCustomerAtOnce(before: Api, next: Api): Promise<void> {
+    const { customerPath: path } = await next.orgs.createOrg({ org: { name: "raced" } });
+    for (let round = 0; round < 5; round++) {
+      const { etag } = await next.customers.getCustomer({ path });
+      const update = (api: Api, displayName: string) =>
+        api.customers.updateCustomer({ path, customer: { displayName, etag } }).then(
+          () => "made",
+          async (error: unknown) => required((await failureOf(Promise.reject(error))).reason),
+        );
+      const made = await Promise.all([update(before, `one ${round}`), update(next, `other ${round}`)]);
+      expect(made.toSorted()).toEqual(["ETAG_STALE", "made"]);
+    }
+  }
+
   test("serves beside this one while that migrates its database, and comes back afterwards", async () => {
     const { startBefore, startThis } = await prepare();
     const before = await startBefore();
@@ -118,6 +168,19 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
     await again.stop();
   });
 
+  test("keeps the log of customers in that of the org system where it has always done so, and neither changes what the other does", async () => {
+    const { databaseUrl, startBefore, startThis } = await prepare();
+    await (await startBefore()).stop();
+    const sql = await openSqlClient(databaseUrl);
+    onTestFinished(() => sql.close());
+    await sql.query("update installation set customer_logs = false");
+    const before = await startBefore();
+    const next = await startThis();
+    await changeCustomerInTurns(before.api, next.api);
+    await changeCustomerAtOnce(before.api, next.api);
+    await Promise.all([before.stop(), next.stop()]);
+  });
+
   test("starts on a database that this version has made", async () => {
     const { startBefore, startThis } = await prepare();
     const next = await startThis();
@@ -129,7 +192,7 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
   test("knows what the newer migrations require", () => {
     const text = readFileSync(join(tree, "src/database/migrations/all.ts"), "utf8");
     const known = new Set([...text.matchAll(/"(\d{4}-[a-z-]+)"/g)].map(([, name = ""]) => name));
-    const required = Object.entries(migrations).filter(([name]) => !known.has(name));
-    expect(required.filter(([, { requires }]) => requires !== undefined && !known.has(requires))).toEqual([]);
+    const newer = Object.entries(migrations).filter(([name]) => !known.has(name));
+    expect(newer.filter(([, { requires }]) => requires !== undefined && !known.has(requires))).toEqual([]);
   });
 });

@@ -6,7 +6,6 @@ import { useSharedDatabase } from "./shared-database.ts";
 
 const shared = useSharedDatabase();
 
-const nextVersion = "The version before names its columns when it inserts: the next version replaces it.";
 const onPlatform = "The catalog is on all nodes.";
 const directory = "What is looked up is unique on the platform: it needs a directory.";
 
@@ -14,21 +13,18 @@ const directory = "What is looked up is unique on the platform: it needs a direc
 const exceptions: Readonly<Record<string, string>> = {
   api_keys_prefix_key: directory,
   changes_pkey: "The key of a partitioned table cannot be made of an index that was built beside writes.",
-  ended_tokens_pkey: nextVersion,
   orgs_name_key: directory,
   orgs_pkey: "Tables that are on all nodes refer to it.",
   quality_kinds_name_key: onPlatform,
   quality_kinds_pkey: onPlatform,
   quantity_kinds_name_key: onPlatform,
   quantity_kinds_pkey: onPlatform,
-  resource_counts_pkey: nextVersion,
   resource_types_collection_key: onPlatform,
   resource_types_name_key: onPlatform,
   resource_types_pkey: onPlatform,
   role_bindings_shared_name_key: "Bindings on a customer, a service or the platform are of several orgs.",
   services_name_key: onPlatform,
   services_pkey: onPlatform,
-  write_requests_pkey: nextVersion,
 };
 
 test("each unique index of rows of orgs has their customer, but for those that are listed", async () => {

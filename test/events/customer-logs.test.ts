@@ -1,5 +1,4 @@
-// Tests the logs of customers themselves: what is in them, that they prove themselves, and that no customer waits for another one's, also beside
-// servers that keep the log of customers in that of the org `system`.
+// Tests the logs of customers themselves: what is in them, that they prove themselves, and that no customer waits for another one's.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +16,6 @@ import {
 } from "../../gen/iam/v1alpha/change_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { verifyFile } from "../../src/cli/verify-file.ts";
-import { required } from "../../src/errors/required.ts";
 import { openCompany } from "../access/callers.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
@@ -25,23 +23,15 @@ import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 let server: TestServer;
-/** A server that has found an installation of a version before. */
-let older: TestServer;
 let sql: SqlClient;
 let api: Api;
-let olderApi: Api;
 beforeAll(async () => {
   server = await startTestServer({ purgeIntervalMs: 100, retentionDays: 0 });
   sql = await openSqlClient(server.databaseUrl);
-  await sql.query("update installation set customer_logs = false");
-  older = await startTestServer({ databaseUrl: server.databaseUrl });
-  await sql.query("update installation set customer_logs = true");
   api = createApi("gRPC", server.url, server.operatorKey);
-  olderApi = createApi("gRPC", older.url, server.operatorKey);
 });
 afterAll(async () => {
   await sql.close();
-  await older.close();
   await server.close();
 });
 
@@ -135,40 +125,4 @@ test("who may list the changes of a customer finds those of one actor in its own
   });
   const ofOrg = await owner.changes.listChanges({ parentPath: company.org.path, filter: `resource_type = "Customer"` });
   expect(ofOrg.changes).toEqual([]);
-});
-
-test("beside a server that keeps the log of customers in the org system, what either changes is seen at once, and in one log", async () => {
-  const { customerPath, path } = await olderApi.orgs.createOrg({ org: { name: uniqueName("mixed") } });
-  const { id } = await api.customers.getCustomer({ path: customerPath });
-  const names = ["first", "second", "third", "fourth"].map((name) => uniqueName(name));
-  for (const [index, name] of names.entries()) {
-    const writer = index % 2 === 0 ? api : olderApi;
-    await writer.customers.updateCustomer({ path: `customers/@${id}`, customer: { name } });
-    for (const reader of [api, olderApi]) {
-      expect((await reader.orgs.getOrg({ path })).customerPath).toBe(`/customers/${name}`);
-      expect((await reader.customers.getCustomer({ path: `customers/@${id}` })).name).toBe(name);
-    }
-  }
-  const changes = (await logOf(`customers/@${id}`)).filter(({ type }) => type !== Change_Type.READ);
-  expect(changes.map((change) => [change.type, change.customerPath === ""])).toEqual([
-    [Change_Type.CREATED, true],
-    [Change_Type.UPDATED, false],
-    [Change_Type.UPDATED, true],
-    [Change_Type.UPDATED, false],
-    [Change_Type.UPDATED, true],
-  ]);
-});
-
-test("of updates by both with one etag, one is made", async () => {
-  const { customerPath } = await api.orgs.createOrg({ org: { name: uniqueName("raced") } });
-  for (let round = 0; round < 5; round++) {
-    const { etag } = await api.customers.getCustomer({ path: customerPath });
-    const update = (each: Api, displayName: string) =>
-      each.customers.updateCustomer({ path: customerPath, customer: { displayName, etag } }).then(
-        () => "made",
-        async (error: unknown) => required((await failureOf(Promise.reject(error))).reason),
-      );
-    const made = await Promise.all([update(api, `one ${round}`), update(olderApi, `other ${round}`)]);
-    expect(made.toSorted()).toEqual(["ETAG_STALE", "made"]);
-  }
 });

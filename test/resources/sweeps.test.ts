@@ -344,7 +344,7 @@ async function purge(): Promise<void> {
   const database = openDatabase({ connection: { connectionString: databaseUrl }, ...options });
   const { id: systemOrgId } = await cloud.api.orgs.getOrg({ path: "/orgs/system" });
   const logger = pino({ level: "silent" });
-  const installation = { systemOrgId, customerLogs: true };
+  const installation = { systemOrgId };
   const job = createPurgeJob({ database, registry, installation, retentionDays: 30, intervalMs: 3_600_000, logger });
   await job.runOnce();
   await job.close();

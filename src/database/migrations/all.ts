@@ -54,6 +54,7 @@ import { addIdentitiesOfManaged } from "./0116-identities-of-managed.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
+import { lastKeysWithCustomers } from "./last-keys-with-customers.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
@@ -135,6 +136,7 @@ export const migrations: Migrations = {
   "0103-event-streams-noted-index": { createIndexes: streamIndexes },
   "0115-managed-resources": { up: createManagedResources },
   "0116-identities-of-managed": { up: addIdentitiesOfManaged },
+  ...lastKeysWithCustomers,
 };
 
 /**
@@ -143,6 +145,7 @@ export const migrations: Migrations = {
  */
 export const versionsByMigration: Readonly<Record<string, string>> = {
   "0048-customer-keys": "the version of commit e04339d3",
+  "0094-use-of-customer-logs": "the version of commit 023e481dd",
 };
 
 /** The names of all migrations. */

@@ -6,7 +6,6 @@ import type { Change } from "../../changes/change.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { WriteLocks } from "../../changes/write-locks.ts";
 import { secondsAfter } from "../../database/clock.ts";
-import { locksOfCustomer } from "../../iam/customers/locks.ts";
 import type { Installation } from "../../identity/installation.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import type { LogOwner } from "./log-owner.ts";
@@ -67,7 +66,7 @@ export function createRecordRead({
 
 /** Returns what the line locks. The log of the platform is not of one org: its lines are in that of the org `system`. */
 function locksOf(installation: Installation, owner: LogOwner): WriteLocks {
-  if (owner.kind === "customer") return locksOfCustomer(installation, { by: "id", value: owner.id });
+  if (owner.kind === "customer") return { logOfCustomer: { by: "id", value: owner.id } };
   const value = owner.kind === "org" ? owner.id : installation.systemOrgId;
   return { org: { by: "id", value }, state: "any" };
 }

@@ -45,7 +45,7 @@ export interface StatePages {
 interface Parts {
   readonly database: Database;
   readonly registry: Pick<ResourceRegistry, "definitions">;
-  readonly installation: Pick<Installation, "systemOrgId" | "customerLogs">;
+  readonly installation: Pick<Installation, "systemOrgId">;
 }
 
 /** What a page has of resources that are long, in characters of their columns in JSON, and the first one in any case. */
@@ -58,8 +58,8 @@ export function createStatePages({ database, registry, installation }: Parts): S
     one.type < other.type ? -1 : 1,
   );
   const ofOrgs = all.filter(({ isOfNoOrg }) => !isOfNoOrg);
-  // Changes of customers that have logs of their own do not follow.
-  const ofSystem = all.filter(({ type }) => !(installation.customerLogs && type === "Customer"));
+  // Customers have logs of their own, so their changes do not follow.
+  const ofSystem = all.filter(({ type }) => type !== "Customer");
   const sourcesOf = (orgId: string): readonly StateSource[] => (orgId === installation.systemOrgId ? ofSystem : ofOrgs);
 
   return {

@@ -4,13 +4,12 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { changeOrgsOf } from "./customer-orgs.ts";
 import { customerDefinition } from "./definition.ts";
-import { locksOfCustomer } from "./locks.ts";
 
 export function createCustomersService(dependencies: ResourceDependencies): ServiceImpl<typeof CustomersService> {
   const { installation, registry, retentionDays, authorHolds } = dependencies;
   const customerOrgs = { systemOrgId: installation.systemOrgId, registry, retentionDays, authorHolds };
   return createStandardService(CustomersService, dependencies, customerDefinition, {
-    scope: { kind: "customer", locksOf: (customer) => locksOfCustomer(installation, customer) },
+    scope: { kind: "customer", locksOf: (logOfCustomer) => ({ logOfCustomer }) },
     creation: { kind: "with another" },
     revokes: "nothing",
     beforeTransition: (transaction, row, transition, force) =>

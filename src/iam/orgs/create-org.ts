@@ -2,9 +2,8 @@ import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../../changes/author.ts";
 import { createIdSource } from "../../changes/id-source.ts";
 import { firstRevision } from "../../changes/revision.ts";
-import type { WriteLocks } from "../../changes/write-locks.ts";
 import type { TimedRevision } from "../../changes/entries.ts";
-import { beginLog, beginWrite, writeInOrg } from "../../changes/write-in-org.ts";
+import { beginLog } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, lockCustomers } from "../customers/store.ts";
@@ -17,60 +16,46 @@ import { limitExceeded } from "../../standard-methods/definition/limits.ts";
 import type { NamedFields } from "../../standard-methods/named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
-import { changeOf, recordChange } from "../../standard-methods/write/append-change.ts";
+import { changeOf } from "../../standard-methods/write/append-change.ts";
 import { orgDefinition } from "./definition.ts";
 import { policyColumns } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
-import type { Installation } from "../../identity/installation.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { readClock } from "../../database/clock.ts";
 
-export interface OrgCreation {
-  readonly installation: Pick<Installation, "systemOrgId" | "customerLogs">;
-  readonly limit: number | undefined;
-}
-
-/** Creates orgs in order: each in the customer that it names, or together with a new customer of the same name. */
+/**
+ * Creates orgs in order: each in the customer that it names, or together with a new customer of the same name.
+ *
+ * @param limit of the orgs of a customer that are not deleted; undefined if there is none.
+ */
 export async function createOrgs(
   db: WriteTransaction,
   orgs: readonly Org[],
   author: Author,
-  creation: OrgCreation,
+  limit: number | undefined,
   atItem: AtItem,
 ): Promise<OrgRow[]> {
-  const customers = await lockCustomersOf(db, orgs, author, creation, atItem);
+  const customers = await lockCustomersOf(db, orgs, atItem);
   const rows: OrgRow[] = [];
   for (const [index, org] of orgs.entries()) {
-    rows.push(await atItem(index, () => createOrg(db, org, author, creation, customers)));
+    rows.push(await atItem(index, () => createOrg(db, org, author, limit, customers)));
   }
   return rows;
 }
 
 /**
  * Locks the customers in which orgs are created, before any of their names is taken: a transaction that waits for one of the names may
- * hold one of these locks. Before them the org `system`, if that has the log of customers, and one may be created beside others.
+ * hold one of these locks.
  *
  * @returns those that exist.
  */
-async function lockCustomersOf(
-  db: WriteTransaction,
-  orgs: readonly Org[],
-  author: Author,
-  { installation }: OrgCreation,
-  atItem: AtItem,
-): Promise<CustomerRow[]> {
+async function lockCustomersOf(db: WriteTransaction, orgs: readonly Org[], atItem: AtItem): Promise<CustomerRow[]> {
   const named = new Map<string, Reference>();
   for (const [index, { customerPath: path }] of orgs.entries()) {
     if (path === "" || named.has(path)) continue;
     named.set(path, await atItem(index, async () => parseCustomerPath(path)[0]));
   }
-  if (!installation.customerLogs && orgs.length > 1) await beginWrite(db, logOfSystem(installation), author);
   return lockCustomers(db, [...named.values()]);
-}
-
-/** The locks of a creation where the log of the org `system` has what becomes of customers. */
-function logOfSystem({ systemOrgId }: OrgCreation["installation"]): WriteLocks {
-  return { org: { by: "id", value: systemOrgId }, creates: "orgs" };
 }
 
 /** @param customers that are locked, with those that were created before. */
@@ -78,13 +63,13 @@ async function createOrg(
   db: WriteTransaction,
   org: Org,
   author: Author,
-  { installation, limit }: OrgCreation,
+  limit: number | undefined,
   customers: CustomerRow[],
 ): Promise<OrgRow> {
   const isIn = org.customerPath !== "";
   const customer = isIn
     ? requireLiveCustomer(customers, org.customerPath)
-    : await createCustomer(db, org, author, installation);
+    : await insertCustomer(db, { name: org.name, displayName: org.displayName, description: "", labels: {} }, author);
   if (!isIn) customers.push(customer);
   if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
     throw limitExceeded(orgDefinition, customerPath(customer), limit);
@@ -122,24 +107,6 @@ export async function insertCustomer(db: WriteTransaction, fields: NamedFields, 
   const log = { id: row.id, customer_id: row.id };
   await beginLog(db, { ...first, org: log }, author, [changeOf(customerDefinition, null, row)]);
   return row;
-}
-
-function createCustomer(
-  db: WriteTransaction,
-  org: Org,
-  author: Author,
-  installation: OrgCreation["installation"],
-): Promise<CustomerRow> {
-  const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
-  if (installation.customerLogs) return insertCustomer(db, fields, author);
-  return writeInOrg(db, logOfSystem(installation), author, async (transaction) => {
-    const { revision, time, newId } = transaction;
-    const target = { db, org: undefined, revision, time, newId };
-    const { rows } = await insertRows(target, customerDefinition, [{ fields, columns: {} }]);
-    const row = required(rows[0]);
-    recordChange(transaction, customerDefinition, null, row);
-    return row;
-  });
 }
 
 /** @throws ServiceError RESOURCE_NOT_FOUND, STATE_FORBIDS when it is deleted */

@@ -19,7 +19,6 @@ import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
   const { installation, limits, escalation } = dependencies;
-  const creation = { installation, limit: limits.Org };
 
   const beforeTransition = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
     if (row.id === installation.systemOrgId) throw systemOrgProtected();
@@ -42,7 +41,7 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     scope: { kind: "itself" },
     creation: {
       kind: "alone",
-      insert: (db, orgs, author, atItem) => createOrgs(db, orgs, author, creation, atItem),
+      insert: (db, orgs, author, atItem) => createOrgs(db, orgs, author, limits.Org, atItem),
     },
     async change(transaction, row, org) {
       await escalation.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);

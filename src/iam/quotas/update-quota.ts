@@ -9,7 +9,6 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { applyUpdate } from "../../standard-methods/write/apply-update.ts";
 import { closeWrite } from "../../standard-methods/write/open-write.ts";
 import type { WriteCall } from "../../standard-methods/write/write-call.ts";
-import { locksOfCustomer } from "../customers/locks.ts";
 import { type NewLimit, requireMayRaise } from "./may-raise.ts";
 import type { Level, LevelRow } from "../../quotas/levels.ts";
 import { hasLimitsOf, limitsOf, toQuota } from "./message.ts";
@@ -34,7 +33,7 @@ export async function updateQuota(
   path: readonly Reference[],
   { patch, mask }: QuotaUpdate,
 ): Promise<LevelRow> {
-  const transaction = await lockLevel(dependencies, call, level, path);
+  const transaction = await lockLevel(call, level, path);
   const { db } = transaction;
   const before = await findLevel(db, level, path);
   if (before.isDeleted) throw deleted(level.kind, before.path);
@@ -53,16 +52,11 @@ export async function updateQuota(
 }
 
 /** Takes the lock under which the quota of a level changes: that of the org, or of the customer. */
-function lockLevel(
-  { installation }: ResourceDependencies,
-  { db, request }: WriteCall,
-  { kind }: Level,
-  path: readonly Reference[],
-): Promise<OrgTransaction> {
+function lockLevel({ db, request }: WriteCall, { kind }: Level, path: readonly Reference[]): Promise<OrgTransaction> {
   const top = required(path[0]);
   switch (kind) {
     case "customer":
-      return beginWrite(db, locksOfCustomer(installation, top), request.author);
+      return beginWrite(db, { logOfCustomer: top }, request.author);
     case "org":
       // The state of an org does not block writes to the org itself.
       return beginWrite(db, { org: top, state: "any" }, request.author);

@@ -39,7 +39,7 @@ export interface PurgeTask {
 export interface PurgeTaskDependencies {
   readonly database: Database;
   readonly registry: ResourceRegistry;
-  readonly installation: Pick<Installation, "customerLogs" | "systemOrgId">;
+  readonly installation: Pick<Installation, "systemOrgId">;
   /** How long a member with an expired invitation can be undeleted, in days. */
   readonly retentionDays: number;
   /** The maximum number of rows that one transaction removes. */

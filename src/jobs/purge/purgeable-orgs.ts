@@ -6,7 +6,6 @@ import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { OrgKey } from "../../database/org-key.ts";
 import { lockCustomersFirst } from "../../changes/write-locks.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { locksOfCustomer } from "../../iam/customers/locks.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
@@ -53,11 +52,11 @@ function emptyOrg(
 }
 
 async function removePurgeableOrg(
-  { database, registry, installation }: PurgeTaskDependencies,
+  { database, registry }: PurgeTaskDependencies,
   { customer_id: customerId, id }: OrgKey,
 ): Promise<Removed | undefined> {
   const removal = inTransaction(database, (db) =>
-    writeInOrg(db, locksOfCustomer(installation, { by: "id", value: customerId }), purgeAuthor, async (transaction) => {
+    writeInOrg(db, { logOfCustomer: { by: "id", value: customerId } }, purgeAuthor, async (transaction) => {
       const org = await lockPurgeableOrg(db, registry, id);
       if (org === undefined) return undefined;
       // Another purge of the org may have appended to its change log since it was emptied.

@@ -58,7 +58,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
   { definition, place, rules, reader, dependencies }: ServedResource<Table, Row, Desc>,
   counts: boolean,
 ): ListMethod<Row> {
-  const { database, pageTokens, installation } = dependencies;
+  const { database, pageTokens } = dependencies;
   const { type } = definition;
   const fields = listFieldsOf(definition, place);
   const uniqueKey = uniqueKeyOf(definition, place);
@@ -99,8 +99,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
       for (const row of rows as Row[]) endsAt = Math.min(endsAt, endOf(definition, row));
       return rows as Row[];
     };
-    // The version before, which may run beside this one until customers have logs, reads tokens of the key alone.
-    const besidesKey = () => (installation.customerLogs && head !== undefined ? [revision] : []);
+    const besidesKey = () => (head !== undefined ? [revision] : []);
     const toCursor = (row: Row): Cursor => [...cursorOf(order, row), ...besidesKey()];
     const page = await listPage(pageTokens, request, binding, read, toCursor);
     return { ...page, totalSize, revision, endsAt };

@@ -104,7 +104,6 @@ const dependencies = () => ({
     systemOrgId: org.id,
     operatorId: "",
     pageTokenKey: Buffer.alloc(32),
-    customerLogs: true,
     commandLineClientId: "",
   },
   pageTokens: createPageTokens(Buffer.alloc(32)),

@@ -33,7 +33,7 @@ beforeAll(async () => {
   job = createPurgeJob({
     database,
     registry,
-    installation: { systemOrgId: String(systemOrgId), customerLogs: true },
+    installation: { systemOrgId: String(systemOrgId) },
     retentionDays: 0,
     intervalMs: 3_600_000,
     logger: pino({ level: "silent" }),
