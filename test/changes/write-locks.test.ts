@@ -39,18 +39,6 @@ test("the customers of several orgs are locked before the first of these", async
   });
 });
 
-test("a write that creates orgs locks their customers after the org system, and one of an org does not", async () => {
-  const customer = { by: "id", value: String(org?.customer_id) } as const;
-  const lockAfter = (creates?: "orgs") =>
-    inTransaction(database(), async (db) => {
-      await beginWrite(db, { ...locksOf(), ...(creates && { creates }) }, sampleAuthor);
-      const found = await lockCustomers(db, [customer]);
-      return [found.map(({ id }) => id), await isCustomerFree()];
-    });
-  expect(await lockAfter("orgs")).toEqual([[customer.value], false]);
-  await expect(lockAfter()).rejects.toThrow("customers come first");
-});
-
 test("a group has locked an org, and locks no customer afterwards", async () => {
   const lockInGroup = () =>
     inTransaction(database(), async (db) => {
@@ -85,6 +73,7 @@ test("a transaction that has locked an org locks no customer", async () => {
   await expect(lockAfter((db) => beginWrite(db, { logOfCustomer }, sampleAuthor))).rejects.toThrow(message);
   await expect(lockAfter((db) => beginWrite(db, next, sampleAuthor))).rejects.toThrow(message);
   await expect(lockAfter((db) => lockCustomersFirst(db, [next.org]))).rejects.toThrow(message);
+  await expect(lockAfter((db) => lockCustomers(db, [logOfCustomer]))).rejects.toThrow(message);
   await expect(lockAfter((db) => beginWrite(db, locksOf(other), sampleAuthor))).resolves.toBeUndefined();
 });
 
