@@ -1,12 +1,13 @@
 // Compares an org with a file.
 import { createHash } from "node:crypto";
-import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import { toJson } from "@bufbuild/protobuf";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { isImmutable } from "../validation/field-behavior.ts";
 import { maxViolations } from "../validation/validate-message.ts";
+import { findChangedFields } from "./changed-values.ts";
 import { type FileType, fileForms, secretFields } from "./file-resources.ts";
 import { findProtected } from "./find-protected.ts";
 import { lostPolicy, lostScopes, tooManyRemovals } from "./obstacles.ts";
@@ -113,21 +114,11 @@ function byPath<Resource extends { readonly path: string }>(
   return new Map(resources.map((resource) => [resource.path, resource]));
 }
 
-const written = { useProtoFieldName: true } as const;
-
-function changedFields(type: FileType | "org", before: Message, after: Message): readonly string[] {
-  const schema = type === "org" ? OrgSchema : fileForms[type].schema;
-  const [from, to] = [before, after].map((message) => toJson(schema, message, written) as JsonObject);
-  return schema.fields
-    .map(({ name }) => name)
-    .filter((name) => JSON.stringify(from?.[name]) !== JSON.stringify(to?.[name]));
-}
-
 function changeOfOrg({ org }: OrgState, file: OrgFile): readonly PlannedChange[] {
-  const fields = changedFields("org", org, file.org);
-  return fields.length === 0
-    ? []
-    : [{ action: "update", type: "org", path: "", fields, message: file.org, sent: file.org, place: "org_file" }];
+  const values = findChangedFields(OrgSchema, org, file.org);
+  const fields = values.map(({ field }) => field);
+  const content = { fields, values, message: file.org, sent: file.org };
+  return fields.length === 0 ? [] : [{ action: "update", type: "org", path: "", ...content, place: "org_file" }];
 }
 
 function changeOf(
@@ -135,13 +126,14 @@ function changeOf(
   { type, path, message, sent, place }: PlacedResource,
   violations: FieldViolation[],
 ): PlannedChange | undefined {
-  if (before === undefined) return { action: "create", type, path, fields: [], message, sent, place };
-  const fields = changedFields(type, before.message, message);
-  if (fields.length === 0) return undefined;
+  if (before === undefined) return { action: "create", type, path, fields: [], values: [], message, sent, place };
   const { schema } = fileForms[type];
+  const values = findChangedFields(schema, before.message, message);
+  const fields = values.map(({ field }) => field);
+  if (fields.length === 0) return undefined;
   const fixed = schema.fields.find((field) => fields.includes(field.name) && isImmutable(field));
-  if (fixed === undefined) return { action: "update", type, path, fields, message, sent, place };
-  if (type === "role binding") return { action: "replace", type, path, fields, message, sent, place };
+  if (fixed === undefined) return { action: "update", type, path, fields, values, message, sent, place };
+  if (type === "role binding") return { action: "replace", type, path, fields, values, message, sent, place };
   violations.push({
     field: `${place}.${fixed.name}`,
     description: `cannot change: ${path} has another; delete it first, or give this one another name`,
@@ -154,6 +146,7 @@ const removalOf = ({ type, path }: StateResource): PlannedChange => ({
   type,
   path,
   fields: [],
+  values: [],
   message: undefined,
   sent: undefined,
   place: "",

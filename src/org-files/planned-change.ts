@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import type { ChangedField } from "./changed-values.ts";
 import type { FileType } from "./file-resources.ts";
 
 export type Action = "create" | "update" | "replace" | "delete";
@@ -11,6 +12,8 @@ export interface PlannedChange {
   readonly path: string;
   /** The fields that change, by their names in protos. */
   readonly fields: readonly string[];
+  /** The same with their values. */
+  readonly values: readonly ChangedField[];
   /** The resource as the file has it; undefined for one that is deleted. */
   readonly message: Message | undefined;
   /** That with its secrets. */
