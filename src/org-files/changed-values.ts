@@ -1,8 +1,8 @@
-// Which fields of a resource a plan changes, from what to what.
+// What the fields that a plan changes are, and would be.
 import { type DescMessage, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 
 /** A field that a plan changes. Its values are JSON, shortened; empty for a field that is not set. */
-export interface ChangedField {
+export interface ChangedValue {
   readonly field: string;
   readonly before: string;
   readonly after: string;
@@ -10,14 +10,21 @@ export interface ChangedField {
 
 const written = { useProtoFieldName: true } as const;
 
-/** Compares two resources as files have them, which is without secrets. */
-export function findChangedFields(schema: DescMessage, before: Message, after: Message): readonly ChangedField[] {
+/** Returns the values of fields of two resources as files have them, which is without secrets. */
+export function findChangedValues(
+  schema: DescMessage,
+  fields: readonly string[],
+  before: Message,
+  after: Message,
+): readonly ChangedValue[] {
+  if (fields.length === 0) return [];
   const [from, to] = [before, after].map((message) => toJson(schema, message, written) as JsonObject);
-  return schema.fields.flatMap(({ name }) => {
-    const [one, other] = [from?.[name], to?.[name]].map((value) => (value === undefined ? "" : JSON.stringify(value)));
-    if (one === other || one === undefined || other === undefined) return [];
-    const [shownBefore, shownAfter] = shortenBoth(one, other);
-    return [{ field: name, before: shownBefore, after: shownAfter }];
+  return fields.map((field) => {
+    const [one = "", other = ""] = [from?.[field], to?.[field]].map((value) =>
+      value === undefined ? "" : JSON.stringify(value),
+    );
+    const [shownFrom, shownTo] = shortenBoth(one, other);
+    return { field, before: shownFrom, after: shownTo };
   });
 }
 

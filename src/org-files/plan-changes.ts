@@ -1,13 +1,13 @@
 // Compares an org with a file.
 import { createHash } from "node:crypto";
-import { toJson } from "@bufbuild/protobuf";
+import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { isImmutable } from "../validation/field-behavior.ts";
 import { maxViolations } from "../validation/validate-message.ts";
-import { findChangedFields } from "./changed-values.ts";
+import { findChangedValues } from "./changed-values.ts";
 import { type FileType, fileForms, secretFields } from "./file-resources.ts";
 import { findProtected } from "./find-protected.ts";
 import { lostPolicy, lostScopes, tooManyRemovals } from "./obstacles.ts";
@@ -114,9 +114,19 @@ function byPath<Resource extends { readonly path: string }>(
   return new Map(resources.map((resource) => [resource.path, resource]));
 }
 
+const written = { useProtoFieldName: true } as const;
+
+function changedFields(type: FileType | "org", before: Message, after: Message): readonly string[] {
+  const schema = type === "org" ? OrgSchema : fileForms[type].schema;
+  const [from, to] = [before, after].map((message) => toJson(schema, message, written) as JsonObject);
+  return schema.fields
+    .map(({ name }) => name)
+    .filter((name) => JSON.stringify(from?.[name]) !== JSON.stringify(to?.[name]));
+}
+
 function changeOfOrg({ org }: OrgState, file: OrgFile): readonly PlannedChange[] {
-  const values = findChangedFields(OrgSchema, org, file.org);
-  const fields = values.map(({ field }) => field);
+  const fields = changedFields("org", org, file.org);
+  const values = findChangedValues(OrgSchema, fields, org, file.org);
   const content = { fields, values, message: file.org, sent: file.org };
   return fields.length === 0 ? [] : [{ action: "update", type: "org", path: "", ...content, place: "org_file" }];
 }
@@ -126,11 +136,11 @@ function changeOf(
   { type, path, message, sent, place }: PlacedResource,
   violations: FieldViolation[],
 ): PlannedChange | undefined {
-  if (before === undefined) return { action: "create", type, path, fields: [], values: [], message, sent, place };
+  if (before === undefined) return { action: "create", type, path, fields: [], message, sent, place };
   const { schema } = fileForms[type];
-  const values = findChangedFields(schema, before.message, message);
-  const fields = values.map(({ field }) => field);
+  const fields = changedFields(type, before.message, message);
   if (fields.length === 0) return undefined;
+  const values = findChangedValues(schema, fields, before.message, message);
   const fixed = schema.fields.find((field) => fields.includes(field.name) && isImmutable(field));
   if (fixed === undefined) return { action: "update", type, path, fields, values, message, sent, place };
   if (type === "role binding") return { action: "replace", type, path, fields, values, message, sent, place };
@@ -146,7 +156,6 @@ const removalOf = ({ type, path }: StateResource): PlannedChange => ({
   type,
   path,
   fields: [],
-  values: [],
   message: undefined,
   sent: undefined,
   place: "",

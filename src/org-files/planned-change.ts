@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { ChangedField } from "./changed-values.ts";
+import type { ChangedValue } from "./changed-values.ts";
 import type { FileType } from "./file-resources.ts";
 
 export type Action = "create" | "update" | "replace" | "delete";
@@ -12,12 +12,12 @@ export interface PlannedChange {
   readonly path: string;
   /** The fields that change, by their names in protos. */
   readonly fields: readonly string[];
-  /** The same with their values. */
-  readonly values: readonly ChangedField[];
   /** The resource as the file has it; undefined for one that is deleted. */
   readonly message: Message | undefined;
   /** That with its secrets. */
   readonly sent: Message | undefined;
   /** Where the file has it; empty for one that is deleted. */
   readonly place: string;
+  /** What its fields are and would be; unset for a change that has none. */
+  readonly values?: readonly ChangedValue[];
 }

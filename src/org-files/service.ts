@@ -52,7 +52,7 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
       const { changes, obstacles, unlisted } = plan;
       const pathOf = (path: string): string => (path === "" ? `/orgs/${state.name}` : `/orgs/${state.name}/${path}`);
       return {
-        changes: changes.map(({ action, path, fields, values }) => ({
+        changes: changes.map(({ action, path, fields, values = [] }) => ({
           action: actions[action],
           resourcePath: pathOf(path),
           changedFields: [...fields],

@@ -2,16 +2,16 @@
 // and hour, which is written before anything is read.
 import type { HandlerContext } from "@connectrpc/connect";
 import { type SqlBool, sql } from "kysely";
+import type { RecordLogRead } from "../../iam/access-checks/as-of.ts";
+import { formatPath } from "../../paths/format-path.ts";
+import { patterns, singletonPath } from "../../paths/patterns.ts";
 import { authorOf, callerOf } from "../../access/evaluation/call.ts";
 import type { Change } from "../../changes/change.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { WriteLocks } from "../../changes/write-locks.ts";
 import { secondsAfter } from "../../database/clock.ts";
-import type { RecordLogRead } from "../../iam/access-checks/as-of.ts";
 import { locksOfCustomer } from "../../iam/customers/locks.ts";
 import type { Installation } from "../../identity/installation.ts";
-import { formatPath } from "../../paths/format-path.ts";
-import { patterns, singletonPath } from "../../paths/patterns.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import type { LogOwner } from "./log-owner.ts";
 

@@ -19,7 +19,7 @@ export function parseTime(text: string, now: number, flag: string, edge: DayEdge
 /** Reads a time in the past: one of RFC 3339, a day, or how long ago: `90d`. Returns undefined for another text. */
 export function parsePastTime(text: string, now: number): string | undefined {
   const seconds = secondsOf(text);
-  return seconds === undefined ? readTime(text, "beginning") : formatTime(now - seconds * 1_000);
+  return seconds === undefined ? readTime(text) : formatTime(now - seconds * 1_000);
 }
 
 /** Returns undefined for a time of which there is no date. */
@@ -35,7 +35,7 @@ export function parseDuration(text: string, flag: string): string {
   throw new CommandError(`${flag} must be a duration such as 30s, 5m, 12h or 7d, got ${JSON.stringify(text)}`);
 }
 
-function readTime(text: string, edge: DayEdge): string | undefined {
+function readTime(text: string, edge: DayEdge = "beginning"): string | undefined {
   const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
   if (!isTime || Number.isNaN(Date.parse(text))) return undefined;
   return text.length === 10 ? edgeOf(text, edge) : text;
