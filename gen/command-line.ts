@@ -1000,4 +1000,18 @@ export const contract: Contract = {
     GroupMember: ["member_path","orgs/*/members/*"],
     Subgroup: ["group_path","orgs/*/groups/*"],
   },
+  predefinedRoles: ["owner","admin","editor","viewer","members-admin","groups-admin","projects-admin","access-admin","access-checker","api-keys-admin","provider","token-introspector"],
+  file: {"key":"","help":"The file of an org","message":"Org","fields":["display_name","description","labels","api_key_policy"],"parts":[
+    {"key":"members","help":"The members","message":"Member","fields":["name","display_name","description","labels","type"],"parts":[]},
+    {"key":"admins","help":"Members who own the org as well","message":"Member","fields":["name","display_name","description","labels","type"],"parts":[]},
+    {"key":"roles","help":"The roles that the org has besides the predefined ones","message":"Role","fields":["name","display_name","description","labels","permissions"],"parts":[]},
+    {"key":"groups","help":"The groups","message":"Group","fields":["name","display_name","description","labels"],"parts":[{"key":"members","help":"The members of the group","message":"GroupMember","fields":["member_path","expire_time"],"parts":[]},{"key":"maintainers","help":"Members of the group as well, as other tools write them","message":"GroupMember","fields":["member_path","expire_time"],"parts":[]},{"key":"subgroups","help":"The groups in the group","message":"Subgroup","fields":["group_path","description"],"parts":[]},{"key":"parent","help":"The group in which the group is, another form of subgroups","fields":[],"parts":[]}]},
+    {"key":"projects","help":"The projects","message":"Project","fields":["name","display_name","description","labels"],"parts":[{"key":"role_bindings","help":"Who has which role on the project","message":"RoleBinding","fields":["name","display_name","description","labels","role_path","subject_path","start_time","expire_time","condition"],"parts":[]}]},
+    {"key":"role_bindings","help":"Who has which role on the org","message":"RoleBinding","fields":["name","display_name","description","labels","role_path","subject_path","start_time","expire_time","condition"],"parts":[]},
+    {"key":"grants","help":"Roles of groups on projects, as imports write them","fields":[],"parts":[{"key":"group","help":"The group","fields":[],"parts":[]},{"key":"project","help":"The project","fields":[],"parts":[]},{"key":"role","help":"Its role: read, triage, write, maintain, admin","fields":[],"parts":[]}]},
+    {"key":"identity_providers","help":"The identity providers with which members sign in","message":"IdentityProvider","fields":["name","display_name","description","labels","issuer","client_id","client_secret","scopes","token_endpoint_auth_method"],"parts":[]},
+    {"key":"clients","help":"The OAuth clients","message":"Client","fields":["name","display_name","description","labels","redirect_uris","confidential","scopes"],"parts":[]},
+    {"key":"webhooks","help":"The webhooks","message":"Webhook","fields":["name","display_name","description","labels","url","filter","format","hold_retention","signature"],"parts":[]},
+    {"key":"expect","help":"What must be true then, such as \"alice may iam.projects.update on web\"","fields":[],"parts":[]},
+  ]},
 };

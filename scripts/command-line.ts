@@ -12,9 +12,13 @@ import {
   hasOption,
 } from "@bufbuild/protobuf";
 import { resource, resource_reference } from "../gen/google/api/resource_pb.ts";
+import { OrgSchema } from "../gen/iam/v1alpha/org_pb.ts";
 import { shares_id } from "../gen/iam/v1alpha/resource_options_pb.ts";
-import type { Contract, Field, FieldType, Method } from "../src/cli/client/contract/contract.ts";
+import type { Contract, Field, FieldType, FilePart, Method } from "../src/cli/client/contract/contract.ts";
 import { sharedFields } from "../src/cli/client/contract/shared-fields.ts";
+import { predefinedRoleNames } from "../src/iam/roles/predefined-roles.ts";
+import { fileFieldsOf, fileForms } from "../src/org-files/file-resources.ts";
+import { type FileSection, expectKey, fileSections } from "../src/org-files/file-sections.ts";
 import { isImmutable, isOutputOnly, isRequired } from "../src/rest/openapi/field-behavior.ts";
 import { createCommentReader, firstSentence } from "../src/rest/openapi/read-comments.ts";
 import { readHttpRules } from "../src/rest/routing/http-rules.ts";
@@ -173,7 +177,37 @@ function writeValue(value: unknown): string {
   return `[\n${value.map((each) => `      ${JSON.stringify(each)},\n`).join("")}    ]`;
 }
 
-const contract: Contract = { methods, messages, namedBy };
+/** Returns a section of the file of an org, with the fields of what its entries are. */
+function filePart({ key, help, type, contents = [] }: FileSection): FilePart {
+  const schema = type && fileForms[type].schema;
+  const fields = schema === undefined ? [] : fileFieldsOf(schema).map(({ name }) => name);
+  const parts = contents.map(filePart);
+  return { key, help, ...(schema && { message: knownMessage(schema) }), fields, parts };
+}
+
+/** Methods take or return each resource of a file. */
+function knownMessage({ name }: DescMessage): string {
+  if (!Object.hasOwn(messages, name)) throw new Error(`no method takes or returns ${name}, which files have`);
+  return name;
+}
+
+const file: FilePart = {
+  key: "",
+  help: "The file of an org",
+  message: knownMessage(OrgSchema),
+  fields: fileFieldsOf(OrgSchema).flatMap(({ name }) => (name === "name" ? [] : [name])),
+  parts: [
+    ...fileSections.map(filePart),
+    {
+      key: expectKey,
+      help: 'What must be true then, such as "alice may iam.projects.update on web"',
+      fields: [],
+      parts: [],
+    },
+  ],
+};
+
+const contract: Contract = { methods, messages, namedBy, predefinedRoles: predefinedRoleNames, file };
 
 writeFileSync(
   join(root, "gen/command-line.ts"),
@@ -188,6 +222,9 @@ ${contract.methods.map((each) => `    ${JSON.stringify(each)},\n`).join("")}  ],
 ${write(contract.messages)}  },
   namedBy: {
 ${write(contract.namedBy)}  },
+  predefinedRoles: ${JSON.stringify(contract.predefinedRoles)},
+  file: ${JSON.stringify({ ...file, parts: [] }).slice(0, -2)}
+${file.parts.map((part) => `    ${JSON.stringify(part)},\n`).join("")}  ]},
 };
 `,
 );

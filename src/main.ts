@@ -12,9 +12,13 @@ import { type Config, describeSettings, readClientConfig, readConfig } from "./c
 import { ConfigError } from "./read-settings.ts";
 import { createSignInLinkFile, signInLinkFile } from "./installation/sign-in-link.ts";
 import { createLogStream } from "./http/log-stream.ts";
+import { handleProcessFailures } from "./measures/process-failures.ts";
 
 /** Two stop requests within this time count as one. */
 const secondRequestAfterMs = 500;
+
+/** How long a server that cannot continue may take to end, besides what calls in flight have. */
+const afterGraceMs = 10_000;
 
 const program = new Command("tenantry")
   .description("Serves organisations, projects, groups, members and their access. tenantry --help lists all commands.")
@@ -99,10 +103,20 @@ async function serve(config: Config): Promise<void> {
     process.exitCode = 1;
     stop("failure");
   };
+  const failures = handleProcessFailures({
+    onRejection: (err) =>
+      logger.error({ err }, "nothing waits for what has failed; this is a defect, and the server goes on"),
+    onException(err) {
+      if (stoppingSince === undefined) onFatal(err);
+      else logger.error({ err }, "failed while stopping");
+      // What it has left half done may be what the server waits for.
+      setTimeout(() => process.exit(1), config.shutdownGraceMs + afterGraceMs).unref();
+    },
+  });
   // Loaded only here, because other commands start a quarter faster without it.
   const starting = import("./server.ts")
     .then(({ startServer }) =>
-      startServer(config, logger, onFatal, undefined, createShowSignInLink(config), stopping.signal),
+      startServer(config, logger, onFatal, undefined, createShowSignInLink(config), stopping.signal, failures),
     )
     .catch((error: unknown) => {
       if (error !== stopping.signal.reason) throw error;

@@ -20,6 +20,7 @@ import { createWhenDatabaseAnswers } from "./installation/wait-for-database.ts";
 import { closeWithJobs } from "./jobs/close-with-jobs.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { createServiceListener } from "./service-listener.ts";
+import type { ProcessFailures } from "./measures/process-failures.ts";
 import type { RunningJob } from "./timers/runs.ts";
 
 export interface RunningServer {
@@ -48,6 +49,7 @@ const unbuiltConsole = "there is no console: it was not built; npm ci builds it,
  * @param showSignInLink called at the first start with the link with which the operator signs in once. By default, it is
  *   written to the data directory.
  * @param stopping ends the wait for a database that cannot be reached, and a migration.
+ * @param failures of the process, which are among the metrics.
  * @throws the reason of the signal, or an Error that says what to change: a setting, the database, the data directory or the port.
  */
 export async function startServer(
@@ -57,6 +59,7 @@ export async function startServer(
   shorter: Partial<Intervals> = {},
   showSignInLink: (link: string) => Promise<void> = createSignInLinkFile(config.dataDirectory),
   stopping: AbortSignal = new AbortController().signal,
+  failures: Readonly<ProcessFailures> = { rejections: 0 },
 ): Promise<RunningServer> {
   const metrics = composeMetrics(config, logger);
   const listener = createServiceListener(config, logger, metrics?.onEnd);
@@ -90,9 +93,8 @@ export async function startServer(
     const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
-    const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog };
+    const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog, failures };
     const metricsUrl = await metrics?.open(measured);
-    if (metricsUrl !== undefined) logger.info(`metrics are at ${metricsUrl}/metrics`);
     health = composeHealth(database, logger);
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew

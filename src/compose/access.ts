@@ -11,11 +11,10 @@ import { createPreviewAccess } from "../access/previews/create-preview-access.ts
 import { type OpenPlannedOrg, createOpenPlannedOrg } from "../access/previews/planned-org.ts";
 import { createPreviewSnapshot } from "../access/previews/preview-snapshot.ts";
 import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
-import { createPastSnapshots } from "../access/snapshots/past-snapshots.ts";
+import { type PastSnapshots, createPastSnapshots } from "../access/snapshots/past-snapshots.ts";
 import { type OrgHeads, createOrgHeads } from "../access/snapshots/org-heads.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
-import { createOpenPastOrg } from "../iam/access-checks/as-of.ts";
 import { createRequireReached } from "../iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "../iam/access-checks/subject-orgs.ts";
 import { type RecentOrgs, createRecentOrgs } from "../identity/recent-orgs.ts";
@@ -46,6 +45,7 @@ export interface Access {
   readonly heads: OrgHeads;
   readonly recentOrgs: RecentOrgs;
   readonly openPlannedOrg: OpenPlannedOrg;
+  readonly pastSnapshots: PastSnapshots;
   /** What handlers ask about access. */
   readonly ofHandlers: Pick<
     ServiceDependencies,
@@ -54,7 +54,6 @@ export interface Access {
     | "authoriserOf"
     | "escalation"
     | "evaluator"
-    | "openPastOrg"
     | "previewAccess"
     | "requireReached"
     | "subjectOrgs"
@@ -91,13 +90,13 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     heads,
     recentOrgs,
     openPlannedOrg: createOpenPlannedOrg({ database, snapshots, previewSnapshot }),
+    pastSnapshots,
     ofHandlers: {
       recentOrgs,
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       authoriserOf: authorise.authoriserOf,
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       evaluator,
-      openPastOrg: createOpenPastOrg({ database, authoriserOf: authorise.authoriserOf, pastSnapshots }),
       previewAccess: createPreviewAccess({ database, snapshots, previewSnapshot }),
       requireReached: createRequireReached(database),
       subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),

@@ -1,7 +1,9 @@
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import { createRecordLogRead, createRecordRead } from "../events/changes/record-read.ts";
 import { createSendToStream, createSendToWebhook } from "../events/deliveries/send.ts";
 import { createSignalCounts } from "../events/signals/counts.ts";
+import { createOpenPastOrg } from "../iam/access-checks/as-of.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
@@ -34,7 +36,7 @@ interface Parts {
   readonly issuer: () => string;
   readonly contract: Contract;
   readonly scheduling: Scheduling;
-  readonly access: Pick<Access, "ofHandlers">;
+  readonly access: Pick<Access, "ofHandlers" | "pastSnapshots">;
   readonly identity: Pick<Identity, "impersonation" | "signHead" | "tokenFunctions">;
   readonly readsAndWrites: ReadsAndWrites;
   readonly watching: ReturnType<typeof composeWatches>;
@@ -48,6 +50,9 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
   const { registry, knownPermissions, predefinedRoles } = contract;
   const { listQueue, previewQueue, countRequest } = scheduling;
   const { impersonation, signHead, tokenFunctions } = identity;
+  const { authoriserOf } = access.ofHandlers;
+  const recordRead = createRecordRead({ database, installation, writeQueue: readsAndWrites.writeQueue });
+  const recordLogRead = createRecordLogRead(recordRead);
   return {
     ...access.ofHandlers,
     ...readsAndWrites,
@@ -58,6 +63,8 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     registry,
     knownPermissions,
     projectContents: createProjectContents(database),
+    recordRead,
+    openPastOrg: createOpenPastOrg({ database, authoriserOf, pastSnapshots: access.pastSnapshots, recordLogRead }),
     predefinedRoles,
     listQueue,
     previewQueue,

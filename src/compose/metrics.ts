@@ -8,6 +8,7 @@ import type { Database } from "../database/database.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import type { OnExchangeEnd } from "../http/access-log.ts";
 import { createListener } from "../http/listener/listener.ts";
+import type { ProcessFailures } from "../measures/process-failures.ts";
 import { createExchangeCounts } from "../metrics/exchange-counts.ts";
 import { familiesOf } from "../metrics/families.ts";
 import { routeOf, routes } from "../metrics/routes.ts";
@@ -25,6 +26,7 @@ interface Parts {
   readonly jobs: readonly RunningJob[];
   readonly deliveries: DeliveryCounts;
   readonly heldLog: { readonly webhooks: number };
+  readonly failures: Readonly<ProcessFailures>;
 }
 
 /** What is counted, and served to those who scrape it, on a listener of its own. */
@@ -62,7 +64,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
   return {
     onEnd: exchanges.onEnd,
 
-    async open({ openExchanges, database, service, jobs, deliveries, heldLog }) {
+    async open({ openExchanges, database, service, jobs, deliveries, heldLog, failures }) {
       const { handlers, scheduling, access } = service;
       // Loaded only here: a server without metrics starts without the library.
       const { createMetricsWriter } = await import("../metrics/registry.ts");
@@ -88,6 +90,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         deliveries,
         heldLog,
         signals: handlers.signalCounts,
+        failures,
       });
       const listener = createListener({
         handler: createMetricsPage(createMetricsWriter(families)),
@@ -97,7 +100,9 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
       });
       const { port } = await listener.listen(metricsPort, metricsHost);
       close = () => listener.close(graceMs);
-      return urlOf(metricsHost, port);
+      const url = urlOf(metricsHost, port);
+      logger.info(`metrics are at ${url}/metrics`);
+      return url;
     },
 
     close: () => close(),

@@ -5,6 +5,7 @@ import type { PoolActivity } from "../database/pool-activity.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import type { SignalCounts } from "../events/signals/counts.ts";
 import type { OpenExchanges } from "../http/listener/listener.ts";
+import type { ProcessFailures } from "../measures/process-failures.ts";
 import type { Histogram } from "../measures/histogram.ts";
 import type { QueueActivity } from "../scheduling/fair-queue.ts";
 import type { RunningJob } from "../timers/runs.ts";
@@ -28,12 +29,18 @@ export interface MeasuredParts {
   readonly deliveries: DeliveryCounts;
   readonly heldLog: { readonly webhooks: number };
   readonly signals: SignalCounts;
+  readonly failures: Readonly<ProcessFailures>;
 }
 
 export function familiesOf(parts: MeasuredParts): readonly Family[] {
   const { version } = parts;
   return [
     gauge("tenantry_build_info", "The version of the server, as a label; the value is 1.", () => [[{ version }, 1]]),
+    counter(
+      "tenantry_unhandled_rejections_total",
+      "Failures that no code of the server waits for. Each is a defect, and in its log.",
+      () => [[unlabelled, parts.failures.rejections]],
+    ),
     ...familiesOfExchanges(parts),
     ...familiesOfDatabase(parts.database),
     ...familiesOfSnapshots(parts.snapshots),

@@ -47,13 +47,14 @@ export async function applyPlan(
   await request.author.confirm(db, group.org);
   requirePlanned(group, prepared, planned);
   // Another source can have adopted resources without changing them, and so the revision.
-  if (managed !== undefined && !isSameManaged(managed.before, await readManaged(db, state.id))) throw moved(state);
+  if (managed !== undefined && !(await isSameManaged(managed.before, await readManaged(db, state.id))))
+    throw moved(state);
   joinWrites(context.values, { group, written });
   try {
     const created = await applyChanges(ofCaller, context, formatPath(patterns.Org, `@${state.id}`), plan.changes);
     if (managed !== undefined) {
       await removeManagedRows(db, group.org, managed.changes.removals);
-      await putManagedRows(db, group.org, toManagedRows(managed.changes.puts, created), managed.source);
+      await putManagedRows(db, group.org, await toManagedRows(managed.changes.puts, created), managed.source);
     }
   } finally {
     joinWrites(context.values, undefined);

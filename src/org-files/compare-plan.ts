@@ -4,6 +4,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { type FileSource, type PlanOrgRequest, Prune } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
 import type { Database } from "../database/database.ts";
+import type { Installation } from "../identity/installation.ts";
 import { invalidField } from "../errors/service-error.ts";
 import { parseResourcePath } from "../paths/parse-path.ts";
 import { patterns } from "../paths/patterns.ts";
@@ -50,6 +51,7 @@ const defaultRemovalPercent = 10;
 
 interface Dependencies extends AccessDependencies {
   readonly database: Database;
+  readonly installation: Pick<Installation, "commandLineClientId">;
 }
 
 /**
@@ -85,7 +87,7 @@ async function compareState(
     source === undefined ? new Map() : await readManaged(dependencies.database.reads, state.id);
   const authorId = findAuthor(state, request.authorPath) ?? callerOf(context).memberId;
   const { maxRemovalPercent = defaultRemovalPercent } = request;
-  const options = { prunes: prunesOf(request, noted), maxRemovalPercent, authorId };
+  const options = { prunes: prunesOf(request, noted, dependencies.installation), maxRemovalPercent, authorId };
   const plan = await slices.run(planChanges(state, file, options));
   await slices.run(requireKnownPermissions(state, plan, dependencies.knownPermissions));
   const access = await findAccess(dependencies, context, { state, plan, ...file }, wanted);
@@ -118,12 +120,21 @@ async function compareState(
   };
 }
 
-/** @throws ServiceError FIELD_INVALID when the source is missing that says what is managed. */
-function prunesOf({ prune, source }: FileRequest, managed: ManagedResources): PlanOptions["prunes"] {
-  if (prune === Prune.ALL) return () => true;
+/**
+ * Returns what a plan may remove. Never the client with which the command line signs people in: the service has made it, so a file can lack
+ * it without meaning that, and it is not made again.
+ *
+ * @throws ServiceError FIELD_INVALID when the source is missing that says what is managed.
+ */
+function prunesOf(
+  { prune, source }: FileRequest,
+  managed: ManagedResources,
+  { commandLineClientId }: Dependencies["installation"],
+): PlanOptions["prunes"] {
+  if (prune === Prune.ALL) return ({ id }) => id !== commandLineClientId;
   if (prune !== Prune.MANAGED) return undefined;
   if (source === undefined) throw invalidField("source", "must be set to prune what it manages", "source");
-  return (resource) => managerOf(managed, resource)?.address === source.address;
+  return (resource) => resource.id !== commandLineClientId && managerOf(managed, resource)?.address === source.address;
 }
 
 function* findImplied(plan: Plan, managed: ManagedResources): Steps<readonly ImpliedChange[]> {

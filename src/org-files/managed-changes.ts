@@ -1,6 +1,7 @@
 // What an apply notes of who manages what.
 import { required } from "../errors/required.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
+import { createTurns } from "../scheduling/turns.ts";
 import type { Identified } from "./file-resources.ts";
 import { type ManagedResources, contentHashOf, identityHashOf, managerOf, pathHashOf } from "./managed-resources.ts";
 import type { ManagedRow, Source } from "./managed-store.ts";
@@ -61,14 +62,24 @@ export function* findManagedChanges(
   return { puts, removals: [...managed.keys()].filter((hash) => !left.has(hash)), adoptedCount };
 }
 
-/** Returns the rows of what a source manages, after the apply has created what it creates, which is given by paths below the org. */
-export function toManagedRows(
+/**
+ * Returns the rows of what a source manages, after the apply has created what it creates, which is given by paths below the org. Makes them in
+ * turns of the event loop.
+ */
+export async function toManagedRows(
   puts: readonly ManagedPut[],
   created: ReadonlyMap<string, Identified>,
-): readonly ManagedRow[] {
-  return puts.map((put) => ({
-    pathHash: Buffer.from(put.pathHash, "hex"),
-    contentHash: Buffer.from(put.contentHash, "hex"),
-    identityHash: Buffer.from(put.identityHash ?? identityHashOf(required(created.get(put.path))), "hex"),
-  }));
+): Promise<readonly ManagedRow[]> {
+  const turns = createTurns();
+  const rows: ManagedRow[] = [];
+  for (const put of puts) {
+    rows.push({
+      pathHash: Buffer.from(put.pathHash, "hex"),
+      contentHash: Buffer.from(put.contentHash, "hex"),
+      identityHash: Buffer.from(put.identityHash ?? identityHashOf(required(created.get(put.path))), "hex"),
+    });
+    const turn = turns();
+    if (turn !== undefined) await turn;
+  }
+  return rows;
 }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { toJson } from "@bufbuild/protobuf";
 import type { Kysely } from "kysely";
 import type { Schema } from "../database/schema.ts";
+import { createTurns } from "../scheduling/turns.ts";
 import { type FileResource, type Identified, fileForms } from "./file-resources.ts";
 import { type Source, readManagedRows } from "./managed-store.ts";
 import type { StateResource } from "./read-state.ts";
@@ -33,19 +34,22 @@ export function identityHashOf({ id, createTime }: Pick<Identified, "id" | "crea
   return hashOf(`${id} ${createTime?.seconds}.${createTime?.nanos}`);
 }
 
+/** Reads them, in turns of the event loop. */
 export async function readManaged(db: Kysely<Schema>, orgId: string): Promise<ManagedResources> {
   const rows = await readManagedRows(db, orgId);
-  return new Map(
-    rows.map(({ path_hash: pathHash, content_hash: contentHash, identity_hash: identityHash, source, version }) => [
-      pathHash.toString("hex"),
-      {
-        contentHash: contentHash.toString("hex"),
-        identityHash: identityHash?.toString("hex"),
-        address: source,
-        version,
-      },
-    ]),
-  );
+  const turns = createTurns();
+  const found = new Map<string, Managed>();
+  for (const { path_hash: pathHash, content_hash: contentHash, identity_hash: identityHash, source, version } of rows) {
+    found.set(pathHash.toString("hex"), {
+      contentHash: contentHash.toString("hex"),
+      identityHash: identityHash?.toString("hex"),
+      address: source,
+      version,
+    });
+    const turn = turns();
+    if (turn !== undefined) await turn;
+  }
+  return found;
 }
 
 /** Returns who manages a resource of the org; undefined for nobody, also if another one at its path was managed. */
@@ -60,9 +64,13 @@ export function notedAt(managed: ManagedResources, resource: Pick<FileResource, 
   return managed.get(pathHashOf(resource));
 }
 
-/** Whether the same sources manage the same resources with the same contents. */
-export function isSameManaged(one: ManagedResources, other: ManagedResources): boolean {
+/**
+ * Whether the same sources manage the same resources with the same contents. Compares them in turns of the event loop: there are as many as
+ * a file has resources.
+ */
+export async function isSameManaged(one: ManagedResources, other: ManagedResources): Promise<boolean> {
   if (one.size !== other.size) return false;
+  const turns = createTurns();
   for (const [pathHash, { address, version, contentHash, identityHash }] of one) {
     const noted = other.get(pathHash);
     const isSame =
@@ -71,6 +79,8 @@ export function isSameManaged(one: ManagedResources, other: ManagedResources): b
       noted.contentHash === contentHash &&
       noted.identityHash === identityHash;
     if (!isSame) return false;
+    const turn = turns();
+    if (turn !== undefined) await turn;
   }
   return true;
 }

@@ -7,6 +7,7 @@ import { type FieldViolation, ServiceError, invalidFields } from "../errors/serv
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { isImmutable } from "../validation/field-behavior.ts";
 import { maxViolations } from "../validation/validate-message.ts";
+import { findChangedValues } from "./changed-values.ts";
 import { type FileType, fileForms, secretFields } from "./file-resources.ts";
 import { findProtected } from "./find-protected.ts";
 import { lostPolicy, lostScopes, tooManyRemovals } from "./obstacles.ts";
@@ -125,9 +126,9 @@ function changedFields(type: FileType | "org", before: Message, after: Message):
 
 function changeOfOrg({ org }: OrgState, file: OrgFile): readonly PlannedChange[] {
   const fields = changedFields("org", org, file.org);
-  return fields.length === 0
-    ? []
-    : [{ action: "update", type: "org", path: "", fields, message: file.org, sent: file.org, place: "org_file" }];
+  const values = findChangedValues(OrgSchema, fields, org, file.org);
+  const content = { fields, values, message: file.org, sent: file.org };
+  return fields.length === 0 ? [] : [{ action: "update", type: "org", path: "", ...content, place: "org_file" }];
 }
 
 function changeOf(
@@ -136,12 +137,13 @@ function changeOf(
   violations: FieldViolation[],
 ): PlannedChange | undefined {
   if (before === undefined) return { action: "create", type, path, fields: [], message, sent, place };
+  const { schema } = fileForms[type];
   const fields = changedFields(type, before.message, message);
   if (fields.length === 0) return undefined;
-  const { schema } = fileForms[type];
+  const values = findChangedValues(schema, fields, before.message, message);
   const fixed = schema.fields.find((field) => fields.includes(field.name) && isImmutable(field));
-  if (fixed === undefined) return { action: "update", type, path, fields, message, sent, place };
-  if (type === "role binding") return { action: "replace", type, path, fields, message, sent, place };
+  if (fixed === undefined) return { action: "update", type, path, fields, values, message, sent, place };
+  if (type === "role binding") return { action: "replace", type, path, fields, values, message, sent, place };
   violations.push({
     field: `${place}.${fixed.name}`,
     description: `cannot change: ${path} has another; delete it first, or give this one another name`,

@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import type { ChangedValue } from "./changed-values.ts";
 import type { FileType } from "./file-resources.ts";
 
 export type Action = "create" | "update" | "replace" | "delete";
@@ -17,4 +18,6 @@ export interface PlannedChange {
   readonly sent: Message | undefined;
   /** Where the file has it; empty for one that is deleted. */
   readonly place: string;
+  /** What its fields are and would be; unset for a change that has none. */
+  readonly values?: readonly ChangedValue[];
 }

@@ -37,7 +37,7 @@ export function readObject(
     const [meant] = nearestNames(key, keys);
     fail(
       place,
-      `has the unknown key ${quote(key)}${meant === undefined ? "" : `; did you mean ${meant}?`} The keys are ${keys.join(", ")}`,
+      `has the unknown key ${quote(key)}${meant === undefined ? "." : `; did you mean ${meant}?`} The keys are ${keys.join(", ")}`,
     );
     return false;
   });

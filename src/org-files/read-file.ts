@@ -7,7 +7,8 @@ import { maxViolations, validateMessage } from "../validation/validate-message.t
 import { type FileResource, type FileType, fileFieldsOf, fileForms, inOrder, toFileMessage } from "./file-resources.ts";
 import { type FileExpectation, readExpectations } from "./read-expectations.ts";
 import { type Fail, explainJson, quote, readMessage, readObject } from "./read-entry.ts";
-import { type FileReader, sectionKeys, sections } from "./read-sections.ts";
+import { expectKey, sectionKeys } from "./file-sections.ts";
+import { type FileReader, sections } from "./read-sections.ts";
 import { maxResources, tooManyResources } from "./resource-limit.ts";
 import { nameKey } from "./names/name-key.ts";
 
@@ -53,10 +54,10 @@ export function* readFile(file: JsonObject, name: string): Steps<OrgFile> {
     },
   };
   const ofOrg = fileFieldsOf(OrgSchema).map((field) => field.name);
-  const keys = ["org", ...ofOrg.filter((key) => key !== "name"), ...sectionKeys, "expect"];
+  const keys = ["org", ...ofOrg.filter((key) => key !== "name"), ...sectionKeys, expectKey];
   const all = readObject(file, "org_file", keys, fail);
   if (all === undefined) throw invalidFields(violations);
-  const { expect, ...content } = all;
+  const { [expectKey]: expect, ...content } = all;
   const org = readOrg(content, name, fail);
   const expectations = readExpectations(expect, fail);
   const isStepOver = createStepCounter();

@@ -5,6 +5,7 @@ import { isName } from "../paths/parse-path.ts";
 import { validateMessage } from "../validation/validate-message.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { FileType } from "./file-resources.ts";
+import { type SectionKey, contentKeys, fileSections } from "./file-sections.ts";
 import { grantRoles, permissionsOfRole, strongestRole } from "./names/grant-roles.ts";
 import { nameInPaths } from "./names/name-in-paths.ts";
 import { nameRoleBinding } from "./names/name-role-binding.ts";
@@ -81,7 +82,7 @@ function readPlain(
 }
 
 function* readGroups(reader: FileReader, file: JsonObject): Generator<void, void, void> {
-  const contents = ["members", "maintainers", "subgroups", "parent"];
+  const contents = contentKeys("groups");
   for (const [value, place] of entriesOf(reader, file, "groups")) {
     yield;
     const entry = readEntry("group", value, place, contents, reader.fail);
@@ -135,7 +136,7 @@ function addInGroup(
 function* readProjects(reader: FileReader, file: JsonObject): Generator<void, void, void> {
   for (const [value, place] of entriesOf(reader, file, "projects")) {
     yield;
-    const entry = readEntry("project", value, place, ["role_bindings"], reader.fail);
+    const entry = readEntry("project", value, place, contentKeys("projects"), reader.fail);
     const fields = entry && nameFields(entry.fields, place, reader.fail);
     if (entry === undefined || fields === undefined) continue;
     const path = `projects/${fields.name}`;
@@ -174,7 +175,7 @@ function addBinding(reader: FileReader, above: string, value: JsonValue, place: 
 function* readGrants(reader: FileReader, file: JsonObject): Generator<void, void, void> {
   for (const [value, place] of entriesOf(reader, file, "grants")) {
     yield;
-    const fields = readObject(value, place, ["group", "project", "role"], reader.fail);
+    const fields = readObject(value, place, contentKeys("grants"), reader.fail);
     if (fields === undefined) continue;
     const role = grantRoles.find((each) => each === fields["role"]);
     if (role === undefined) reader.fail(`${place}.role`, `must be one of ${grantRoles.join(", ")}`);
@@ -195,32 +196,20 @@ function bind(reader: FileReader, above: string, subject: string, rolePath: stri
   reader.add("role binding", `${above}roleBindings/${name}`, fields, place);
 }
 
-/** In an order in which each finds what it looks for. */
-export const sections: readonly ReadSection[] = [
-  readMembers,
-  readAdmins,
-  readPlain("role", "roles"),
-  readGroups,
-  readProjects,
-  readBindings,
-  readGrants,
-  readPlain("identity provider", "identity_providers", "identityProviders"),
-  readPlain("client", "clients"),
-  readPlain("webhook", "webhooks"),
-];
+const readers: Readonly<Record<SectionKey, ReadSection>> = {
+  members: readMembers,
+  admins: readAdmins,
+  roles: readPlain("role", "roles"),
+  groups: readGroups,
+  projects: readProjects,
+  role_bindings: readBindings,
+  grants: readGrants,
+  identity_providers: readPlain("identity provider", "identity_providers", "identityProviders"),
+  clients: readPlain("client", "clients"),
+  webhooks: readPlain("webhook", "webhooks"),
+};
 
-export const sectionKeys: readonly string[] = [
-  "members",
-  "admins",
-  "roles",
-  "groups",
-  "projects",
-  "role_bindings",
-  "grants",
-  "identity_providers",
-  "clients",
-  "webhooks",
-];
+export const sections: readonly ReadSection[] = fileSections.map(({ key }) => readers[key]);
 
 /** Returns the fields of an entry that can have any name, which becomes its display name if it is none in paths. */
 function nameFields(

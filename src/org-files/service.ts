@@ -6,6 +6,7 @@ import {
   PlannedChange_Action as Action,
 } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
+import type { Installation } from "../identity/installation.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { FairQueue } from "../scheduling/fair-queue.ts";
 import { readWriteRequest } from "../standard-methods/method-handler.ts";
@@ -21,6 +22,7 @@ import { readState, readUnchanged } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
 interface OrgFilesDependencies extends WriteRunner, AccessDependencies {
+  readonly installation: Pick<Installation, "commandLineClientId">;
   readonly fileQueue: FairQueue;
 }
 
@@ -50,10 +52,11 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
       const { changes, obstacles, unlisted } = plan;
       const pathOf = (path: string): string => (path === "" ? `/orgs/${state.name}` : `/orgs/${state.name}/${path}`);
       return {
-        changes: changes.map(({ action, path, fields }) => ({
+        changes: changes.map(({ action, path, fields, values = [] }) => ({
           action: actions[action],
           resourcePath: pathOf(path),
           changedFields: [...fields],
+          changedValues: values.map(({ field, before, after }) => ({ field, before, after })),
         })),
         obstacles: [...obstacles],
         unlistedCount: unlisted.length,

@@ -135,6 +135,21 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
     await place.api.groups.deleteGroup({ path: place.sre });
   });
 
+  test("that somebody asks is in the log, once for each caller", async () => {
+    const company = await openCompany(protocol, server);
+    const { path: parentPath } = company.org;
+    const [olive, otto] = [await company.joinAs("owner", "olive"), await company.joinAs("owner", "otto")];
+    const check = { subjectPath: olive.path, permission, resourcePath: parentPath };
+    const { revision: asOfRevision } = await olive.access.checkAccess(check);
+    for (const { access } of [olive, otto, olive]) await access.checkAccess({ ...check, asOfRevision });
+    await olive.access.listSubjects({ permission, resourcePath: parentPath, asOfRevision });
+    const { changes } = await olive.changes.listChanges({ parentPath, filter: "type = READ" });
+    expect(changes.map(({ resourcePath, actorPath }) => [resourcePath, actorPath])).toEqual([
+      [`${parentPath}/changes`, otto.path],
+      [`${parentPath}/changes`, olive.path],
+    ]);
+  });
+
   test("all questions are answered as of a revision, with what was removed with its group since", async () => {
     const { access, alice, web, org } = place;
     const check = { subjectPath: alice, permission, resourcePath: web };

@@ -1,5 +1,5 @@
 import { type DescMessage, type DescMethod, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import { Client, type ClientDuplexStream, type ClientReadableStream, credentials } from "@grpc/grpc-js";
+import { Client, type ClientDuplexStream, type ClientReadableStream, Metadata, credentials } from "@grpc/grpc-js";
 
 type Method<I extends DescMessage, O extends DescMessage> = DescMethod & { readonly input: I; readonly output: O };
 
@@ -13,10 +13,13 @@ export function callUnary<I extends DescMessage, O extends DescMessage>(
   client: Client,
   method: Method<I, O>,
   message: MessageShape<I>,
+  apiKey?: string,
 ): Promise<MessageShape<O>> {
+  const metadata = new Metadata();
+  if (apiKey !== undefined) metadata.set("authorization", `Bearer ${apiKey}`);
   return new Promise((resolve, reject) => {
     const { path, encode, decode } = wire(method);
-    client.makeUnaryRequest(path, encode, decode, message, (error, answer) => {
+    client.makeUnaryRequest(path, encode, decode, message, metadata, (error, answer) => {
       if (error === null) resolve(answer as MessageShape<O>);
       else reject(error);
     });

@@ -2,6 +2,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { Drift_KindSchema as KindSchema, Prune } from "../../gen/iam/v1alpha/org_file_pb.ts";
+import { type ManagedResources, isSameManaged } from "../../src/org-files/managed-resources.ts";
 import type { Company } from "../access/callers.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
@@ -119,4 +120,24 @@ test("an apply that fails, or is only tried, manages nothing, and pruning needs 
     "DELETE groups/web",
     "DELETE projects/shop",
   ]);
+});
+
+test("what sources manage is compared in turns, between which others run", async () => {
+  const hash = (index: number): string => index.toString(16).padStart(32, "0");
+  const content = { contentHash: hash(1), identityHash: undefined, address: "a", version: "1" };
+  const noted: ManagedResources = new Map(
+    Array.from({ length: 500_000 }, (_, index) => [hash(index), { ...content }] as const),
+  );
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  expect(await isSameManaged(noted, noted)).toBe(true);
+  isOver = true;
+  expect(turns).toBeGreaterThan(0);
+  const other = new Map(noted).set(hash(499_999), { ...content, version: "2" });
+  expect(await isSameManaged(noted, other)).toBe(false);
 });

@@ -79,7 +79,8 @@ export type CheckAccessRequest = Message<"iam.v1alpha.CheckAccessRequest"> & {
    * paths are those of then, but for that of the Org. It cannot be combined with `as_of_time`, `revision` and `max_staleness`. All checks
    * of a batch that have it, or `as_of_time`, must be about one Org and one moment. Members and Projects that are purged, and of which the log
    * no longer has all, are in no list of then. Fails with OUT_OF_RANGE and the reason REVISION_EXPIRED
-   * if the log does not reach back so far.
+   * if the log does not reach back so far, and with DEADLINE_EXCEEDED if so much has changed since that the Org cannot be read as of then in 30 s.
+   * That the caller has asked is in the log of the Org, once an hour.
    *
    * @generated from field: string as_of_revision = 7;
    */

@@ -1,9 +1,12 @@
 // Snapshots of orgs as they were. What an org was at a revision does not change, so they are kept for the next questions about it, in a
-// part of the memory of their own. Reading one costs more than to decide, so each org has its turn.
+// part of the memory of their own. Reading one costs more than to decide, so each org has its turn, and each customer.
 import type { Moment } from "../../changes/past/find-moment.ts";
 import type { Database } from "../../database/database.ts";
+import { isStatementTimeout } from "../../database/failure.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
 import type { OrgSnapshotOptions } from "../engine/org-snapshot.ts";
+import { createKeptForAWhile } from "./kept-for-a-while.ts";
 import { type PastSnapshot, readPastSnapshot } from "./read-past-snapshot.ts";
 
 export interface PastSnapshots {
@@ -11,74 +14,81 @@ export interface PastSnapshots {
    * Returns the snapshot of an org as it was. Nobody changes it.
    *
    * @param call that asks. If nobody waits for it any more before it is its turn, the org is not read.
-   * @throws ServiceError REVISION_EXPIRED, RATE_LIMITED, RESOURCE_NOT_FOUND, SERVICE_UNAVAILABLE.
+   * @throws ServiceError REVISION_EXPIRED, RATE_LIMITED, RESOURCE_NOT_FOUND, SERVICE_UNAVAILABLE, DEADLINE_EXCEEDED when it takes too long.
    */
-  readonly at: (call: PastCall, orgId: string, moment: Moment) => Promise<PastSnapshot>;
+  readonly at: (call: PastCall, org: PastOrgKey, moment: Moment) => Promise<PastSnapshot>;
 }
 
 type PastCall = Pick<QueuedCall, "orgId" | "signal">;
+
+interface PastOrgKey {
+  readonly id: string;
+  readonly customerId: string;
+}
 
 export interface PastSnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
   readonly database: Pick<Database, "reads">;
   /** The maximum memory of those that are kept, in bytes. One alone may have more while it is used. */
   readonly maxBytes: number;
+  /** How long reading one may take. Default: 30 s. */
+  readonly maxReadMs?: number;
 }
 
 /** How long one is kept. What was erased from the log meanwhile is in it for that long. */
 const keptMs = 60_000;
 
-/** How many orgs are read at once, each on a connection. The one of an org does not wait for that of another, large one. */
+/**
+ * How many orgs are read at once, each on a connection: one of a customer, however many orgs it has, so that its long histories do not
+ * hold up those of others.
+ */
 const readsAtOnce = 2;
 
-interface Kept {
-  readonly past: PastSnapshot;
-  readonly readAt: number;
-}
-
-export function createPastSnapshots({ database, maxBytes, ...options }: PastSnapshotsOptions): PastSnapshots {
+export function createPastSnapshots(given: PastSnapshotsOptions): PastSnapshots {
+  const { database, maxBytes, maxReadMs = 30_000, ...options } = given;
   const turns = createFairQueue({
     capacity: readsAtOnce,
     perTarget: 1,
     perOrg: 1,
     waitsFor: "an org to be read as it was",
   });
-  /** By org and revision, in the order of last use. */
-  const kept = new Map<string, Kept>();
-
-  const find = (key: string): PastSnapshot | undefined => {
-    const now = performance.now();
-    for (const [each, { readAt }] of kept) if (now - readAt > keptMs) kept.delete(each);
-    const found = kept.get(key);
-    if (found === undefined) return undefined;
-    kept.delete(key);
-    kept.set(key, found);
-    return found.past;
-  };
-
-  const keep = (key: string, past: PastSnapshot): void => {
-    kept.set(key, { past, readAt: performance.now() });
-    let bytes = 0;
-    for (const each of kept.values()) bytes += each.past.snapshot.bytes;
-    for (const [oldest, each] of kept) {
-      if (bytes <= maxBytes) return;
-      bytes -= each.past.snapshot.bytes;
-      kept.delete(oldest);
-    }
-  };
+  const kept = createKeptForAWhile<PastSnapshot>({ keptMs, maxBytes, bytesOf: ({ snapshot }) => snapshot.bytes });
 
   return {
-    at({ orgId: caller, signal }, orgId, moment) {
-      const key = `${orgId} ${moment.revision}`;
-      const found = find(key);
+    at({ orgId: caller, signal }, { id, customerId }, moment) {
+      const key = `${id} ${moment.revision}`;
+      const found = kept.find(key);
       if (found !== undefined) return Promise.resolve(found);
-      return turns.run({ orgId: caller, target: orgId, signal }, async () => {
+      return turns.run({ orgId: caller, target: customerId, signal }, async () => {
         // Another call may have read it meanwhile.
-        const known = find(key);
+        const known = kept.find(key);
         if (known !== undefined) return known;
-        const read = await readPastSnapshot(database, orgId, moment, { ...options, signal });
-        keep(key, read);
+        const ending = AbortSignal.timeout(maxReadMs);
+        const either = AbortSignal.any([signal(), ending]);
+        const read = await inTimeOfPast(
+          () => readPastSnapshot(database, id, moment, { ...options, signal: () => either }),
+          ending,
+        );
+        kept.keep(key, read);
         return read;
       });
     },
   };
+}
+
+/**
+ * Runs what reads the past of an org.
+ *
+ * @param ending ends it after the time that it may take in all.
+ * @throws ServiceError DEADLINE_EXCEEDED when that is over, or a statement takes too long. Another try would take as long, so it is not
+ *   UNAVAILABLE, which clients try again.
+ */
+export async function inTimeOfPast<Result>(run: () => Promise<Result>, ending?: AbortSignal): Promise<Result> {
+  try {
+    return await run();
+  } catch (cause) {
+    if (!isStatementTimeout(cause) && !(ending?.aborted === true && cause === ending.reason)) throw cause;
+    const message =
+      "it takes too long to read the org as it was then; ask about a later moment, since which less has changed";
+    throw new ServiceError("DEADLINE_EXCEEDED", message, { cause });
+  }
 }

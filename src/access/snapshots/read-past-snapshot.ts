@@ -48,6 +48,7 @@ export function readPastSnapshot(
       if (isCut) for await (const rows of readGone(db, org, moment)) gone.add(rows);
       const snapshot = createOrgSnapshot({ ...options, org: { ...org.row, revision: moment.revision } });
       for (const { load, ...table } of pastTables) {
+        signal().throwIfAborted();
         for await (const rows of readPastRows(db, org, moment, table, hasRemovals)) {
           load(snapshot, gone.isEmpty() ? rows : rows.filter((row) => !gone.hasId((row as { id?: string }).id ?? "")));
           await nextTurn();

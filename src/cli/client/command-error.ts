@@ -16,11 +16,13 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An error that is shown as one line. */
+/** An error that is shown as one line, or as one for each of several problems. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode;
   /** A reason for programs: `USAGE`, or that of the service. */
   readonly reason: string;
+  /** The problems, if they are told one by one to people; empty if the message has all. */
+  readonly problems: readonly string[];
   /** What to run next; undefined if nothing helps. */
   readonly next: string | undefined;
   /** The error as the service has sent it. */
@@ -31,6 +33,7 @@ export class CommandError extends Error {
     given: {
       readonly exitCode?: ExitCode;
       readonly reason?: string;
+      readonly problems?: readonly string[];
       readonly next?: string | undefined;
       readonly body?: unknown;
       readonly cause?: unknown;
@@ -39,6 +42,7 @@ export class CommandError extends Error {
     super(message, { cause: given.cause });
     this.exitCode = given.exitCode ?? exitCodes.usage;
     this.reason = given.reason ?? "USAGE";
+    this.problems = given.problems ?? [];
     this.next = given.next;
     this.body = given.body;
   }

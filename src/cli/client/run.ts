@@ -5,6 +5,7 @@ import { didYouMean } from "./arguments/nearest.ts";
 import { CommandError, type ExitCode, exitCodes } from "./command-error.ts";
 import { commands, serviceCommands } from "./commands/all-commands.ts";
 import { type CommandCall, withGlobal } from "./commands/command.ts";
+import { fileHelp } from "./commands/file-help.ts";
 import { allCommands, commandHelp, mainHelp, verbHelp } from "./commands/help.ts";
 import { runVerb } from "./commands/verb-command.ts";
 import { complete } from "./completion/complete.ts";
@@ -36,6 +37,10 @@ async function dispatch(host: Host, words: readonly string[], version: string): 
     return exitCodes.done;
   }
   if (command === "__complete") return printCompletions(call);
+  if (command === "help" && rest.find((each) => !each.startsWith("-")) === "file") {
+    host.print(fileHelp(contract, host.columns));
+    return exitCodes.done;
+  }
   if (command === "help") return dispatch(host, rest.length === 0 ? [] : [...rest, "--help"], version);
   const own = commands.find(({ name }) => name === command);
   if (own !== undefined) {
@@ -112,12 +117,14 @@ async function printCompletions(call: CommandCall): Promise<ExitCode> {
   return exitCodes.done;
 }
 
-/** Prints an error as one line: for people on a terminal, and else as JSON. */
+/** Prints an error: in lines for people on a terminal, and else as one line of JSON. */
 function printError(host: Host, error: unknown): ExitCode {
   if (!(error instanceof CommandError)) throw error;
-  const { message, next, reason, body, exitCode } = error;
+  const { message, problems, next, reason, body, exitCode } = error;
   if (host.isInteractive) {
-    host.warn(`error: ${escapeText(message)}${next === undefined ? "" : `\n  next: ${escapeText(next)}`}\n`);
+    const lines = [`error: ${message}`, ...problems.map((each) => `  ${each}`)];
+    const all = next === undefined ? lines : [...lines, `  next: ${next}`];
+    host.warn(all.map((line) => `${escapeText(line)}\n`).join(""));
   } else {
     const shown =
       typeof body === "object" && body !== null && "error" in body ? body.error : { status: reason, message };

@@ -1,6 +1,10 @@
-// That somebody has read a log is in the log: a line for each caller, by its member, impersonator and credential, and hour, which is written before the first page is read.
+// That somebody has read a log is in the log, as a list or by asking for the past: a line for each caller, by its member, impersonator and credential,
+// and hour, which is written before anything is read.
 import type { HandlerContext } from "@connectrpc/connect";
 import { type SqlBool, sql } from "kysely";
+import type { RecordLogRead } from "../../iam/access-checks/as-of.ts";
+import { formatPath } from "../../paths/format-path.ts";
+import { patterns, singletonPath } from "../../paths/patterns.ts";
 import { authorOf, callerOf } from "../../access/evaluation/call.ts";
 import type { Change } from "../../changes/change.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
@@ -12,6 +16,12 @@ import type { LogOwner } from "./log-owner.ts";
 
 /** Records that the caller reads a log. @param path of the log. */
 export type RecordRead = (context: HandlerContext, owner: LogOwner, path: string) => Promise<void>;
+
+/** The same for the log of an org, for what reads it otherwise than as a list. */
+export function createRecordLogRead(recordRead: RecordRead): RecordLogRead {
+  return (context, { id, name }) =>
+    recordRead(context, { kind: "org", id }, singletonPath("ChangeLog", formatPath(patterns.Org, name)));
+}
 
 const hourMs = 3_600_000;
 

@@ -28,14 +28,12 @@ import { type FindOwner, type FoundOwner, createFindOwner, holdsOf } from "./fin
 import { readLogEnd, toHead } from "./head.ts";
 import { toChange } from "./message.ts";
 import { createReadable } from "./readable-entries.ts";
-import { createRecordRead } from "./record-read.ts";
 import { findPinned, resolvePaths } from "./resolve-paths.ts";
 import { type ChangeRow, cursorOf, selectChanges } from "./store.ts";
 
 export function createChangesService(dependencies: ChangesDependencies): ServiceImpl<typeof ChangesService> {
-  const { database, registry, pageTokens, listQueue, authoriserOf, loggedMessage, signHead } = dependencies;
+  const { database, registry, pageTokens, listQueue, authoriserOf, loggedMessage, signHead, recordRead } = dependencies;
   const findOwner = createFindOwner(dependencies);
-  const recordRead = createRecordRead(dependencies);
 
   const readPage = async (
     request: ListChangesRequest,

@@ -46,7 +46,7 @@ export async function follow(state: TailState, to: string, heads: FollowedHeads)
     if (state.part === undefined && !(await absorb(state, logged, heads))) return false;
     await send(state, logged, heads);
   }
-  if (page?.hasMore === true || state.part !== undefined) return true;
+  if (page?.hasGap !== true && (page?.hasMore === true || state.part !== undefined)) return true;
   // It was committed before the page was read, so what is between is missing, and will not come.
   if (state.position !== undefined && isBefore(state.position.revision, to)) giveUp(state, streamEnded("LOG"));
   return false;

@@ -45,6 +45,7 @@ export function createReadBefore(dependencies: ChangesDependencies): ReadBefore 
         yield* responses;
         if (sent === to) break;
       }
+      if (page.hasGap && sent !== to) throw streamEnded("LOG");
       if (!page.hasMore && to === undefined) break;
     }
     return position;

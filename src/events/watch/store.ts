@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import { clockMs, timeText } from "../../database/clock.ts";
 import type { Database } from "../../database/database.ts";
+import { numberOf } from "../../changes/revision.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import { type ChangeRow, type EntriesAfter, selectEntriesAfter } from "../changes/store.ts";
 
@@ -25,6 +26,8 @@ interface LogPage {
   readonly revisions: readonly LoggedRevision[];
   /** Whether more may follow. */
   readonly hasMore: boolean;
+  /** Whether what follows them is not in the log, though later entries are. */
+  readonly hasGap: boolean;
 }
 
 /** A position in a log that may be within a revision. */
@@ -60,7 +63,28 @@ export async function readPageAfter(
   const { entries, maxBytes, names } = pages[of];
   const name = position.position === undefined ? names.after : names.within;
   const found = await readEntries(database, name, { orgId, ...position, limit: entries + 1, maxBytes });
-  return found && toPage(found, entries);
+  if (found === undefined) return undefined;
+  const gap = findGap(position, found);
+  return gap === undefined ? toPage(found, entries) : toPage(found.slice(0, gap + 1), gap + 1, gap);
+}
+
+/**
+ * Returns the index of the first entry to which those before it do not lead; undefined if the log is whole. The numbers of revisions and the
+ * positions in them have no gaps. That the last entries of a revision are missing only the chain of hashes shows.
+ */
+function findGap(after: EntryPosition, found: readonly ChangeRow[]): number | undefined {
+  let number = numberOf(after.revision);
+  let { position } = after;
+  for (const [index, row] of found.entries()) {
+    const ofRow = numberOf(row.revision);
+    const isNext =
+      ofRow === number
+        ? position !== undefined && row.position === position + 1
+        : ofRow === number + 1n && row.position === 0;
+    if (!isNext) return index;
+    [number, position] = [ofRow, row.position];
+  }
+  return undefined;
 }
 
 /** Returns undefined if the log does not have the revision that they follow. */
@@ -78,7 +102,7 @@ async function readEntries(
  * @param found at least as many entries as were asked for, or all that follow. The first that does not fit on the page tells whether the revision
  *   of the last one that does is complete.
  */
-function toPage(found: readonly ChangeRow[], asked: number): LogPage {
+function toPage(found: readonly ChangeRow[], asked: number, gap?: number): LogPage {
   const leftOut = found.findIndex((row) => row.is_left_out);
   const hasMore = leftOut !== -1 || found.length >= asked;
   const rows = hasMore ? found.slice(0, leftOut) : found;
@@ -86,7 +110,7 @@ function toPage(found: readonly ChangeRow[], asked: number): LogPage {
   const revisions = [...Map.groupBy(rows, (row) => row.revision)].flatMap(([revision, [first, ...more]]) =>
     first === undefined ? [] : [{ revision, entries: [first, ...more] as const, isComplete: revision !== next }],
   );
-  return { revisions, hasMore };
+  return { revisions, hasMore, hasGap: gap !== undefined && rows.length === gap };
 }
 
 /** The heads of several logs, as of one point in time. */

@@ -1,10 +1,11 @@
 // Questions about access as of an earlier moment. They are decided as those of now, on a snapshot of the org as it was.
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext } from "@connectrpc/connect";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { Authorise } from "../../access/evaluation/authorise.ts";
 import { projectIn } from "../../access/evaluation/resolve-in-snapshot.ts";
 import type { TargetPath } from "../../access/evaluation/target-path.ts";
-import type { PastSnapshots } from "../../access/snapshots/past-snapshots.ts";
+import { type PastSnapshots, inTimeOfPast } from "../../access/snapshots/past-snapshots.ts";
 import type { GoneEntities } from "../../access/snapshots/gone-entities.ts";
 import { findRevision, findRevisionAt } from "../../changes/past/find-moment.ts";
 import { formatMicroseconds } from "../../changes/revision-time.ts";
@@ -78,6 +79,7 @@ interface PastCall {
   readonly caller: Caller;
   readonly slices: CallSlices;
   readonly signal: AbortSignal;
+  readonly context: HandlerContext;
 }
 
 /** An org as it was. */
@@ -98,7 +100,7 @@ type ConfirmedPast = Confirmed & { readonly past: PastOrg };
  * Returns an org as it was, to callers who may read its log and hold the permission of the method on it, both now.
  *
  * @param org as it is, which the caller may ask about.
- * @throws ServiceError PERMISSION_DENIED, FIELD_INVALID, REVISION_EXPIRED, RATE_LIMITED.
+ * @throws ServiceError PERMISSION_DENIED, FIELD_INVALID, REVISION_EXPIRED, RATE_LIMITED, DEADLINE_EXCEEDED.
  */
 export type OpenPastOrg = (
   call: PastCall,
@@ -107,13 +109,21 @@ export type OpenPastOrg = (
   asOf: AsOf,
 ) => Promise<ConfirmedPast>;
 
+/** Records in the log of an org that the caller reads it: a line for each caller and hour. */
+export type RecordLogRead = (
+  context: HandlerContext,
+  org: { readonly id: string; readonly name: string },
+) => Promise<void>;
+
 interface PastOrgDependencies {
   readonly database: Pick<Database, "reads">;
   readonly authoriserOf: Authorise["authoriserOf"];
   readonly pastSnapshots: PastSnapshots;
+  readonly recordLogRead: RecordLogRead;
 }
 
-export function createOpenPastOrg({ database, authoriserOf, pastSnapshots }: PastOrgDependencies): OpenPastOrg {
+export function createOpenPastOrg(dependencies: PastOrgDependencies): OpenPastOrg {
+  const { database, authoriserOf, pastSnapshots, recordLogRead } = dependencies;
   const findMoment = (orgId: string, now: number, asOf: AsOf) => {
     if (asOf.by === "revision") return findRevision(database.reads, orgId, asOf.revision, asOf.field);
     const { microseconds, field } = asOf;
@@ -121,8 +131,8 @@ export function createOpenPastOrg({ database, authoriserOf, pastSnapshots }: Pas
     return findRevisionAt(database.reads, orgId, formatMicroseconds(microseconds));
   };
 
-  return async ({ caller, slices, signal }, { snapshot: current, now }, permission, asOf) => {
-    const { id } = current.org;
+  return async ({ caller, slices, signal, context }, { snapshot: current, now }, permission, asOf) => {
+    const { id, customerId } = current.org;
     const path = { pattern: patterns.Org, references: [{ by: "id", value: id } as const] };
     const { decide } = await authoriserOf(caller, slices);
     for (const each of [permission, "iam.changes.list"]) {
@@ -130,8 +140,10 @@ export function createOpenPastOrg({ database, authoriserOf, pastSnapshots }: Pas
     }
     // Before the next await, since it may change.
     const { name } = current.org;
-    const moment = await findMoment(id, now, asOf);
-    const { snapshot, gone } = await pastSnapshots.at({ orgId: caller.orgId, signal: () => signal }, id, moment);
+    const moment = await inTimeOfPast(() => findMoment(id, now, asOf));
+    await recordLogRead(context, { id, name });
+    const call = { orgId: caller.orgId, signal: () => signal };
+    const { snapshot, gone } = await pastSnapshots.at(call, { id, customerId }, moment);
     const at = asOf.by === "time" ? asOf.microseconds / 1000 : Date.parse(moment.time);
     return { snapshot, now: at, past: createPastOrg({ snapshot, gone, name }) };
   };

@@ -24,12 +24,14 @@ export interface Asking {
   readonly caller: Caller;
   readonly slices: CallSlices;
   readonly signal: AbortSignal;
+  readonly context: HandlerContext;
 }
 
 export const askingOf = (context: HandlerContext): Asking => ({
   caller: callerOf(context),
   slices: slicesOf(context),
   signal: context.signal,
+  context,
 });
 
 export type CheckAccess = (asking: Asking, request: CheckAccessRequest) => Promise<CheckAccessResponse>;

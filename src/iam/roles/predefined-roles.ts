@@ -118,6 +118,9 @@ const definitions: readonly Definition[] = [
   },
 ];
 
+/** The names of the predefined roles. */
+export const predefinedRoleNames: readonly string[] = definitions.map(({ name }) => name);
+
 /**
  * Returns the predefined roles with their permissions.
  *

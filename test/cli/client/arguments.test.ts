@@ -54,6 +54,48 @@ test.each([
   expect(requests).toEqual([]);
 });
 
+/** Returns the body that a command sends. */
+async function bodyOf(line: string): Promise<unknown> {
+  const bodies: unknown[] = [];
+  const { url } = await startHostileService((_request, response, body) => {
+    bodies.push(JSON.parse(body));
+    sendJson(response, {});
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key, TENANTRY_ORG: "a" } });
+  const ran = await terminal.run(line);
+  expect(ran.stderr).not.toContain("error");
+  return bodies[0];
+}
+
+test.each([
+  ["roles/viewer", "/roles/viewer"],
+  ["roles/deployer", "/orgs/a/roles/deployer"],
+  ["/roles/deployer", "/roles/deployer"],
+  ["orgs/b/roles/viewer", "/orgs/b/roles/viewer"],
+])("the role %s is %s, as in the path of a command, but for the predefined ones", async (given, sent) => {
+  expect(await bodyOf(`create roleBindings/x --role-path ${given} --subject-path groups/sre`)).toEqual({
+    name: "x",
+    role_path: sent,
+    subject_path: "/orgs/a/groups/sre",
+  });
+});
+
+test("collections in the paths of flags are written as those of commands can be", async () => {
+  expect(await bodyOf("create roleBindings/x --subject-path Groups/sre")).toEqual({
+    name: "x",
+    subject_path: "/orgs/a/groups/sre",
+  });
+});
+
+test.each([
+  ["--expire-time 2026-12-31", { expire_time: "2027-01-01T00:00:00Z" }],
+  ["--expire-time 2028-02-28", { expire_time: "2028-02-29T00:00:00Z" }],
+  ["--expire-time 2026-12-31T00:00:00Z", { expire_time: "2026-12-31T00:00:00Z" }],
+  ["--start-time 2026-12-31", { start_time: "2026-12-31T00:00:00Z" }],
+])("a day is its end in UTC for what ends, and its beginning for what begins: %s", async (flags, sent) => {
+  expect(await bodyOf(`create roleBindings/x ${flags}`)).toEqual({ name: "x", ...sent });
+});
+
 test("flags add to the maps of a file", async () => {
   const bodies: unknown[] = [];
   const { url, requests } = await startHostileService((_request, response, body) => {

@@ -2,6 +2,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { OrgSchema } from "../../../gen/iam/v1alpha/org_pb.ts";
+import { fileFieldsOf, fileForms } from "../../../src/org-files/file-resources.ts";
+import { type FileSection, fileSections, sectionKeys } from "../../../src/org-files/file-sections.ts";
 import { openCompany } from "../../access/callers.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { openTerminal, transcribe } from "./terminal.ts";
@@ -88,3 +91,47 @@ test("somebody keeps an org in a file", async () => {
     { change_count: 1, revision: expect.any(String) as string },
   ]);
 });
+
+test("each problem of a file is told with its line, to people in lines and else in one", async () => {
+  const server = await sharedServer();
+  const { org, joinAs } = await openCompany("Connect", server);
+  const { key } = await joinAs("owner", "olive");
+  const terminal = await openTerminal({ env: { TENANTRY_URL: server.url, TENANTRY_API_KEY: key } });
+  const [yaml, json] = [join(terminal.home, "acme.yaml"), join(terminal.home, "acme.json")];
+  const names = { [org.name]: "acme", [yaml]: "acme.yaml", [json]: "acme.json" };
+  const parts: string[] = [];
+  const show = async (text: string, ...lines: Parameters<typeof transcribe>[1]) => {
+    await writeFile(yaml, text);
+    parts.push(`--- acme.yaml\n${text.replace(org.name, "acme")}---\n${await transcribe(terminal, lines, names)}`);
+  };
+  const members = `org: ${org.name}\nmembers:\n  - olive\n  - name: dora\n    labels: {site: "no"}\n    tpye: USER\n`;
+  await show(
+    `${members}groups:\n  - name: sre\n    members:\n      - dora\n      - member_path: /orgs/other/members/x\n    subgroups: none\nproject: []\n`,
+    `plan ${yaml}`,
+    [`plan ${yaml}`, { isTerminal: false }],
+  );
+  await show(`org: ${org.name}\nmembers: [olive]\nexpect:\n  - olive may iam.orgs.get on nowhere\n`, `apply ${yaml}`);
+  await show(`org: ${org.name}\nmembers:\n  - olive\n  - "dora\n`, `plan ${yaml}`);
+  await show(`org: ${org.name}\nidentity_providers:\n  - name: okta\n    client_secret: 4815\n`, `plan ${yaml}`);
+  await writeFile(
+    json,
+    `{\n  "org": "${org.name}",\n  "members": [\n    "olive",\n    {"name": "dora", "state": "ACTIVE"}\n  ]\n}\n`,
+  );
+  parts.push(await transcribe(terminal, [`plan ${json}`], names));
+  await expect(parts.join("\n")).toMatchFileSnapshot("transcripts/file-problems.txt");
+});
+
+test("the help has every key that a file can have", async () => {
+  const terminal = await openTerminal();
+  const { code, stdout } = await terminal.run("help file");
+  expect(code).toBe(0);
+  await expect(stdout).toMatchFileSnapshot("transcripts/file-help.txt");
+  const titles = stdout.split("\n").flatMap((line) => /^ {2,6}([a-z_]+):?(?: {2,}|$)/.exec(line)?.[1] ?? []);
+  const schemas = [OrgSchema, ...Object.values(fileForms).map(({ schema }) => schema)];
+  const fields = schemas.flatMap((schema) => fileFieldsOf(schema).map(({ name }) => name));
+  expect(new Set(titles)).toEqual(new Set(["org", ...fields, ...sectionKeys, ...contents(fileSections), "expect"]));
+});
+
+function contents(sections: readonly FileSection[]): readonly string[] {
+  return sections.flatMap((section) => [section.key, ...contents(section.contents ?? [])]);
+}

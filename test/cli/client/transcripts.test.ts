@@ -46,6 +46,7 @@ test("somebody begins with the help, and does real work", async () => {
     "suspend members/dora --output name",
     "list members --filter 'state = SUSPENDED' --output name",
     "changes --limit 2 --columns type,resource_path",
+    "changes --limit 6",
     "api GET me --output yaml",
   ] as const;
   const text = await transcribe(terminal, lines, names());
@@ -89,6 +90,8 @@ test("a mistake in each argument is answered in a line, with what to run next", 
     "list",
     "list member",
     "list orgs/acme/memebers/alice/apikeys",
+    "create member/dora --display-name Dora",
+    "create groups/none/members/olive",
     "get members",
     "list members/olive",
     "suspend groups/sre",
@@ -96,6 +99,8 @@ test("a mistake in each argument is answered in a line, with what to run next", 
     "list members --filter",
     "list members --filter 'name ='",
     "list members --columns name,stat",
+    "list members --columns name --output yaml",
+    ["list members --columns name", { isTerminal: false }],
     "list members --limit none",
     "who-may iam.members.list --limit none",
     "list members --output xml",
@@ -105,6 +110,7 @@ test("a mistake in each argument is answered in a line, with what to run next", 
     "create members/d --label site",
     "create groups/x --expire-time 3d",
     "create groups/sre/members/olive --expire-time tomorrow",
+    "create groups/sre/members/olive --expire-time 2026-02-31",
     "update members/olive",
     "update members/olive --display-name a --display-name b",
     "update members/olive --file none.yaml",
@@ -134,8 +140,19 @@ test("a refusal says why, and who can help", async () => {
     "update members/olive --display-name Mallory",
     "explain me iam.members.update orgs/acme".replace("acme", company.org.name),
     "check me iam.members.update",
+    "check members/vera iam.projects.update projects/wbe",
+    "check groups/nobody iam.projects.update",
   ];
-  await expect(await transcribe(terminal, lines, names())).toMatchFileSnapshot("transcripts/refusal.txt");
+  const { key: without } = await company.join("nora");
+  const asNora = { env: { TENANTRY_API_KEY: without } };
+  const more = [
+    ["list members", asNora],
+    ["create projects/web/roleBindings/x --role-path roles/viewer", asNora],
+    ["check me iam.members.list projects/web", asNora],
+    ["explain me iam.members.list", asNora],
+    ["list customers", asNora],
+  ] as const;
+  await expect(await transcribe(terminal, [...lines, ...more], names())).toMatchFileSnapshot("transcripts/refusal.txt");
 });
 
 test("a list is read page by page, and ends where it should", async () => {

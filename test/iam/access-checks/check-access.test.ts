@@ -27,7 +27,7 @@ test("a batch of checks can wait for a time slice between any two of them, to re
   } as unknown as AccessDependencies;
   const check = createCheckAccessOfAll(dependencies);
   const answers = await check(
-    { caller: { orgId: "org" } as never, slices, signal: new AbortController().signal },
+    { caller: { orgId: "org" } as never, slices, signal: new AbortController().signal, context: {} as never },
     requests,
   );
   expect(answers.map(({ allowed }) => allowed)).toEqual(requests.map(() => false));

@@ -4,9 +4,9 @@ import { CommandError } from "../command-error.ts";
 import type { Contract, Field } from "../contract/contract.ts";
 import { flagOf } from "../contract/names.ts";
 import { recordOf } from "../http/service-error.ts";
-import { type PathContext, splitPath } from "../contract/find-method.ts";
+import { type PathContext, prefixesOf, splitPath } from "../contract/find-method.ts";
 import { didYouMean, fold } from "./nearest.ts";
-import { type ParsedArguments, aliasOf, isSwitch } from "./flags.ts";
+import { type ParsedArguments, aliasOf, dayEdgeOf, isSwitch } from "./flags.ts";
 import { parseDuration, parseTime } from "./times.ts";
 
 export interface ReadingOptions {
@@ -94,7 +94,7 @@ function readValue(field: Field, text: string, options: ReadingOptions): unknown
       );
     }
     case "time":
-      return parseTime(text, options.now, flag);
+      return parseTime(text, options.now, flag, dayEdgeOf(field));
     case "duration":
       return parseDuration(text, flag);
     case "json":
@@ -111,27 +111,32 @@ function parseJson(text: string, flag: string): unknown {
 }
 
 /**
- * Returns the path that a value means: `members/alice` is in the org of the context, since nothing on the platform has such a path, and
- * `roles/viewer` is a role of the platform.
+ * Returns the path that a value means, as `findMethod` does for that of a command: `members/alice` and `roles/deployer` are in the org of
+ * the context. Predefined roles are the ones that most values name, so `roles/viewer` is the one of the platform.
  */
 export function absolutePath(
   text: string,
   { contract, context }: Pick<ReadingOptions, "contract" | "context">,
 ): string {
   if (text === "" || text.startsWith("/")) return text;
-  const isPath = (segments: readonly string[]): boolean => {
-    return contract.methods.some(({ path }) => {
-      const pattern = path.split("/");
-      const isSame = (each: string, index: number): boolean => each === "*" || each === segments[index];
-      return pattern.length === segments.length && pattern.every(isSame);
-    });
-  };
-  const segments = splitPath(text);
-  const { org, project } = context;
-  const inOrg = org === undefined ? [] : ["orgs", org];
-  const inProject = project === undefined ? [] : [...inOrg, "projects", project];
-  const found = [[], inProject, inOrg].map((prefix) => [...prefix, ...segments]).find(isPath);
-  return `/${(found ?? segments).join("/")}`;
+  const given = splitPath(text);
+  const [collection = "", name = ""] = given;
+  if (given.length === 2 && collection === "roles" && contract.predefinedRoles.includes(name)) return `/${text}`;
+  const found = prefixesOf(text, context)
+    .map((prefix) => canonicalPath(contract, [...prefix, ...given]))
+    .find((path) => path !== undefined);
+  return `/${(found ?? given).join("/")}`;
+}
+
+/** Returns a path with its collections as the API writes them; undefined if nothing has such a path. */
+function canonicalPath({ methods }: Contract, segments: readonly string[]): readonly string[] | undefined {
+  for (const { path } of methods) {
+    const pattern = path.split("/");
+    const isSame = (each: string, index: number): boolean => each === "*" || fold(each) === fold(segments[index] ?? "");
+    if (pattern.length !== segments.length || !pattern.every(isSame)) continue;
+    return segments.map((segment, index) => (pattern[index] === "*" ? segment : (pattern[index] ?? segment)));
+  }
+  return undefined;
 }
 
 export function firstLine(error: unknown): string {

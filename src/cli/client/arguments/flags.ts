@@ -5,6 +5,7 @@ import { flagOf, kebab } from "../contract/names.ts";
 import { sharedFields } from "../contract/shared-fields.ts";
 import { CommandError } from "../command-error.ts";
 import { didYouMean, nearest } from "./nearest.ts";
+import type { DayEdge } from "./times.ts";
 
 export interface Flag {
   readonly name: string;
@@ -67,9 +68,14 @@ export function fieldsOf({ messages }: Contract, method: Method): readonly Field
 }
 
 export function flagOfField(field: Field): Flag {
-  const { help } = field;
+  const help = field.type === "time" ? `${field.help}. A day is its ${dayEdgeOf(field)}, in UTC` : field.help;
   if (isSwitch(field)) return { name: flagOf(field), help };
   return { name: flagOf(field), value: valueOf(field), help };
+}
+
+/** Returns what a day means as the value of a field: what ends on a day is there until the day is over. */
+export function dayEdgeOf({ name }: Field): DayEdge {
+  return /(^|_)(expire|end)_time$/.test(name) ? "end" : "beginning";
 }
 
 /** Reports whether a field is given by its flag alone. */

@@ -3,13 +3,16 @@ import { escapeText } from "../output/escape-text.ts";
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
-/** Reads a time: one of RFC 3339, a day, or how long from now: `90d`. */
-export function parseTime(text: string, now: number, flag: string): string {
+/** What a day means as a time: something that ends on a day is there for the whole of it. */
+export type DayEdge = "beginning" | "end";
+
+/** Reads a time: one of RFC 3339, a day in UTC, or how long from now: `90d`. */
+export function parseTime(text: string, now: number, flag: string, edge: DayEdge): string {
   const seconds = secondsOf(text);
-  const time = seconds === undefined ? readTime(text) : formatTime(now + seconds * 1_000);
+  const time = seconds === undefined ? readTime(text, edge) : formatTime(now + seconds * 1_000);
   if (time !== undefined) return time;
   throw new CommandError(
-    `${flag} must be a time such as 2030-01-31T17:00:00Z or 2030-01-31, or how long from now, such as 12h or 90d, got ${JSON.stringify(text)}`,
+    `${flag} must be a time such as 2030-01-31T17:00:00Z, a day such as 2030-01-31 (its ${edge}, in UTC), or how long from now, such as 12h or 90d, got ${JSON.stringify(text)}`,
   );
 }
 
@@ -32,10 +35,20 @@ export function parseDuration(text: string, flag: string): string {
   throw new CommandError(`${flag} must be a duration such as 30s, 5m, 12h or 7d, got ${JSON.stringify(text)}`);
 }
 
-function readTime(text: string): string | undefined {
+function readTime(text: string, edge: DayEdge = "beginning"): string | undefined {
   const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
   if (!isTime || Number.isNaN(Date.parse(text))) return undefined;
-  return text.length === 10 ? `${text}T00:00:00Z` : text;
+  return text.length === 10 ? edgeOf(text, edge) : text;
+}
+
+const dayMs = 86_400_000;
+
+/** Returns undefined for a day that the calendar does not have, which would be taken for a later one. */
+function edgeOf(day: string, edge: DayEdge): string | undefined {
+  const start = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(start) || !new Date(start).toISOString().startsWith(day)) return undefined;
+  const [date = ""] = new Date(edge === "end" ? start + dayMs : start).toISOString().split("T");
+  return `${date}T00:00:00Z`;
 }
 
 function secondsOf(text: string): number | undefined {

@@ -4,8 +4,9 @@ import { parsePastTime } from "../arguments/times.ts";
 import { type Flag, type ParsedArguments, columnsFlag, limitFlag, limitOf, single } from "../arguments/flags.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import type { Connection } from "../credentials/connect.ts";
-import { recordOf, stringOf } from "../http/service-error.ts";
-import { escapeText } from "../output/escape-text.ts";
+import { addressOf, methodAt, splitPath } from "../contract/find-method.ts";
+import { ServiceCallError, recordOf, stringOf } from "../http/service-error.ts";
+import { escapeJson, escapeText } from "../output/escape-text.ts";
 import { writeExplanation } from "../output/write-explanation.ts";
 import { printItem } from "../output/print-items.ts";
 import { type Command, type CommandCall, connectTo, formatOf, refuseWords } from "./command.ts";
@@ -22,7 +23,7 @@ const kindFlag: Flag = {
 const asOfFlag: Flag = {
   name: "as-of",
   value: "REVISION|TIME",
-  help: "Answer as of then, such as 2026-03-01T12:00:00Z, or 2d for two days ago",
+  help: "Answer as of then: 2026-03-01T12:00:00Z, 2026-03-01 for its beginning in UTC, or 2d for two days ago",
 };
 
 /** Returns the path of a subject; `me` is the caller. */
@@ -88,26 +89,49 @@ function asOf({ host }: CommandCall, parsed: ParsedArguments): Readonly<Record<s
   );
 }
 
-async function ask({ service }: Connection, verb: string, body: unknown): Promise<unknown> {
+async function ask({ connection, body }: Question, verb: string): Promise<unknown> {
+  const call = { method: "POST", path: `/iam/v1alpha/access:${verb}`, body, isRepeatable: true };
   try {
-    return await service.call({ method: "POST", path: `/iam/v1alpha/access:${verb}`, body, isRepeatable: true });
+    return await connection.service.call(call);
   } catch (error) {
-    throw explainAccessFailure(error);
+    throw explainAccessFailure(error, stringOf(body["resource_path"]) ?? "");
+  }
+}
+
+/**
+ * Says so if what the answer is no about does not exist now, which is a typing error in most cases. The service does not tell them apart, so
+ * that nobody finds out by its answers what exists: it is told only to who may read what the question names.
+ */
+async function noteMissing({ host, contract }: CommandCall, { connection, body }: Question): Promise<void> {
+  if (body["as_of_revision"] !== undefined || body["as_of_time"] !== undefined) return;
+  for (const name of ["subject_path", "resource_path"]) {
+    const path = stringOf(body[name]) ?? "";
+    const found = methodAt(contract, "get", splitPath(path));
+    if (found === undefined || found.segments.includes("-")) continue;
+    const call = { method: "GET", path: addressOf(found.method, found.segments), isRepeatable: true };
+    const error: unknown = await connection.service.call(call).then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    if (!(error instanceof ServiceCallError) || error.reason !== "RESOURCE_NOT_FOUND") continue;
+    const note = `there is no ${path}`;
+    host.warn(host.isInteractive ? `note: ${escapeText(note)}\n` : `${escapeJson(JSON.stringify({ note }))}\n`);
   }
 }
 
 const check: Command = {
   name: "check",
   usage: "SUBJECT PERMISSION [RESOURCE]",
-  help: "Say whether a member or group may do something; the exit code is 1 for no",
+  help: "Say whether a member or group may do something; the exit code is 1 for no, which is also the answer about what does not exist",
   flags: [contextFlag, asOfFlag],
   async run(call, parsed) {
-    const { connection, body } = await readQuestion(call, parsed, "check");
-    const answer = await ask(connection, "check", body);
+    const question = await readQuestion(call, parsed, "check");
+    const answer = await ask(question, "check");
     const isAllowed = recordOf(answer)?.["allowed"] === true;
     const format = formatOf(call, parsed);
     if (format === "table") call.host.print(isAllowed ? "yes\n" : "no\n");
     else printItem(call.host, answer, { format, fields: [], columns: undefined, parent: "" });
+    if (!isAllowed) await noteMissing(call, question);
     return isAllowed ? exitCodes.done : exitCodes.refused;
   },
 };
@@ -118,8 +142,9 @@ const explain: Command = {
   help: "Say why somebody may do something, or what is missing and who can grant it",
   flags: [contextFlag, asOfFlag],
   async run(call, parsed) {
-    const { connection, body } = await readQuestion(call, parsed, "explain");
-    const answer = await ask(connection, "explain", body);
+    const question = await readQuestion(call, parsed, "explain");
+    const { body } = question;
+    const answer = await ask(question, "explain");
     const format = formatOf(call, parsed);
     if (format === "table") call.host.print(writeExplanation(body, recordOf(answer) ?? {}, call.host.now()));
     else printItem(call.host, answer, { format, fields: [], columns: undefined, parent: "" });
@@ -140,7 +165,7 @@ async function list(
   try {
     await printList(call.host, connection.service, { request, method, limit }, options);
   } catch (error) {
-    throw explainAccessFailure(error);
+    throw explainAccessFailure(error, stringOf(body["resource_path"] ?? body["parent_path"]) ?? "");
   }
   return exitCodes.done;
 }

@@ -58,8 +58,15 @@ export function refuseWords(
   if (word !== undefined) throw new CommandError(`${message}, got ${JSON.stringify(word)}`, { next });
 }
 
+/** @throws CommandError for a wrong `--output`, and for `--columns` of an output that has none. */
 export function formatOf({ host }: CommandCall, parsed: ParsedArguments): Format {
-  return readFormat(single(parsed, "output"), host.isTerminal);
+  const output = single(parsed, "output");
+  const format = readFormat(output, host.isTerminal);
+  if (single(parsed, "columns") === undefined || format === "table" || format === "csv") return format;
+  const why = output === undefined ? "; without --output, it is a table at a terminal only" : "";
+  throw new CommandError(`--columns is for --output table and csv, and this is ${format}${why}`, {
+    next: "--output csv, or without --columns",
+  });
 }
 
 /** Returns the flags of a command with those of all. */

@@ -50,7 +50,7 @@ export const editCommand: Command = {
       { mode: 0o600 },
     );
     await host.edit(file);
-    const after = parseFields(await readFile(file, "utf8"), file);
+    const after = parseFields({ name: file, text: await readFile(file, "utf8") });
     const changed = [...new Set([...Object.keys(shown), ...Object.keys(after)])].filter(
       (name) => !isDeepStrictEqual(shown[name], after[name]),
     );

@@ -2,7 +2,7 @@
 import { CommandError } from "../command-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { fieldsOf } from "../arguments/flags.ts";
-import type { FoundMethod } from "../contract/find-method.ts";
+import { type FoundMethod, methodAt } from "../contract/find-method.ts";
 import { flagOf, kebab } from "../contract/names.ts";
 import { ServiceCallError } from "../http/service-error.ts";
 
@@ -41,11 +41,10 @@ function nextOf(error: ServiceCallError, { verb, found, contract }: Failed): str
     case "TOKEN_MISSING":
     case "TOKEN_INVALID":
       return "tenantry login";
-    case "PERMISSION_DENIED": {
-      const { permission } = error.metadata;
-      return permission === undefined ? undefined : `tenantry explain me ${permission} ${scopeOf(segments)}`;
-    }
+    case "PERMISSION_DENIED":
+      return nextOfDenial(error.metadata, segments);
     case "RESOURCE_NOT_FOUND": {
+      if (method.verb === "create") return nextOfLackingParent(error.metadata, contract);
       const collection = segments.slice(0, -1).join("/");
       const canList = contract.methods.some(
         (each) => each.verb === "list" && each.path === method.path.split("/").slice(0, -1).join("/"),
@@ -61,16 +60,43 @@ function nextOf(error: ServiceCallError, { verb, found, contract }: Failed): str
   }
 }
 
+/** Returns how to create what a creation refers to, or is in, if that can be created. */
+function nextOfLackingParent({ resource = "" }: ServiceCallError["metadata"], contract: Contract): string | undefined {
+  const segments = resource.split("/").filter((each) => each !== "");
+  // What is named by its id was there.
+  if (segments.some((each) => each.startsWith("@"))) return undefined;
+  const found = methodAt(contract, "create", segments);
+  return found?.newName === undefined ? undefined : `tenantry create ${segments.join("/")}`;
+}
+
+/** Returns what helps a caller who lacks a permission: what it may ask the service, or whom it can ask, and for what. */
+function nextOfDenial(
+  { permission, role, state, narrowed_by: narrowedBy }: ServiceCallError["metadata"],
+  segments: readonly string[],
+): string | undefined {
+  if (permission === undefined || state !== undefined) return undefined;
+  const scope = scopeOf(segments);
+  // The service names a role to those only who may ask it for an explanation.
+  if (role !== undefined) return `tenantry explain me ${permission} ${scope}`;
+  if (narrowedBy !== undefined) return "use a credential that is not narrowed: tenantry config lists yours";
+  const [collection, name] = segments;
+  const isOwned = (collection === "orgs" || collection === "customers") && name !== undefined && name !== "-";
+  const granter = isOwned ? `an owner of /${collection}/${name}` : "the operator of the service";
+  return `ask ${granter} for a role with ${permission}${isOwned ? ` on ${scope}` : ""}`;
+}
+
 /** Returns the org or project in which a path is, since permissions are held there; the path itself elsewhere. */
 function scopeOf(segments: readonly string[]): string {
   const isInProject = segments[2] === "projects" && segments.length > 3;
   return `/${(segments[0] === "orgs" && segments.length > 1 ? segments.slice(0, isInProject ? 4 : 2) : segments).join("/")}`;
 }
 
-/** The same for questions about access, which name no flags. */
-export function explainAccessFailure(error: unknown): unknown {
+/** The same for questions about access, which name no flags. @param resourcePath about which the question is. */
+export function explainAccessFailure(error: unknown, resourcePath: string): unknown {
   if (!(error instanceof ServiceCallError)) return error;
-  const next = error.exitCode === 4 && error.status === 401 ? "tenantry login" : undefined;
-  const { message, exitCode, reason, body } = error;
+  const { message, exitCode, reason, body, status, metadata } = error;
+  const segments = resourcePath.split("/").filter((each) => each !== "");
+  const next =
+    status === 401 ? "tenantry login" : reason === "PERMISSION_DENIED" ? nextOfDenial(metadata, segments) : undefined;
   return new CommandError(message, { exitCode, reason, body, next, cause: error });
 }

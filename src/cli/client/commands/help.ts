@@ -4,9 +4,9 @@ import { fold } from "../arguments/nearest.ts";
 import type { Contract, Method } from "../contract/contract.ts";
 import { methodsOfVerb, verbsOf } from "../contract/find-method.ts";
 import { flagOf, kebab } from "../contract/names.ts";
-import { pad, shorten } from "../output/text-width.ts";
 import { commands, serviceCommands } from "./all-commands.ts";
 import type { Command } from "./command.ts";
+import { helpColumns } from "./help-lines.ts";
 import { flagsOf } from "./verb-command.ts";
 
 /** Returns the help of `tenantry --help`. */
@@ -28,7 +28,7 @@ Paths:    COLLECTION/NAME/..., with names, @ID, or - for all, below --org
 Service:  ${wrap(Object.keys(serviceCommands), 10)}
 Flags:    --org, --project, -o table|json|yaml|name|csv, --profile, --yes
 
-What a command takes: tenantry COMMAND --help, tenantry create members --help
+See tenantry COMMAND --help, tenantry create members --help, tenantry help file
 `;
 }
 
@@ -128,28 +128,11 @@ function nounOf(collection: string): string {
 }
 
 function flagLines(flags: readonly Flag[], columns: number): string {
-  const titles = flags.map(
-    ({ name, short, value }) =>
-      `  ${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
-  );
-  const width = Math.min(30, Math.max(...titles.map(({ length }) => length)) + 2);
-  return titles
-    .flatMap((title, index) => {
-      const [first = "", ...others] = helpLines(flags[index]?.help ?? "", columns - width);
-      const below = others.map((line) => " ".repeat(width) + line);
-      return title.length < width
-        ? [`${pad(title, width)}${first}`, ...below]
-        : [title, `${" ".repeat(width)}${first}`, ...below];
-    })
-    .map((line) => `${line.trimEnd()}\n`)
-    .join("");
-}
-
-/** Writes a help in two lines at most. */
-function helpLines(text: string, columns: number): readonly string[] {
-  if (text.length <= columns) return [text];
-  const end = text.lastIndexOf(" ", columns);
-  return end <= 0 ? [shorten(text, columns)] : [text.slice(0, end), shorten(text.slice(end + 1), columns)];
+  const lines = flags.map(({ name, short, value, help }) => ({
+    title: `  ${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
+    help,
+  }));
+  return helpColumns(lines, columns);
 }
 
 /** Returns all that can stand as the first word. */

@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { findSecrets } from "../arguments/file-secrets.ts";
 import { type Flag, isSet, type ParsedArguments, single } from "../arguments/flags.ts";
-import { readFields } from "../arguments/read-fields.ts";
+import { type NamePlace, createPlaceNames } from "../arguments/file-places.ts";
+import { parseFields, readSource } from "../arguments/read-fields.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { addressOf, findMethod } from "../contract/find-method.ts";
 import type { Connection } from "../credentials/connect.ts";
@@ -44,6 +45,8 @@ const planFlags: readonly Flag[] = [
 /** A file, and how it is sent. */
 interface Planned {
   readonly org: string;
+  /** Returns what errors call a place in the file. */
+  readonly nameOf: NamePlace;
   /** Returns the request with the secrets of the file. */
   readonly readRequest: () => Promise<Readonly<Record<string, unknown>>>;
   readonly answer: Readonly<Record<string, unknown>>;
@@ -55,7 +58,7 @@ interface Planned {
 const planFile: Command = {
   name: "plan",
   usage: "FILE",
-  help: "Show what would change in an org to match a file, as tenantry export ORG writes them; the exit code is 2 if anything would",
+  help: "Show what would change in an org to match a file, as tenantry export ORG writes them; the exit code is 2 if anything would. What a file can have: tenantry help file",
   flags: planFlags,
   async run(call, parsed) {
     const format = single(parsed, "output") ?? (call.host.isTerminal ? "table" : "json");
@@ -74,11 +77,12 @@ const planFile: Command = {
 const applyFile: Command = {
   name: "apply",
   usage: "FILE",
-  help: "Change an org to match a file, whole or not at all; shows the changes and asks before",
+  help: "Change an org to match a file, whole or not at all; shows the changes and asks before. What a file can have: tenantry help file",
   flags: sharedFlags,
   async run(call, parsed) {
     const connection = await connectTo(call, parsed);
-    const { org, readRequest, answer, plan, note } = await planOf(call, parsed, connection);
+    const planned = await planOf(call, parsed, connection);
+    const { org, readRequest, answer, plan, note } = planned;
     if (call.host.isInteractive) call.host.warn(`${writePlan(plan, "table")}${note}`);
     if (plan.obstacles.length > 0)
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
@@ -87,7 +91,7 @@ const applyFile: Command = {
     if (!isSet(parsed, "yes"))
       await confirm(call.host, connection, `apply this to ${org}`, `tenantry apply ${parsed.positionals[0] ?? "FILE"}`);
     const body = { ...request, plan: answer["plan"], request_id: randomUUID() };
-    const applied = await send(call, connection, "apply", org, body);
+    const applied = await send(call, connection, "apply", planned, body);
     if (call.host.isInteractive) call.host.warn("Applied.\n");
     else call.host.print(writeJson(applied));
     return exitCodes.done;
@@ -109,18 +113,20 @@ async function planOf(
   if (name === undefined)
     throw new CommandError("plan and apply need a file; - is standard input", { next: "tenantry plan FILE" });
   refuseWords(parsed, 1, { message: "plan and apply take one file", next: `tenantry plan ${name}` });
-  const file = await readFields(call.host, name);
+  const source = await readSource(call.host, name);
+  const file = parseFields(source);
+  const nameOf = createPlaceNames(source);
   const org = stringOf(file["org"])?.toLowerCase();
   if (org === undefined || org === "" || org.includes("/"))
     throw new CommandError(`${name} has no org: its first line could be org: acme`, { next: "tenantry export ORG" });
-  const { toPlan, readAll, withSecret } = findSecrets(call.host, file);
+  const { toPlan, readAll, withSecret } = findSecrets(call.host, file, nameOf);
   const options = optionsOf(parsed);
   const as =
     author === undefined ? {} : { author_path: author.includes("/") ? author : `/orgs/${org}/members/${author}` };
-  const answer = await send(call, connection, "plan", org, { org_file: toPlan, ...options, ...as });
+  const answer = await send(call, connection, "plan", { org, nameOf }, { org_file: toPlan, ...options, ...as });
   const readRequest = async () => ({ org_file: await readAll(), ...options });
   const plan = readPlan(org, answer);
-  return { org, readRequest, answer, plan, note: noteOnSecrets(plan, withSecret) };
+  return { org, nameOf, readRequest, answer, plan, note: noteOnSecrets(plan, withSecret) };
 }
 
 function noteOnSecrets({ org, changes }: PlanLines, withSecret: readonly string[]): string {
@@ -130,12 +136,12 @@ function noteOnSecrets({ org, changes }: PlanLines, withSecret: readonly string[
   return `A client_secret is used where its provider is created; to set another, send it as client_secret to tenantry update orgs/${org}/${kept} -f -\n`;
 }
 
-/** Calls a method with the file. Errors name places in it as they are: they are no flags. */
+/** Calls a method with the file. Errors name places in it with their lines: they are no flags. */
 async function send(
   { contract }: CommandCall,
   { service, context }: Connection,
   verb: "plan" | "apply",
-  org: string,
+  { org, nameOf }: Pick<Planned, "org" | "nameOf">,
   body: unknown,
 ): Promise<Readonly<Record<string, unknown>>> {
   const found = findMethod(contract, verb, `/orgs/${org}`, context);
@@ -145,14 +151,28 @@ async function send(
   } catch (error) {
     if (!(error instanceof ServiceCallError) || error.violations.length === 0)
       throw explainFailure(error, { contract, verb, found });
-    const { message, exitCode, reason, body: sent } = error;
-    throw new CommandError(message.replaceAll(/(^|; )org_file\./g, "$1"), {
-      exitCode,
-      reason,
-      body: sent,
-      cause: error,
-    });
+    throw misplaced(error, org, nameOf);
   }
+}
+
+/** Returns the error with the lines of the places that it names, also where nobody looks on: then, it is in the log of a workflow. */
+function misplaced(error: ServiceCallError, org: string, nameOf: Planned["nameOf"]): CommandError {
+  const { violations, exitCode, reason, body } = error;
+  const problems = violations.map(({ field, description }) => {
+    const [, place] = /^org_file(?:\.(.*))?$/s.exec(field) ?? [];
+    if (!field.startsWith("org_file")) return `${field}: ${description}`;
+    const [, key] = /^has the unknown key "([^"\\]*)"/.exec(description) ?? [];
+    return `${nameOf(place ?? "", key)}: ${description}`;
+  });
+  const sent = recordOf(recordOf(body)?.["error"]);
+  const message = problems.join("; ");
+  return new CommandError(problems.length === 1 ? message : `the file of ${org} has ${problems.length} problems`, {
+    exitCode,
+    reason,
+    problems: problems.length === 1 ? [] : problems,
+    body: { error: { ...sent, message } },
+    cause: error,
+  });
 }
 
 function optionsOf(parsed: ParsedArguments): Readonly<Record<string, unknown>> {

@@ -44,10 +44,27 @@ export interface Method {
   readonly help: string;
 }
 
+/** A part of the file of an org. */
+export interface FilePart {
+  /** Its key in the part that it is in; empty for the file itself. */
+  readonly key: string;
+  readonly help: string;
+  /** The message whose fields it, or each of its entries, has. */
+  readonly message?: string;
+  /** Which of them. */
+  readonly fields: readonly string[];
+  /** What else it has. */
+  readonly parts: readonly FilePart[];
+}
+
 export interface Contract {
   readonly methods: readonly Method[];
   /** The fields of the messages that methods return or take as bodies. */
   readonly messages: Readonly<Record<string, readonly Field[]>>;
   /** For resources that are named after another one, the field with its path, and its collections: `member_path`, `orgs/*\/members/*`. */
   readonly namedBy: Readonly<Record<string, readonly [field: string, path: string]>>;
+  /** The names of the roles that every org has. */
+  readonly predefinedRoles: readonly string[];
+  /** What the file of an org can have. */
+  readonly file: FilePart;
 }

@@ -121,7 +121,7 @@ function explain(contract: Contract, verb: string, given: readonly string[], con
   const shown = segments.join("/");
   for (let length = 1; length <= segments.length; length++) {
     if (beginLike(contract, segments.slice(0, length)).length > 0) continue;
-    return unknownCollection(contract, segments, length - 1, context);
+    return unknownCollection(contract, verb, { segments, index: length - 1, context });
   }
   const here = contract.methods.filter((method) => match(method, segments) !== undefined);
   const verbs = [...new Set(here.map((each) => kebab(each.verb)))];
@@ -142,12 +142,18 @@ function explain(contract: Contract, verb: string, given: readonly string[], con
   });
 }
 
+/** A path, and where it stops to be like any that there is. */
+interface Unknown {
+  readonly segments: readonly string[];
+  readonly index: number;
+  readonly context: PathContext;
+}
+
 /** Says that what stands at some place is no collection. */
 function unknownCollection(
   contract: Contract,
-  segments: readonly string[],
-  index: number,
-  { org }: PathContext,
+  verb: string,
+  { segments, index, context: { org } }: Unknown,
 ): CommandError {
   const before = segments.slice(0, index);
   const known = collectionsBelow(contract, before);
@@ -162,13 +168,16 @@ function unknownCollection(
     return new CommandError(`${word} are below an org: give it with --org, or write orgs/ORG/${segments.join("/")}`);
   const list = known.length === 0 ? "nothing is" : `there are ${known.join(", ")}`;
   return new CommandError(`there is no ${JSON.stringify(word)}${place}: ${list}${didYouMean(word, known)}`, {
-    next:
-      meant &&
-      `tenantry list ${segments
-        .with(index, meant)
-        .slice(0, index + 1)
-        .join("/")}`,
+    next: meant && nextOf(contract, verb, segments.with(index, meant), index + 1),
   });
+}
+
+/** Returns the same command with a path that was put right, or what lists the collection in it, if that is wrong behind it as well. */
+function nextOf(contract: Contract, verb: string, segments: readonly string[], length: number): string {
+  const isRight = methodAt(contract, verb, segments) !== undefined;
+  return isRight
+    ? `tenantry ${kebab(verb)} ${segments.join("/")}`
+    : `tenantry list ${segments.slice(0, length).join("/")}`;
 }
 
 /** Returns the collections that paths can have below some segments. */

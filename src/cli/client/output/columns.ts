@@ -43,6 +43,9 @@ const preferred = [
 ];
 const most = 7;
 
+/** What is worth a column of a log, whose entries have no names: what was done, to what, by whom, to which fields, and when. */
+const ofLogs = ["type", "resource_path", "actor_path", "changed_fields", "time"];
+
 /**
  * Returns the columns of items of a message.
  *
@@ -70,6 +73,11 @@ export function columnsOf(
       return columnOf(name, known.get(first), now, name);
     });
   }
+  if (known.has("revision") && known.has("changed_fields")) {
+    // All is in the org whose log it is, and a table has no room to say so in each line.
+    const [, inOrg = ""] = /^(orgs\/[^/]+\/)changes$/.exec(parent) ?? [];
+    return ofLogs.map((name) => columnOf(name, known.get(name), now, undefined, inOrg && `/${inOrg}`));
+  }
   const isSeveral = parent.split("/").includes("-");
   const first = known.has("name") && !isSeveral ? "name" : known.has("path") ? "path" : "id";
   const others = preferred.filter((name) => name !== "name" && known.has(name)).slice(0, most - 2);
@@ -78,7 +86,8 @@ export function columnsOf(
   return names.map((name) => columnOf(name, known.get(name), now, undefined));
 }
 
-function columnOf(name: string, field: Field | undefined, now: number, title: string | undefined): Column {
+/** @param above what paths are shown below; empty to show them whole. */
+function columnOf(name: string, field: Field | undefined, now: number, title: string | undefined, above = ""): Column {
   const isAge = title === undefined && (name === "create_time" || name === "time");
   const usual = isAge ? "age" : name.replace(/_(path|time)$/, (suffix) => (suffix === "_time" ? "s" : ""));
   return {
@@ -88,7 +97,8 @@ function columnOf(name: string, field: Field | undefined, now: number, title: st
       if (value === undefined || value === null || value === "") return "";
       if (title === undefined && field?.type === "time" && typeof value === "string") return formatAge(value, now);
       if (title === undefined && name === "display_name" && value === item["name"]) return "";
-      return escapeText(formatCell(value));
+      const text = formatCell(value);
+      return escapeText(above !== "" && text.startsWith(above) ? text.slice(above.length) : text);
     },
   };
 }

@@ -10,6 +10,8 @@ interface PlanLine {
   /** Below the org; that of the org is its name. */
   readonly path: string;
   readonly fields: readonly string[];
+  /** Lines for them with their values: `display_name: "SRE" → "Site reliability"`; none from a service that does not say them. */
+  readonly values: readonly string[];
 }
 
 export interface PlanLines {
@@ -32,9 +34,14 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
   return {
     org,
     changes: list(answer["changes"]).map((each) => {
-      const { action, resource_path: path, changed_fields: fields } = each as Readonly<Record<string, unknown>>;
-      const below = belowOrg(path);
-      return { action: stringOf(action) ?? "", path: below === "" ? org : below, fields: list(fields).map(String) };
+      const change = each as Readonly<Record<string, unknown>>;
+      const below = belowOrg(change["resource_path"]);
+      return {
+        action: stringOf(change["action"]) ?? "",
+        path: below === "" ? org : below,
+        fields: list(change["changed_fields"]).map(String),
+        values: list(change["changed_values"]).map((value) => writeValue(recordOf(value) ?? {})),
+      };
     }),
     implied: readImplied(list(answer["implied_removals"]), Number(answer["implied_removal_count"] ?? 0)),
     impliedCount: Number(answer["implied_removal_count"] ?? 0),
@@ -44,6 +51,10 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
     drifts: readDrifts(answer),
     adoptedCount: Number(answer["adopted_count"] ?? 0),
   };
+}
+
+function writeValue({ field, before, after }: Readonly<Record<string, unknown>>): string {
+  return `${stringOf(field) ?? "?"}: ${stringOf(before) || "(none)"} → ${stringOf(after) || "(none)"}`;
 }
 
 const belowOrg = (path: unknown): string => (stringOf(path) ?? "").split("/").slice(3).join("/");
@@ -70,9 +81,9 @@ const counted = [
 
 export function writePlan(plan: PlanLines, format: "table" | "markdown"): string {
   const { org, changes, implied, obstacles, access, drifts } = plan;
-  const changed = changes.map(({ action, path, fields }) => {
-    const of = fields.length === 0 ? "" : `  (${fields.join(", ")})`;
-    return escapeText(`${signs[action] ?? "?"} ${path}${of}`);
+  const changed = changes.flatMap(({ action, path, fields, values }) => {
+    const of = fields.length === 0 || values.length > 0 ? "" : `  (${fields.join(", ")})`;
+    return [`${signs[action] ?? "?"} ${path}${of}`, ...values.map((each) => `    ${each}`)].map(escapeText);
   });
   const lines = [...changed, ...implied.map(escapeText)];
   const end = escapeText(`${org}: ${summaryOf(plan)}`);
@@ -82,7 +93,7 @@ export function writePlan(plan: PlanLines, format: "table" | "markdown"): string
     const section = access.summary === "" ? [] : [`${access.summary}:`, ...gained.map((line) => `  ${line}`)];
     return [...lines, ...section, ...drifts.map(escapeText), ...refused, `${end}\n`].join("\n");
   }
-  // A fence longer than any in names, which have no backticks.
+  // Names have no backticks, and lines with values, which may have some, do not begin with them.
   const fenced = (inside: readonly string[]): readonly string[] =>
     inside.length === 0 ? [] : ["", "```diff", ...inside.map((line) => line.replace(/^[~±]/, "!")), "```"];
   const section = access.summary === "" ? [] : ["", access.summary, ...fenced(gained)];
