@@ -98,7 +98,7 @@ describe("an organisation", () => {
     await page.getByRole("combobox", { name: "Search organisations" }).fill("bolt");
     await page.getByRole("option", { name: "Bolts & Nuts" }).click();
     await page.waitForURL(`${place.url}/console/orgs/bolts`);
-    await page.getByText("Three steps to begin").waitFor();
+    await page.getByText("Four steps to begin").waitFor();
   });
 });
 
