@@ -97,7 +97,7 @@ test("members are ordered by the service, upwards, downwards and as they were, w
   const name = page.getByRole("columnheader", { name: "Name", exact: true });
   await first.waitFor();
   const before = await first.textContent();
-  await focusOn(page, "Name");
+  await focusOn(page, "Name ↕");
   await page.keyboard.press("Enter");
   await expect.poll(() => first.textContent()).toBe("Carol Danvers");
   expect(await name.getAttribute("aria-sort")).toBe("ascending");

@@ -86,7 +86,7 @@ function HeadCell({ column }: { readonly column: Column<never> }) {
       ? (["ascending", "↑", down] as const)
       : order === down
         ? (["descending", "↓", undefined] as const)
-        : (["none", "", orderBy] as const);
+        : (["none", "↕", orderBy] as const);
   return (
     <th scope="col" className={classOf(column)} aria-sort={sort}>
       <Link to="." search={(search) => ({ ...search, order: next, page: undefined })} replace className="order">
