@@ -88,6 +88,9 @@ test("a role is granted on a customer to a member of one of its organisations, a
   await page.getByRole("button", { name: "Grant a role" }).click();
   const dialog = page.getByRole("dialog", { name: "Grant a role" });
   await dialog.getByText("A member or a group of the organisation, which you choose first.").waitFor();
+  await dialog.getByRole("combobox", { name: "To whom" }).click();
+  await page.getByText("Choose an organisation first.").waitFor();
+  await page.keyboard.press("Tab");
   await pick(page, "Organisation", "Acme Ltd");
   await pick(page, "To whom", "dave");
   await pick(page, "Role", "viewer");
@@ -104,6 +107,25 @@ test("a role is granted on a customer to a member of one of its organisations, a
   await removal.getByText(/1 member loses permissions/).waitFor();
   await removal.getByRole("button", { name: "Take away" }).click();
   await page.getByRole("row", { name: /dave viewer/ }).waitFor({ state: "detached" });
+  expect(problems).toEqual([]);
+});
+
+test("of more roles than a screen inherits, it shows the first and the way to all", async () => {
+  const { orgs, members, projects, roleBindings } = place.api;
+  const { path: wide } = await orgs.createOrg({ org: { name: "wide", customerPath: customer } });
+  await projects.createProject({ parentPath: wide, project: { name: "web" } });
+  const { path: subjectPath } = await members.createMember({ parentPath: wide, member: { name: "nora" } });
+  const requests = Array.from({ length: 101 }, (_, index) => ({
+    roleBinding: { name: `nora-${index}`, rolePath: "/roles/viewer", subjectPath },
+  }));
+  await roleBindings.batchCreateRoleBindings({ parentPath: wide, requests });
+  const { page, open, problems } = await place.signIn(boss);
+  await open(`${wide}/projects/web/roleBindings`);
+  await page.getByText("More are granted there.").waitFor();
+  await page.getByRole("link", { name: "See all" }).click();
+  await page.waitForURL(`${place.url}/console${wide}/roleBindings`);
+  await page.getByRole("link", { name: "Next page" }).click();
+  await page.getByText("1 shown").waitFor();
   expect(problems).toEqual([]);
 });
 

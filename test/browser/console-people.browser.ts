@@ -90,6 +90,26 @@ describe("roles", () => {
   });
 });
 
+test("members are ordered by the service, upwards, downwards and as they were, which the URL holds", async () => {
+  const { page, open, problems } = window;
+  await open(`${acme}/members`);
+  const first = page.getByRole("table", { name: "Members" }).locator('[aria-rowindex="2"] td').first();
+  const name = page.getByRole("columnheader", { name: "Name", exact: true });
+  await first.waitFor();
+  const before = await first.textContent();
+  await focusOn(page, "Name ↕");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => first.textContent()).toBe("Carol Danvers");
+  expect(await name.getAttribute("aria-sort")).toBe("ascending");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => first.textContent()).toBe("wile");
+  expect(new URL(page.url()).searchParams.get("order")).toBe("display_name desc");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => first.textContent()).toBe(before);
+  expect(new URL(page.url()).search).toBe("");
+  expect(problems).toEqual([]);
+});
+
 describe("programs", () => {
   test("get a service account, and then a key that is shown once and works", async () => {
     const { page, open, problems } = window;

@@ -1,4 +1,4 @@
-// The console in a real browser, on a real server with the organisation of examples/acme.yaml.
+// The console in a real browser, on a real server, usually with the organisation of examples/acme.yaml.
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import type { Config } from "../../src/config.ts";
@@ -25,6 +25,8 @@ export interface ConsolePlace {
   readonly api: Api;
   /** Opens a window of a browser of its own that is signed in as a member, such as `/orgs/acme/members/wile`. */
   readonly signIn: (memberPath: string, options?: WindowOptions) => Promise<ConsolePage>;
+  /** Returns a code with which a member signs in once. */
+  readonly codeFor: (memberPath: string) => Promise<string>;
   /** Opens a window of a browser in which nobody is signed in. */
   readonly openWindow: (options?: WindowOptions) => Promise<ConsolePage>;
   readonly importFile: (file: string) => Promise<unknown>;
@@ -36,7 +38,8 @@ interface WindowOptions {
   readonly width?: number;
 }
 
-export async function openConsolePlace(settings: Partial<Config> = {}): Promise<ConsolePlace> {
+/** @param isNew whether there is nothing yet, as after the first start. */
+export async function openConsolePlace(settings: Partial<Config> = {}, isNew = false): Promise<ConsolePlace> {
   const server = await startTestServer(settings);
   const connection = { connectionString: server.databaseUrl };
   const database = openDatabase({
@@ -48,17 +51,19 @@ export async function openConsolePlace(settings: Partial<Config> = {}): Promise<
   const browser = await openBrowser();
   const api = createApi("gRPC", server.url, server.operatorKey);
   const importFile = (file: string): Promise<unknown> => importInto(server, file);
-  await importFile(join(import.meta.dirname, "../../examples/acme.yaml"));
+  if (!isNew) await importFile(join(import.meta.dirname, "../../examples/acme.yaml"));
   const openWindow = (options?: WindowOptions): Promise<ConsolePage> => openConsolePage(browser, server.url, options);
+  const codeFor = (memberPath: string): Promise<string> => createCodeFor(api, database, memberPath);
   return {
     url: server.url,
     operatorKey: server.operatorKey,
     api,
     importFile,
+    codeFor,
     openWindow,
     async signIn(memberPath, options) {
       const window = await openWindow(options);
-      const code = await linkFor(api, database, memberPath);
+      const code = await codeFor(memberPath);
       await window.page.goto(`${server.url}/sign-in?return_to=/console/me#${code}`);
       await window.page.getByRole("button", { name: "Sign in" }).click();
       await window.page.waitForURL(`${server.url}/console/me`);
@@ -72,7 +77,7 @@ export async function openConsolePlace(settings: Partial<Config> = {}): Promise<
   };
 }
 
-async function linkFor(api: Api, database: Database, memberPath: string): Promise<string> {
+async function createCodeFor(api: Api, database: Database, memberPath: string): Promise<string> {
   const member = await api.members.getMember({ path: memberPath });
   const org = await api.orgs.getOrg({ path: memberPath.split("/members/")[0] ?? "" });
   return createSignInLink(database, { orgId: org.id, memberId: member.id });

@@ -213,12 +213,15 @@ test("one request is reached from the log of changes, withdrawn, and not decided
   const roleBinding = { name: "clerk-decides", rolePath, subjectPath: clerk };
   await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding });
   const { page, open } = await place.signIn(clerk);
+  const sent: string[] = [];
+  page.on("request", (request) => sent.push(request.url().split("/").at(-1) ?? ""));
   await open(`${acme}/quotaRequests/more-ram`);
   await page.getByRole("row", { name: "Memory 200 GiB" }).waitFor();
   const approve = page.getByRole("button", { name: "Approve more-ram" });
   await expect.poll(() => approve.getAttribute("aria-disabled")).toBe("true");
   await approve.press("Enter");
   await page.getByRole("dialog", { name: "You may not do this" }).getByText("iam.orgs.get").waitFor();
+  expect([sent.includes("TestPermissions"), sent.includes("GetOrg")]).toEqual([true, false]);
 
   await wile.open(`${acme}/changes`);
   await wile.page.getByRole("link", { name: "more-ram" }).click();
@@ -228,6 +231,25 @@ test("one request is reached from the log of changes, withdrawn, and not decided
   await question.getByRole("button", { name: "Withdraw" }).click();
   await wile.page.waitForURL(`${place.url}/console${acme}/quotaRequests`);
   await expect(requests.getQuotaRequest({ path: `${acme}/quotaRequests/more-ram` })).rejects.toThrow(/not/);
+});
+
+test("who may decide can do so although the organisation could not be read at first", async () => {
+  const requests = createClient(QuotaRequestsService, place.api.transport);
+  const quotaRequest = { name: "more-disks", quotaPath: `${acme}/quota`, limits: { memory: 300 * 1024 ** 3 } };
+  const { path } = await requests.createQuotaRequest({ parentPath: acme, quotaRequest });
+  const { page, open } = boss;
+  let failures = 0;
+  await page.route("**/GetOrg", async (route) => {
+    failures += 1;
+    await route.fulfill({ status: 500, json: { code: "internal", message: "not now" } });
+  });
+  await open(path);
+  await expect.poll(() => failures).toBeGreaterThan(0);
+  const approve = page.getByRole("button", { name: "Approve more-disks" });
+  expect(await approve.isDisabled()).toBe(true);
+  await page.unroute("**/GetOrg");
+  await expect.poll(() => approve.isEnabled()).toBe(true);
+  await requests.deleteQuotaRequest({ path });
 });
 
 test("kinds are searched for and paged on the server", async () => {

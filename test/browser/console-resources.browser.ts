@@ -194,12 +194,57 @@ describe("an operation that a type defines", () => {
     expect(references).toEqual({ volume: expect.stringMatching(new RegExp(`/resources/@${id}$`)) });
     await page.getByRole("link", { name: "holder", exact: true }).click();
     await page.getByRole("button", { name: "Attach", exact: true }).click();
-    await dialog.getByRole("combobox", { name: "volume" }).fill("");
+    const volume = dialog.getByRole("combobox", { name: "volume" });
+    expect(await volume.inputValue()).toBe("shelf");
+    await volume.fill("");
     await dialog.getByRole("button", { name: "Attach", exact: true }).click();
     await page.getByRole("heading", { name: "attach holder", exact: true }).waitFor();
     await cloud.complete();
     await page.getByText("Done").waitFor();
     expect((await cloud.resources.getResource({ path })).references).toEqual({});
+  });
+
+  test("is in a menu if its type has many, which says why one would be refused", async () => {
+    const verbs = ["start", "stop", "reboot", "rescue"];
+    await cloud.types.createResourceType({
+      parentPath: "/services/compute",
+      resourceType: {
+        name: "engines",
+        collection: "engines",
+        operations: ["create", "delete", ...verbs].map((verb) => ({ verb })),
+      },
+    });
+    await cloud.create("motor", {
+      typePath: "/services/compute/resourceTypes/engines",
+      quantities: {},
+      parameters: {},
+    });
+    await cloud.complete();
+    const permissions = ["compute.engines.get", "compute.engines.reboot", "resources.operations.get"];
+    const { path: rolePath } = await place.api.roles.createRole({
+      parentPath: acme,
+      role: { name: "reboots", permissions },
+    });
+    const roleBinding = { name: "carol-reboots", rolePath, subjectPath: `${acme}/members/carol` };
+    await place.api.roleBindings.createRoleBinding({ parentPath: web, roleBinding });
+    const { page, open, problems } = await place.signIn(`${acme}/members/carol`);
+    await open(`${web}/resources/motor`);
+    const menu = page.getByRole("button", { name: "Operations", exact: true });
+    await focusOn(page, "Operations▾");
+    await page.keyboard.press("Enter");
+    const popup = page.getByRole("dialog", { name: "Operations" });
+    expect(await popup.getByRole("button").allTextContents()).toEqual(["Start", "Stop", "Reboot", "Rescue"]);
+    await popup.getByRole("button", { name: "Stop" }).press("Enter");
+    await page.getByRole("dialog", { name: "You may not do this" }).getByText("compute.engines.stop").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await popup.waitFor({ state: "detached" });
+    await menu.click();
+    await popup.getByRole("button", { name: "Reboot" }).click();
+    await page.getByRole("dialog", { name: "Reboot motor" }).getByRole("button", { name: "Reboot" }).click();
+    await page.getByRole("heading", { name: "reboot motor", exact: true }).waitFor();
+    await cloud.complete();
+    expect(problems).toEqual([]);
   });
 
   test("is found among those of its resource, also an old one", async () => {
@@ -222,6 +267,26 @@ describe("an operation that a type defines", () => {
 });
 
 describe("a new resource", () => {
+  test("keeps an amount that was typed before its unit was known", async () => {
+    const { page, open, problems } = window;
+    const answers: (() => void)[] = [];
+    await page.route("**/ListQuantityKinds", async (route) => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      await route.continue();
+    });
+    await open(`${web}/resources`);
+    await page.getByRole("button", { name: "New resource" }).click();
+    const dialog = page.getByRole("dialog", { name: "New resource" });
+    await dialog.getByRole("combobox", { name: "Type" }).selectOption("Instances");
+    await dialog.getByRole("textbox", { name: "ram" }).fill("2147483648");
+    await page.unroute("**/ListQuantityKinds");
+    for (const answer of answers) answer();
+    const unit = dialog.getByRole("combobox", { name: "Unit of Memory" });
+    expect(await unit.inputValue()).toBe("0");
+    expect(await dialog.getByRole("textbox", { name: "Memory" }).inputValue()).toBe("2147483648");
+    expect(problems).toEqual([]);
+  });
+
   test("is made by a form of its type, which says what is left in each quota, and its operation can be left", async () => {
     const quotas = createClient(QuotasService, createTransport("gRPC", place.url, place.operatorKey));
     for (const [parentPath, cores] of [

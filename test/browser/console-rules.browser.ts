@@ -102,6 +102,9 @@ beforeAll(async () => {
   const quotaRequest = { name: "more-cores", quotaPath: `${acme}/quota`, limits: { cpu_cores: 64 } };
   const requests = createClient(QuotaRequestsService, place.api.transport);
   await requests.createQuotaRequest({ parentPath: acme, quotaRequest });
+  const asked = `subject=${acme}/members/dave&permission=repos.access.write&resource=${web}`;
+  screens.push([`${acme}/access?${asked}&asOf=${new Date().toISOString()}`, "Because"]);
+  screens.push([`${acme}/access?${asked}&asOf=then`, "Or as of a revision"]);
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });
 afterAll(() => place.close());

@@ -98,7 +98,7 @@ describe("an organisation", () => {
     await page.getByRole("combobox", { name: "Search organisations" }).fill("bolt");
     await page.getByRole("option", { name: "Bolts & Nuts" }).click();
     await page.waitForURL(`${place.url}/console/orgs/bolts`);
-    await page.getByText("Three steps to begin").waitFor();
+    await page.getByText("Four steps to begin").waitFor();
   });
 });
 
@@ -331,6 +331,47 @@ describe("access", () => {
     await open(`${acme}/access?${question.toString()}`);
     await page.getByText("It would, on a condition that is not true now").waitFor();
     expect(await page.locator(".chain .lines code").allTextContents()).toEqual(['resource.labels.env == "dev"']);
+  });
+
+  test("is asked about as of an earlier moment, which the address holds, from the log of changes", async () => {
+    const { path: olga } = await place.api.members.createMember({ parentPath: acme, member: { name: "olga" } });
+    const parentPath = `${acme}/projects/anvils`;
+    const roleBinding = { name: "olga-views", rolePath: "/roles/viewer", subjectPath: olga };
+    const { path } = await place.api.roleBindings.createRoleBinding({ parentPath, roleBinding });
+    await place.api.roleBindings.deleteRoleBinding({ path });
+    const { page, open, problems } = await place.signIn(wile);
+    await open(`${acme}/changes?state=CREATED`);
+    await page
+      .getByRole("row", { name: /olga-views/ })
+      .getByRole("link")
+      .first()
+      .click();
+    await page.waitForURL(/revision=/);
+    await page.getByRole("link", { name: "Who could do what then?" }).click();
+    await pick(page, "Who", "olga");
+    await page.waitForURL(/subject=/);
+    await pick(page, "May do what", "iam.projects.get");
+    await page.waitForURL(/permission=/);
+    await pick(page, "On what", "anvils");
+    await page.locator(".verdict.yes").getByText("as of").waitFor();
+    expect(new URL(page.url()).searchParams.get("asOf")).toMatch(/^[0-9a-f]{8}-/);
+    await page.getByText("The same with curl").click();
+    const commands = await page.locator(".curl code").allTextContents();
+    expect(commands).toContainEqual(expect.stringContaining('"as_of_revision":"0000'));
+    const [time, revision] = [page.getByLabel("As of a time"), page.getByLabel("Or as of a revision")];
+    await revision.fill("then");
+    await revision.press("Enter");
+    await page.locator(".as-of .field-error").waitFor();
+    expect(await revision.getAttribute("aria-invalid")).toBe("true");
+    expect(await page.locator(".verdict").count()).toBe(0);
+    await revision.fill("");
+    await time.fill("2999-12-31T12:00");
+    await page.getByRole("button", { name: "Ask as of then" }).click();
+    await page.getByText("must not be in the future").waitFor();
+    await page.getByRole("button", { name: "Back to now" }).click();
+    await page.locator(".verdict.no").waitFor();
+    expect(new URL(page.url()).searchParams.has("asOf")).toBe(false);
+    expect(problems).toEqual([]);
   });
 
   test("is granted after the screen has shown who gains what, and taken away after who loses what", async () => {

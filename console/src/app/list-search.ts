@@ -6,6 +6,10 @@ export interface ListSearch {
   readonly page?: string | undefined;
   /** A state or type that narrows the list. */
   readonly state?: string | undefined;
+  /** By what the list is ordered, such as `display_name desc`. */
+  readonly order?: string | undefined;
+  /** Whether the form for one more is open. */
+  readonly create?: true | undefined;
 }
 
 /** Reads a text from the URL. One that looks like a number is read as one by the router. */
@@ -16,7 +20,8 @@ function textOf(value: unknown): string | undefined {
 }
 
 export function readListSearch(search: Record<string, unknown>): ListSearch {
-  return { q: textOf(search["q"]), page: textOf(search["page"]), state: textOf(search["state"]) };
+  const [q, page, state] = [textOf(search["q"]), textOf(search["page"]), textOf(search["state"])];
+  return { q, page, state, order: textOf(search["order"]), create: search["create"] === true ? true : undefined };
 }
 
 /** What the URL of the list of members holds. */
@@ -48,11 +53,13 @@ export interface AccessSearch {
   /** On what, such as `/orgs/acme/projects/web`. */
   readonly resource?: string | undefined;
   readonly page?: string | undefined;
+  /** As of when: a time, such as `2026-03-01T12:00:00Z`, or a revision; left out for now. */
+  readonly asOf?: string | undefined;
 }
 
 export function readAccessSearch(search: Record<string, unknown>): AccessSearch {
-  const [subject, permission] = [textOf(search["subject"]), textOf(search["permission"])];
-  return { subject, permission, resource: textOf(search["resource"]), page: textOf(search["page"]) };
+  const [subject, permission, resource] = ["subject", "permission", "resource"].map((name) => textOf(search[name]));
+  return { subject, permission, resource, page: textOf(search["page"]), asOf: textOf(search["asOf"]) };
 }
 
 /** What the URL of the log of changes holds. */

@@ -1,8 +1,8 @@
-import { useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { OrgsService } from "../../../gen/iam/v1alpha/org_pb.ts";
+import { useOrg } from "../calls/use-org.ts";
 import { texts } from "../texts/texts.ts";
+import { useSession } from "./use-session.ts";
 
 /** Loaded when somebody opens it: it would be a sixth of the first page. */
 const OrgChoices = lazy(async () => ({ default: (await import("./org-choices.tsx")).OrgChoices }));
@@ -11,8 +11,9 @@ const OrgChoices = lazy(async () => ({ default: (await import("./org-choices.tsx
 export function OrgSwitch() {
   const { org: name } = useParams({ strict: false });
   const [wanted, setWanted] = useState(false);
-  const path = `/orgs/${name ?? ""}`;
-  const { data } = useQuery(OrgsService.method.getOrg, { path }, { enabled: name !== undefined, retry: false });
+  const path = name === undefined ? "" : `/orgs/${name}`;
+  const own = useSession().members.find(({ org }) => org.path === path)?.org;
+  const displayName = useOrg(path).org?.displayName || own?.displayName || name;
   const text = (
     <>
       {name === undefined ? (
@@ -20,7 +21,7 @@ export function OrgSwitch() {
       ) : (
         <>
           <span className="unseen">{texts.orgs.current}</span>
-          <bdi>{data?.displayName || name}</bdi>
+          <bdi>{displayName}</bdi>
         </>
       )}
       <span aria-hidden="true">▾</span>

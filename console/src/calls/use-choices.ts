@@ -42,11 +42,12 @@ const choicesOf = <Data>(search: Search<Data>, toPicks: (data: Data) => readonly
   pending: search.isPlaceholderData || search.isLoading,
 });
 
-/** Finds members and groups of an org; none while it is empty. */
+/** Finds members and groups of an org, which has to be chosen first if it is empty. */
 export function useSubjectChoices(org: string, words: string, open: boolean): Choices {
   const isKnown = org !== "";
   const members = useMemberChoices(org, words, open && isKnown);
   const groups = useGroupChoices(org, words, open && isKnown);
+  if (!isKnown) return { found: [], pending: false, first: texts.grants.orgFirst };
   return {
     found: [...members.found, ...groups.found.map((group) => ({ ...group, note: texts.kinds.group }))],
     pending: members.pending || groups.pending,

@@ -3,11 +3,12 @@ import { useTransport } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { ChangesService, Change_View } from "../../../gen/iam/v1alpha/change_pb.ts";
+import { createPace } from "./create-pace.ts";
 import { usePermissions } from "./use-permissions.ts";
 import { useVisible } from "./use-visible.ts";
 
-/** How long changes are collected before what is shown is read again. */
-const pauseMs = 400;
+/** How long changes are collected before what is shown is read again; in a busy org longer than after a quiet time. */
+const pauses = { soonMs: 400, shortestMs: 400, longestMs: 5_000 };
 
 /** How long a stream that has broken is left alone. */
 const againMs = 5_000;
@@ -30,11 +31,12 @@ export function useLiveOrg(org: string): boolean {
     if (!visible || !may) return;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    const pace = createPace(pauses);
     const refresh = (): void => {
       timer ??= setTimeout(() => {
         timer = undefined;
         void queryClient.invalidateQueries();
-      }, pauseMs);
+      }, pace(Date.now()));
     };
     const watch = async (): Promise<void> => {
       const request = { parentPath: org, view: Change_View.BASIC };

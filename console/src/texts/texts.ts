@@ -86,7 +86,6 @@ export const texts = {
     displayName: "Display name",
     displayNameHint: "What people call it. Empty: as the name.",
     description: "Description",
-    until: "Until",
   },
   noScreen: {
     title: "There is no screen here",
@@ -145,6 +144,9 @@ export const texts = {
     search: "Search organisations",
     noneFound: "No organisation has these words.",
     create: "New organisation",
+    first: "Begin with an organisation",
+    firstHint:
+      "It has members and projects, and says who may do what there. The one above is for operating the service.",
     createIntro: "It gets a customer of the same name, and you can fill it at once.",
   },
   overview: {
@@ -161,10 +163,12 @@ export const texts = {
     amount: (used: string, reserved: string) => (reserved === "" ? used : `${used} + ${reserved} reserved`),
     of: (amount: string, limit: string) => `${amount} of ${limit}`,
     first: {
-      title: "Three steps to begin",
+      title: "Four steps to begin",
       members: "Create members",
       project: "Create a project",
-      why: "See who may do what, and why",
+      role: "Create a role of your own, such as for who deploys, if none that is there will do",
+      grant: "Grant a member a role, for a while or for good",
+      done: "Done",
     },
   },
   counted: {

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import type { Kind } from "../calls/use-kinds.ts";
 import { amountTexts } from "../texts/amount-texts.ts";
 import { unitField } from "./amount-in.ts";
@@ -21,11 +22,20 @@ const powers = amountTexts.units.map((label, power) => ({ value: String(power), 
 const powerOf = (amount: number | undefined): number =>
   amount === undefined || amount < 1 ? 3 : Math.min(Math.floor(Math.log2(amount) / 10), powers.length - 1);
 
-/** A field for an amount of something. */
+/** What somebody has typed. */
+interface Typed {
+  readonly text: string;
+  /** The prefix that was shown beside it; that of base units while the unit was not known. */
+  readonly power: number;
+}
+
+/** A field for an amount of something. What was typed before the unit was known stays, and means the same. */
 export function AmountField({ name, kind, hint, required = false, value, usual }: AmountFieldProps) {
+  const [typed, setTyped] = useState<Typed>();
+  const [chosen, setChosen] = useState<string>();
   const isBytes = kind.unit === "byte";
   const power = powerOf(value ?? usual);
-  const typed = value === undefined ? "" : String(isBytes ? value / 1024 ** power : value);
+  const present = value === undefined ? "" : String(isBytes ? value / 1024 ** power : value);
   const notes = [isBytes ? "" : kind.unit, required ? amountTexts.required : ""].filter(Boolean).join(", ");
   const label = (
     <>
@@ -33,8 +43,6 @@ export function AmountField({ name, kind, hint, required = false, value, usual }
       {notes === "" ? "" : ` (${notes})`}
     </>
   );
-  const text = <TextField name={name} label={label} hint={hint} inputMode="decimal" defaultValue={typed} />;
-  if (!isBytes) return text;
   const unit = (
     <>
       {amountTexts.unit}
@@ -45,9 +53,24 @@ export function AmountField({ name, kind, hint, required = false, value, usual }
     </>
   );
   return (
-    <div className="amount">
-      {text}
-      <SelectField name={unitField(name)} label={unit} choices={powers} defaultValue={String(power)} />
+    <div className={isBytes ? "amount" : undefined}>
+      <TextField
+        name={name}
+        label={label}
+        hint={hint}
+        inputMode="decimal"
+        value={typed?.text ?? present}
+        onValueChange={(text) => setTyped({ text, power: isBytes ? power : 0 })}
+      />
+      {isBytes ? (
+        <SelectField
+          name={unitField(name)}
+          label={unit}
+          choices={powers}
+          value={chosen ?? String(typed?.power ?? power)}
+          onValueChange={setChosen}
+        />
+      ) : null}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { Link, useSearch } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useLayoutEffect, useRef, useState, type ReactNode } from "react";
 
@@ -8,6 +9,8 @@ export interface Column<T> {
   readonly numeric?: boolean;
   /** Left out where the screen is narrow. */
   readonly wide?: boolean;
+  /** The field by which the service orders the list, such as `display_name`, if somebody can choose that. The URL holds it as `order`. */
+  readonly orderBy?: string;
 }
 
 interface DataTableProps<T> {
@@ -40,9 +43,7 @@ export function DataTable<T>({ label, columns, rows, keyOf }: DataTableProps<T>)
         <thead>
           <tr aria-rowindex={1}>
             {columns.map((column) => (
-              <th key={column.title} scope="col" className={classOf(column)}>
-                {column.title}
-              </th>
+              <HeadCell key={column.title} column={column} />
             ))}
           </tr>
         </thead>
@@ -65,6 +66,33 @@ export function DataTable<T>({ label, columns, rows, keyOf }: DataTableProps<T>)
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** The head of a column, which orders the list by it: upwards, then downwards, then as it was. */
+function HeadCell({ column }: { readonly column: Column<never> }) {
+  const { order } = useSearch({ strict: false });
+  const { title, orderBy } = column;
+  if (orderBy === undefined) {
+    return (
+      <th scope="col" className={classOf(column)}>
+        {title}
+      </th>
+    );
+  }
+  const down = `${orderBy} desc`;
+  const [sort, arrow, next] =
+    order === orderBy
+      ? (["ascending", "↑", down] as const)
+      : order === down
+        ? (["descending", "↓", undefined] as const)
+        : (["none", "↕", orderBy] as const);
+  return (
+    <th scope="col" className={classOf(column)} aria-sort={sort}>
+      <Link to="." search={(search) => ({ ...search, order: next, page: undefined })} replace className="order">
+        {title} <span aria-hidden="true">{arrow}</span>
+      </Link>
+    </th>
   );
 }
 

@@ -17,6 +17,8 @@ export interface Choices {
   readonly found: readonly Pick[];
   /** Whether they may still be those of other words. */
   readonly pending: boolean;
+  /** What has to be done before anything can be found. */
+  readonly first?: string;
 }
 
 interface PickerProps {
@@ -76,7 +78,9 @@ export function Picker({ label, required = false, hint, value, useChoices, onPic
         <Combobox.Portal>
           <Combobox.Positioner sideOffset={4} align="start" collisionPadding={8} className="positioner">
             <Combobox.Popup className="menu" aria-label={label}>
-              <Combobox.Empty className="menu-label">{pending ? texts.loading : texts.nothingFound}</Combobox.Empty>
+              <Combobox.Empty className="menu-label">
+                {choices.first ?? (pending ? texts.loading : texts.nothingFound)}
+              </Combobox.Empty>
               <Combobox.List>
                 {(pick: Pick) => (
                   <Combobox.Item key={pick.value} value={pick}>

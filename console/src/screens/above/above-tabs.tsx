@@ -1,16 +1,12 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { systemOrg } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { aboveTexts } from "../../texts/above-texts.ts";
-import { texts } from "../../texts/texts.ts";
-import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Empty } from "../../ui/notes.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
-import { GrantDialog } from "../grants/grant-dialog.tsx";
-import { GrantList } from "../grants/grant-list.tsx";
-import { InheritedGrants } from "../grants/inherited-grants.tsx";
+import { fromPlatform, GrantsOf } from "../grants/grants-of.tsx";
 import { ChangesOf } from "../overview/recent-changes.tsx";
 
 type TabName = keyof typeof aboveTexts.tabs;
@@ -47,12 +43,11 @@ export function AboveTabs({ tabs }: AboveTabsProps) {
 }
 
 /** The search of a list in a tab. */
-export function TabSearchBox({ label, children }: { readonly label: string; readonly children?: ReactNode }) {
+export function TabSearchBox({ label }: { readonly label: string }) {
   const { q } = useSearch({ strict: false });
   return (
     <div className="filters">
       <SearchBox label={label} value={q ?? ""} />
-      {children}
     </div>
   );
 }
@@ -64,37 +59,22 @@ interface OfParent {
 
 /** Who is granted a role on a customer or on the platform. */
 export function AccessTab({ parentPath }: OfParent) {
-  const { q, page = "" } = useSearch({ strict: false });
-  const [granting, setGranting] = useState(false);
-  const permissions = usePermissions(parentPath, [
-    "iam.roleBindings.list",
-    "iam.roleBindings.create",
-    "iam.roleBindings.delete",
-  ]);
-  const may = permissions.may("iam.roleBindings.list");
-  if (may !== true) return may === undefined ? null : <Empty title={texts.grants.hidden} />;
   const isPlatform = parentPath === "";
   return (
-    <>
-      <TabSearchBox label={texts.grants.search}>
-        <GuardedButton
-          kind="primary"
-          permissions={permissions}
-          permission="iam.roleBindings.create"
-          onClick={() => setGranting(true)}
-        >
-          {texts.grants.create}
-        </GuardedButton>
-      </TabSearchBox>
-      <GrantList parentPath={parentPath} words={q} page={page} permissions={permissions} />
-      {isPlatform ? null : <InheritedGrants title={texts.grants.fromPlatform} from="" />}
-      <GrantDialog
-        on={parentPath}
-        subjectsOf={isPlatform ? systemOrg : parentPath}
-        open={granting}
-        onClose={() => setGranting(false)}
-      />
-    </>
+    <GrantsOf
+      on={parentPath}
+      subjectsOf={isPlatform ? systemOrg : parentPath}
+      above={isPlatform ? [] : [fromPlatform]}
+      frame={({ button, search, list }) => (
+        <>
+          <div className="filters">
+            {search}
+            {button}
+          </div>
+          {list}
+        </>
+      )}
+    />
   );
 }
 

@@ -46,15 +46,19 @@ function OrgsTab() {
 }
 
 const columns: readonly Column<Customer>[] = [
-  { title: texts.columns.name, cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} /> },
-  { title: texts.columns.path, wide: true, cell: (row) => <code>{row.path}</code> },
+  {
+    title: texts.columns.name,
+    orderBy: "display_name",
+    cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} />,
+  },
+  { title: texts.columns.path, wide: true, orderBy: "name", cell: (row) => <code>{row.path}</code> },
   { title: texts.columns.state, cell: (row) => <StateBadge of={Customer_StateSchema} value={row.state} /> },
-  { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
+  { title: texts.columns.created, wide: true, orderBy: "create_time", cell: (row) => <Time at={row.createTime} /> },
 ];
 
 function CustomersTab() {
-  const { q, page = "" } = useSearch({ strict: false });
-  const request = { pageSize: 100, filter: toFilter(q), pageToken: page };
+  const { q, page = "", order = "" } = useSearch({ strict: false });
+  const request = { pageSize: 100, filter: toFilter(q), pageToken: page, orderBy: order };
   const customers = useQuery(CustomersService.method.listCustomers, request, {
     placeholderData: keepPreviousData,
     retry: false,

@@ -1,9 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
-import { useParams, useSearch } from "@tanstack/react-router";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { ChangesService, Change_TypeSchema } from "../../../../gen/iam/v1alpha/change_pb.ts";
 import type { ChangesSearch } from "../../app/list-search.ts";
 import { stateNames } from "../../texts/state-names.ts";
+import { asOfTexts } from "../../texts/as-of-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -23,12 +24,22 @@ const typeChoices = [
 export function ChangesScreen() {
   const { org } = useParams({ from: "/orgs/$org/changes" });
   const search = useSearch({ from: "/orgs/$org/changes" });
-  const { q, state, page = "" } = search;
+  const { q, state, page = "", revision } = search;
   const request = { parentPath: `/orgs/${org}`, pageSize: 50, pageToken: page, filter: filterOf(search) };
   const options = { retry: false, placeholderData: keepPreviousData };
   const changes = useQuery(ChangesService.method.listChanges, request, options);
   return (
-    <Page title={texts.changes.title} intro={texts.changes.intro}>
+    <Page
+      title={texts.changes.title}
+      intro={texts.changes.intro}
+      actions={
+        revision === undefined ? null : (
+          <Link to="/orgs/$org/access" params={{ org }} search={{ asOf: revision }} className="button plain">
+            {asOfTexts.whoMay}
+          </Link>
+        )
+      }
+    >
       <div className="filters">
         <SearchBox label={texts.changes.search} value={q ?? ""} />
         <SelectFilter label={texts.columns.what} name="state" value={state ?? ""} choices={typeChoices} />

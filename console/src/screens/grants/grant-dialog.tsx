@@ -1,10 +1,10 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useMutation } from "@connectrpc/connect-query";
 import { RoleBindingsService } from "../../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { valueOf } from "../../ui/text-field.tsx";
+import { readUntil } from "../../ui/until-field.tsx";
 import { GrantFields, type GrantFieldsProps } from "./grant-fields.tsx";
 
 interface GrantDialogProps extends GrantFieldsProps {
@@ -42,13 +42,12 @@ export function GrantDialog({ on, subjectsOf, open, onClose }: GrantDialogProps)
 
 function readGrant(form: FormData) {
   const [subjectPath, rolePath] = [valueOf(form, "subject_path"), valueOf(form, "role_path")];
-  const end = valueOf(form, "expire_time");
   const usual = `${nameOf(subjectPath)}-${nameOf(rolePath)}`.replaceAll("@", "").slice(0, longestName);
   return {
     name: valueOf(form, "name") || usual.replace(/-+$/, ""),
     subjectPath,
     rolePath,
     condition: valueOf(form, "condition"),
-    ...(end === "" ? {} : { expireTime: timestampFromDate(new Date(end)) }),
+    ...readUntil(form),
   };
 }

@@ -6,6 +6,7 @@ import { ofCustomer, toPick, useOrgChoices, useRoleChoices, useSubjectChoices } 
 import { texts } from "../../texts/texts.ts";
 import { Picker, type Pick } from "../../ui/picker.tsx";
 import { TextField } from "../../ui/text-field.tsx";
+import { UntilField } from "../../ui/until-field.tsx";
 import { ConditionField } from "./condition/condition-field.tsx";
 
 export interface GrantFieldsProps {
@@ -24,7 +25,7 @@ export function GrantFields({ on, subjectsOf }: GrantFieldsProps) {
     <>
       {orgOf(subjectsOf) === "" ? <SubjectOfCustomer customer={subjectsOf} /> : <SubjectField org={subjectsOf} />}
       <Picker name="role_path" label={texts.columns.role} value={role} useChoices={useRoles} onPick={setRole} />
-      <TextField name="expire_time" label={texts.fields.until} hint={texts.grants.untilHint} type="datetime-local" />
+      <UntilField hint={texts.grants.untilHint} />
       <ConditionField on={on} />
       <TextField name="name" label={texts.fields.name} hint={texts.grants.nameHint} />
     </>

@@ -1,5 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { type RoleBinding, RoleBindingsService } from "../../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
 import { collectionOf } from "../../calls/paths.ts";
@@ -17,12 +18,14 @@ interface GrantListProps {
   readonly parentPath: string;
   readonly words?: string | undefined;
   readonly page?: string;
-  /** What the person may change; without it, the list only shows. */
+  /** What the person may change; without it, the list only shows its first page. */
   readonly permissions?: Permissions;
+  /** What is said below the first page where it is not all. */
+  readonly more?: ReactNode;
 }
 
 /** The role bindings of an org, project or customer. */
-export function GrantList({ parentPath, words, page = "", permissions }: GrantListProps) {
+export function GrantList({ parentPath, words, page = "", permissions, more }: GrantListProps) {
   const request = { parentPath, pageSize: 100, pageToken: page, filter: toFilter(words) };
   const options = { retry: false, placeholderData: keepPreviousData };
   const bindings = useQuery(RoleBindingsService.method.listRoleBindings, request, options);
@@ -35,7 +38,9 @@ export function GrantList({ parentPath, words, page = "", permissions }: GrantLi
           ) : (
             <Bindings rows={rows} permissions={permissions} />
           )}
-          {permissions === undefined ? null : (
+          {permissions === undefined ? (
+            nextPageToken !== "" && more
+          ) : (
             <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={undefined} />
           )}
         </>

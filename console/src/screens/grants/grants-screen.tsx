@@ -1,20 +1,14 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { Link, useParams } from "@tanstack/react-router";
+import type { ComponentProps, ReactNode } from "react";
 import { ServicesService } from "../../../../gen/resources/v1alpha/service_pb.ts";
 import { systemOrg } from "../../calls/paths.ts";
-import { useCustomerOf } from "../../calls/use-customer-of.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import { useLiveOrg } from "../../calls/use-live-org.ts";
-import { usePermissions } from "../../calls/use-permissions.ts";
+import { useOrg } from "../../calls/use-org.ts";
 import { texts } from "../../texts/texts.ts";
-import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
-import { SearchBox } from "../../ui/search-box.tsx";
-import { GrantDialog } from "./grant-dialog.tsx";
-import { GrantList } from "./grant-list.tsx";
-import { InheritedGrants } from "./inherited-grants.tsx";
+import { type Above, fromPlatform, GrantsOf } from "./grants-of.tsx";
 
 /** Who has which role on an org, granted there or above. */
 export function OrgGrantsScreen() {
@@ -27,6 +21,7 @@ export function OrgGrantsScreen() {
       kind={texts.kinds.org}
       title={texts.grants.title}
       intro={texts.grants.intro}
+      links={<WhoMayLink org={org} resource={path} />}
       subjectsOf={path}
       above={useAboveOrg(path)}
     />
@@ -46,6 +41,7 @@ export function ProjectGrantsScreen() {
       kind={texts.kinds.project}
       title={texts.grants.titleOf(nameOf(path))}
       intro={texts.grants.intro}
+      links={<WhoMayLink org={org} resource={path} />}
       subjectsOf={orgPath}
       above={[{ title: texts.grants.fromOrg, from: orgPath }, ...aboveOrg]}
     />
@@ -72,67 +68,49 @@ export function ServiceGrantsScreen() {
   );
 }
 
-/** What is above, from which roles are inherited. */
-interface Above {
-  readonly title: string;
-  /** Its path; empty for the platform. */
-  readonly from: string;
+/** Leads to the question who may do what on an org or project. */
+function WhoMayLink({ org, resource }: { readonly org: string; readonly resource: string }) {
+  return (
+    <Link to="/orgs/$org/access" params={{ org }} search={{ resource }} className="button plain">
+      {texts.projects.why}
+    </Link>
+  );
 }
 
-const fromPlatform: Above = { title: texts.grants.fromPlatform, from: "" };
-
 function useAboveOrg(org: string): readonly Above[] {
-  const customer = useCustomerOf(org);
+  const customer = useOrg(org).org?.customerPath || undefined;
   return customer === undefined ? [] : [{ title: texts.grants.fromCustomer, from: customer }, fromPlatform];
 }
 
-interface GrantsProps {
-  readonly on: string;
+interface GrantsProps extends Omit<ComponentProps<typeof GrantsOf>, "frame"> {
   readonly kind: string;
   readonly title: string;
   readonly intro: string;
-  /** The org whose members and groups can get a role. */
-  readonly subjectsOf: string;
-  readonly above: readonly Above[];
+  /** What leads to other screens. */
+  readonly links?: ReactNode;
 }
 
-function Grants({ on, kind, title, intro, subjectsOf, above }: GrantsProps) {
-  const { q, page = "" } = useSearch({ strict: false });
-  const [granting, setGranting] = useState(false);
-  const permissions = usePermissions(on, [
-    "iam.roleBindings.list",
-    "iam.roleBindings.create",
-    "iam.roleBindings.delete",
-  ]);
-  // What is refused is in a log, so nothing is asked before this is known.
-  const mayList = permissions.may("iam.roleBindings.list");
+function Grants({ kind, title, intro, links, ...grants }: GrantsProps) {
   return (
-    <Page
-      kind={kind}
-      title={title}
-      intro={intro}
-      actions={
-        <GuardedButton
-          kind="primary"
-          permissions={permissions}
-          permission="iam.roleBindings.create"
-          onClick={() => setGranting(true)}
+    <GrantsOf
+      {...grants}
+      frame={({ button, search, list }) => (
+        <Page
+          kind={kind}
+          title={title}
+          intro={intro}
+          actions={
+            <>
+              {links}
+              {button}
+            </>
+          }
         >
-          {texts.grants.create}
-        </GuardedButton>
-      }
-    >
-      <Section title={texts.grants.here} actions={<SearchBox label={texts.grants.search} value={q ?? ""} />}>
-        {mayList === true ? (
-          <GrantList parentPath={on} words={q} page={page} permissions={permissions} />
-        ) : mayList === false ? (
-          <Empty title={texts.grants.hidden} />
-        ) : null}
-      </Section>
-      {above.map(({ title: words, from }) => (
-        <InheritedGrants key={from} title={words} from={from} />
-      ))}
-      <GrantDialog on={on} subjectsOf={subjectsOf} open={granting} onClose={() => setGranting(false)} />
-    </Page>
+          <Section title={texts.grants.here} actions={search}>
+            {list}
+          </Section>
+        </Page>
+      )}
+    />
   );
 }

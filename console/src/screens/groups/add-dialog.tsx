@@ -1,4 +1,3 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useMutation } from "@connectrpc/connect-query";
 import { useCallback, useState } from "react";
 import { GroupMembersService } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
@@ -6,7 +5,8 @@ import { useGroupChoices, useMemberChoices } from "../../calls/use-choices.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Picker, type Pick } from "../../ui/picker.tsx";
-import { TextField, valueOf } from "../../ui/text-field.tsx";
+import { valueOf } from "../../ui/text-field.tsx";
+import { readUntil, UntilField } from "../../ui/until-field.tsx";
 
 interface AddDialogProps {
   readonly org: string;
@@ -27,11 +27,7 @@ export function AddDialog({ org, group, adding, onClose }: AddDialogProps) {
         validateOnly,
       });
     }
-    const end = valueOf(form, "expire_time");
-    const groupMember = {
-      memberPath: valueOf(form, "member_path"),
-      ...(end === "" ? {} : { expireTime: timestampFromDate(new Date(end)) }),
-    };
+    const groupMember = { memberPath: valueOf(form, "member_path"), ...readUntil(form) };
     return addMember.mutateAsync({ parentPath: group, groupMember, validateOnly });
   };
   const words = adding === "group" ? texts.groups.addGroup : texts.groups.addMember;
@@ -56,7 +52,7 @@ function MemberFields({ org }: { readonly org: string }) {
   return (
     <>
       <Picker name="member_path" label={texts.kinds.member} value={member} useChoices={useMembers} onPick={setMember} />
-      <TextField name="expire_time" label={texts.fields.until} hint={texts.grants.untilHint} type="datetime-local" />
+      <UntilField hint={texts.grants.untilHint} />
     </>
   );
 }

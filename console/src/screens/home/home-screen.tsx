@@ -1,10 +1,11 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSession } from "../../app/use-session.ts";
-import { nameOf } from "../../calls/paths.ts";
+import { nameOf, systemOrg } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
@@ -65,9 +66,17 @@ export function HomeScreen() {
 
 /** What the person may list beyond its own: none for most. */
 function AllOrgs() {
-  const { q } = useSearch({ from: "/" });
+  const { q, page } = useSearch({ from: "/" });
   const orgs = useOrgs();
   if (orgs.error !== null && q === undefined) return null;
+  const found = orgs.data?.orgs ?? [];
+  if (q === undefined && page === undefined && found.length === 1 && found[0]?.path === systemOrg) {
+    return (
+      <Empty title={texts.orgs.first}>
+        <p>{texts.orgs.firstHint}</p>
+      </Empty>
+    );
+  }
   return (
     <Section title={texts.orgs.all} actions={<SearchBox label={texts.orgs.search} value={q ?? ""} />}>
       <OrgList of={orgs} />

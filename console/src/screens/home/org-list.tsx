@@ -14,10 +14,14 @@ import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
 const columns: readonly Column<Org>[] = [
-  { title: texts.columns.name, cell: (org) => <PathLink path={org.path} name={org.displayName || org.name} /> },
-  { title: texts.columns.path, wide: true, cell: (org) => <code>{org.path}</code> },
+  {
+    title: texts.columns.name,
+    orderBy: "display_name",
+    cell: (org) => <PathLink path={org.path} name={org.displayName || org.name} />,
+  },
+  { title: texts.columns.path, wide: true, orderBy: "name", cell: (org) => <code>{org.path}</code> },
   { title: texts.columns.state, cell: (org) => <StateBadge of={Org_StateSchema} value={org.state} /> },
-  { title: texts.columns.created, wide: true, cell: (org) => <Time at={org.createTime} /> },
+  { title: texts.columns.created, wide: true, orderBy: "create_time", cell: (org) => <Time at={org.createTime} /> },
 ];
 
 const customerColumn: Column<Org> = {
@@ -28,9 +32,9 @@ const customerColumn: Column<Org> = {
 
 /** The orgs that the person may list, of all customers or of one, as the words and the page in the URL say. */
 export function useOrgs(customer?: string) {
-  const { q, page = "" } = useSearch({ strict: false });
+  const { q, page = "", order = "" } = useSearch({ strict: false });
   const filter = toFilter(q, customer && ofCustomer(customer));
-  const request = { pageSize: 100, filter, pageToken: page };
+  const request = { pageSize: 100, filter, pageToken: page, orderBy: order };
   return useQuery(OrgsService.method.listOrgs, request, { placeholderData: keepPreviousData, retry: false });
 }
 

@@ -1,9 +1,9 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useMutation } from "@connectrpc/connect-query";
 import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { listIn, TextField, valueOf } from "../../ui/text-field.tsx";
+import { readUntil, UntilField } from "../../ui/until-field.tsx";
 
 interface CreateKeyDialogProps {
   /** Such as `/orgs/acme/members/alice`. */
@@ -19,12 +19,11 @@ export function CreateKeyDialog({ member, open, onClose, onMade }: CreateKeyDial
     gcTime: 0,
   });
   const submit = async (form: FormData): Promise<void> => {
-    const end = valueOf(form, "expire_time");
     const apiKey = {
       name: valueOf(form, "name"),
       displayName: valueOf(form, "display_name"),
       scopes: listIn(form, "scopes"),
-      ...(end === "" ? {} : { expireTime: timestampFromDate(new Date(end)) }),
+      ...readUntil(form),
     };
     onMade(await create.mutateAsync({ parentPath: member, apiKey }));
     create.reset();
@@ -41,7 +40,7 @@ export function CreateKeyDialog({ member, open, onClose, onMade }: CreateKeyDial
     >
       <TextField name="name" label={texts.fields.name} hint={texts.fields.nameHint} />
       <TextField name="display_name" label={texts.fields.displayName} hint={texts.fields.displayNameHint} />
-      <TextField name="expire_time" label={texts.fields.until} hint={texts.keys.untilHint} type="datetime-local" />
+      <UntilField hint={texts.keys.untilHint} />
       <TextField name="scopes" label={texts.keys.scopes} hint={texts.keys.scopesHint} />
     </FormDialog>
   );

@@ -1,7 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import {
   type Member,
   MembersService,
@@ -9,6 +8,7 @@ import {
   Member_TypeSchema,
 } from "../../../../gen/iam/v1alpha/member_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
+import { useCreating } from "../../app/use-creating.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 import { stateNames, wordFor } from "../../texts/state-names.ts";
 import { texts } from "../../texts/texts.ts";
@@ -33,12 +33,12 @@ const stateChoices = [
 export function MembersScreen() {
   const { org } = useParams({ from: "/orgs/$org/members" });
   const search = useSearch({ from: "/orgs/$org/members" });
-  const { q, page = "", state, type } = search;
-  const [creating, setCreating] = useState(false);
+  const { q, page = "", state, type, order = "" } = search;
   const parentPath = `/orgs/${org}`;
   const permissions = usePermissions(parentPath, ["iam.members.create", ...memberPermissions]);
+  const [creating, setCreating] = useCreating(permissions, "iam.members.create");
   const conditions = [state && `state = ${state}`, type && `type = ${type}`];
-  const request = { parentPath, pageSize, pageToken: page, filter: toFilter(q, ...conditions) };
+  const request = { parentPath, pageSize, pageToken: page, filter: toFilter(q, ...conditions), orderBy: order };
   const members = useQuery(MembersService.method.listMembers, request, { placeholderData: keepPreviousData });
   const words = type === undefined ? texts.members : texts.accounts;
   const Dialog = type === undefined ? CreateMembersDialog : CreateAccountDialog;
@@ -68,11 +68,15 @@ interface MemberTableProps {
 
 function MemberTable({ label, rows, permissions }: MemberTableProps) {
   const columns: readonly Column<Member>[] = [
-    { title: texts.columns.name, cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} /> },
-    { title: texts.columns.nameInPaths, wide: true, cell: (row) => <code>{row.name}</code> },
+    {
+      title: texts.columns.name,
+      orderBy: "display_name",
+      cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} />,
+    },
+    { title: texts.columns.nameInPaths, wide: true, orderBy: "name", cell: (row) => <code>{row.name}</code> },
     { title: texts.columns.type, wide: true, cell: (row) => wordFor(Member_TypeSchema, row.type) },
     { title: texts.columns.state, cell: (row) => <StateBadge of={Member_StateSchema} value={row.state} /> },
-    { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
+    { title: texts.columns.created, wide: true, orderBy: "create_time", cell: (row) => <Time at={row.createTime} /> },
     {
       title: texts.columns.actions,
       numeric: true,

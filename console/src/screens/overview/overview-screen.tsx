@@ -2,14 +2,14 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { CustomersService } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
-import { ProjectsService } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { quotaOf } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
-import { Answered, Empty } from "../../ui/notes.tsx";
+import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
+import { FirstSteps } from "./first-steps.tsx";
 import { QuotaUse } from "./quota-use.tsx";
 import { RecentChanges } from "./recent-changes.tsx";
 import { WaitingRequests } from "./waiting-requests.tsx";
@@ -61,38 +61,5 @@ function Used({ path }: { readonly path: string }) {
     <Section title={texts.overview.used} actions={<Link to={quotaOf(path)}>{texts.nav.quota}</Link>}>
       <Answered of={quota}>{(data) => <QuotaUse quota={data} org={path} />}</Answered>
     </Section>
-  );
-}
-
-/** What to do first in an org without projects. */
-function FirstSteps({ org }: { readonly org: string }) {
-  const projects = useQuery(
-    ProjectsService.method.listProjects,
-    { parentPath: `/orgs/${org}`, pageSize: 1 },
-    { retry: false },
-  );
-  if (projects.data === undefined || projects.data.projects.length > 0) return null;
-  const { first } = texts.overview;
-  const params = { org };
-  return (
-    <Empty title={first.title}>
-      <ol className="steps">
-        <li>
-          <Link to="/orgs/$org/members" params={params}>
-            {first.members}
-          </Link>
-        </li>
-        <li>
-          <Link to="/orgs/$org/projects" params={params}>
-            {first.project}
-          </Link>
-        </li>
-        <li>
-          <Link to="/orgs/$org/access" params={params}>
-            {first.why}
-          </Link>
-        </li>
-      </ol>
-    </Empty>
   );
 }

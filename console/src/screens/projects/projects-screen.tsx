@@ -1,9 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import { type Project, ProjectsService, Project_StateSchema } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
+import { useCreating } from "../../app/use-creating.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -14,22 +14,27 @@ import { Time } from "../../ui/time.tsx";
 import { CreateProjectDialog } from "./create-project-dialog.tsx";
 
 const columns: readonly Column<Project>[] = [
-  { title: texts.columns.name, cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} /> },
-  { title: texts.columns.nameInPaths, wide: true, cell: (row) => <code>{row.name}</code> },
+  {
+    title: texts.columns.name,
+    orderBy: "display_name",
+    cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} />,
+  },
+  { title: texts.columns.nameInPaths, wide: true, orderBy: "name", cell: (row) => <code>{row.name}</code> },
   { title: texts.columns.state, cell: (row) => <StateBadge of={Project_StateSchema} value={row.state} /> },
-  { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
+  { title: texts.columns.created, wide: true, orderBy: "create_time", cell: (row) => <Time at={row.createTime} /> },
 ];
 
 /** The projects of an org. */
 export function ProjectsScreen() {
   const { org } = useParams({ from: "/orgs/$org/projects" });
   const search = useSearch({ from: "/orgs/$org/projects" });
-  const [creating, setCreating] = useState(false);
+  const { q, page = "", order = "" } = search;
   const parentPath = `/orgs/${org}`;
   const permissions = usePermissions(parentPath, ["iam.projects.create"]);
+  const [creating, setCreating] = useCreating(permissions, "iam.projects.create");
   const projects = useQuery(
     ProjectsService.method.listProjects,
-    { parentPath, pageSize: 100, pageToken: search.page ?? "", filter: toFilter(search.q) },
+    { parentPath, pageSize: 100, pageToken: page, filter: toFilter(q), orderBy: order },
     { placeholderData: keepPreviousData },
   );
   return (

@@ -1,6 +1,5 @@
-import { useQuery } from "@connectrpc/connect-query";
-import { OrgsService } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { nameOf, orgOf, parentOfQuota } from "../../calls/paths.ts";
+import { useOrg } from "../../calls/use-org.ts";
 import { PathLink, PathLinks } from "../../ui/path-link.tsx";
 
 /** Leads to whose quota is at a path: an org, or a project. */
@@ -10,6 +9,5 @@ export function QuotaHolder({ quotaPath }: { readonly quotaPath: string }) {
 }
 
 function OrgLink({ path }: { readonly path: string }) {
-  const { data } = useQuery(OrgsService.method.getOrg, { path }, { retry: false });
-  return <PathLink path={path} name={data?.displayName || nameOf(path)} />;
+  return <PathLink path={path} name={useOrg(path).org?.displayName || nameOf(path)} />;
 }

@@ -2,7 +2,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type Quota, QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { orgOf } from "../../calls/paths.ts";
-import { useCustomerOf } from "../../calls/use-customer-of.ts";
+import { useOrg } from "../../calls/use-org.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 import { amountOf } from "../../ui/amount.ts";
 import type { Answer } from "../../ui/notes.tsx";
@@ -37,7 +37,7 @@ const permissionsOfLevel = ["iam.quotas.get", "iam.quotas.update", "iam.quotaReq
 export function useLevels(path: string): Levels {
   const kind = levelOf(path);
   const org = orgOf(path);
-  const customer = useCustomerOf(org);
+  const customer = useOrg(org).org?.customerPath || undefined;
   const own = useLevel(kind, path, true);
   const ofOrg = useLevel("org", kind === "project" ? org : undefined, false);
   const ofCustomer = useLevel("customer", kind === "customer" ? undefined : customer, false);

@@ -4,10 +4,11 @@ import { type Resource, Resource_State } from "../../../../gen/resources/v1alpha
 import type { OperationType, ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { permissionFor } from "../../calls/use-catalog.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
-import { resourceTexts } from "../../texts/resource-texts.ts";
+import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { sentence } from "../../texts/sentence.ts";
 import { texts } from "../../texts/texts.ts";
 import { typeInWords } from "../../texts/type-in-words.ts";
+import { ButtonMenu } from "../../ui/button-menu.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 
 /** What a dialog asks about. */
@@ -22,6 +23,9 @@ const special = new Set(["create", "delete", "undelete", "purge", "suspend", "re
 /** Returns the operations that a type defines besides those that every type can have, such as `resize`. */
 export const ownOperations = ({ operations }: ResourceType): readonly OperationType[] =>
   operations.filter(({ verb }) => !special.has(verb));
+
+/** More operations are in a menu. */
+const mostButtons = 3;
 
 interface ResourceActionsProps {
   readonly resource: Resource;
@@ -39,18 +43,7 @@ export function ResourceActions({ resource, type, permissions, onAsk }: Resource
   const runnable = ownOperations(type).filter(({ concurrent }) => isIdle || (concurrent && isBesideConcurrent));
   return (
     <>
-      {isDeleted
-        ? null
-        : runnable.map(({ verb }) => (
-            <GuardedButton
-              key={verb}
-              permissions={permissions}
-              permission={permissionFor(type, verb)}
-              onClick={() => onAsk(`run ${verb}`)}
-            >
-              {sentence(typeInWords(verb))}
-            </GuardedButton>
-          ))}
+      {isDeleted ? null : <RunButtons operations={runnable} type={type} permissions={permissions} onAsk={onAsk} />}
       {isDeleted ? null : (
         <GuardedButton
           permissions={permissions}
@@ -91,6 +84,30 @@ export function ResourceActions({ resource, type, permissions, onAsk }: Resource
       ) : null}
     </>
   );
+}
+
+interface RunButtonsProps extends Omit<ResourceActionsProps, "resource"> {
+  readonly operations: readonly OperationType[];
+}
+
+/** Begins operations: a button for each, or a menu where there are many. */
+function RunButtons({ operations, type, permissions, onAsk }: RunButtonsProps) {
+  const buttons = (close: () => void) =>
+    operations.map(({ verb }) => (
+      <GuardedButton
+        key={verb}
+        permissions={permissions}
+        permission={permissionFor(type, verb)}
+        onClick={() => {
+          close();
+          onAsk(`run ${verb}`);
+        }}
+      >
+        {sentence(typeInWords(verb))}
+      </GuardedButton>
+    ));
+  if (operations.length <= mostButtons) return buttons(() => {});
+  return <ButtonMenu label={operationTexts.title}>{buttons}</ButtonMenu>;
 }
 
 /** Whether what changes the resource now is an operation beside which other concurrent ones can run. */

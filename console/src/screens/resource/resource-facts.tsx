@@ -1,12 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { useQuery } from "@connectrpc/connect-query";
-import {
-  type Resource,
-  ResourcesService,
-  Resource_StateSchema,
-} from "../../../../gen/resources/v1alpha/resource_pb.ts";
+import { type Resource, Resource_StateSchema } from "../../../../gen/resources/v1alpha/resource_pb.ts";
 import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { parentOf } from "../../calls/paths.ts";
+import { useResourceName } from "../../calls/use-resource-name.ts";
 import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -75,8 +71,7 @@ export function ResourceFacts({ resource, type, mayReadUsed }: ResourceFactsProp
 
 /** What a resource uses. Its path has ids. */
 function UsedResource({ path, mayRead }: { readonly path: string; readonly mayRead: boolean }) {
-  const { data } = useQuery(ResourcesService.method.getResource, { path }, { enabled: mayRead, retry: false });
-  return <PathLink path={path} name={data?.displayName || data?.name || path} />;
+  return <PathLink path={path} name={useResourceName(path, mayRead)} />;
 }
 
 const isEmpty = (map: object): boolean => Object.keys(map).length === 0;

@@ -52,6 +52,7 @@ function Shown({ resource, type }: ShownProps) {
     readOperations,
     mayReadAll,
   ]);
+  const mayReadUsed = permissions.may(mayReadAll) === true;
   const { ask, askedFor, close } = useAsked<ResourceAction, Resource>(resource);
   return (
     <Page
@@ -60,7 +61,7 @@ function Shown({ resource, type }: ShownProps) {
       intro={resource.description === "" ? undefined : <bdi>{resource.description}</bdi>}
       actions={<ResourceActions resource={resource} type={type} permissions={permissions} onAsk={ask} />}
     >
-      <ResourceFacts resource={resource} type={type} mayReadUsed={permissions.may(mayReadAll) === true} />
+      <ResourceFacts resource={resource} type={type} mayReadUsed={mayReadUsed} />
       <Section title={operationTexts.title}>
         <Operations resource={resource} may={permissions.may("resources.operations.list")} />
       </Section>
@@ -71,6 +72,7 @@ function Shown({ resource, type }: ShownProps) {
           key={operation.verb}
           operation={operation}
           resource={askedFor(`run ${operation.verb}`)}
+          mayReadUsed={mayReadUsed}
           onClose={close}
         />
       ))}

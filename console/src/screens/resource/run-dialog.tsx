@@ -14,6 +14,8 @@ interface RunDialogProps {
   /** As it was when somebody asked for the operation; undefined while nobody does. */
   readonly resource: Resource | undefined;
   readonly operation: OperationType;
+  /** Whether the person may read resources of every type. */
+  readonly mayReadUsed: boolean;
   readonly onClose: () => void;
 }
 
@@ -21,7 +23,7 @@ interface RunDialogProps {
  * Begins an operation that the type defines, such as `resize`, with what it takes, and leads to it. If it takes Quantities, it says first what
  * would be left in the quotas.
  */
-export function RunDialog({ resource, operation, onClose }: RunDialogProps) {
+export function RunDialog({ resource, operation, mayReadUsed, onClose }: RunDialogProps) {
   const navigate = useNavigate();
   const run = useMutation(ResourcesService.method.runResource);
   const { path = "", name = "", displayName = "", etag = "" } = resource ?? {};
@@ -62,7 +64,12 @@ export function RunDialog({ resource, operation, onClose }: RunDialogProps) {
       }}
     >
       {resource === undefined ? null : (
-        <VariableFields operation={operation} project={parentOf(resource.path)} present={resource} />
+        <VariableFields
+          operation={operation}
+          project={parentOf(resource.path)}
+          present={resource}
+          mayReadUsed={mayReadUsed}
+        />
       )}
     </FormDialog>
   );

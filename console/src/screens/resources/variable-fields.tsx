@@ -7,6 +7,7 @@ import type {
 } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import type { Resource } from "../../../../gen/resources/v1alpha/resource_pb.ts";
 import { useQualityKinds } from "../../calls/use-catalog.ts";
+import { useResourceName } from "../../calls/use-resource-name.ts";
 import { useResourceOfTypeChoices } from "../../calls/use-choices.ts";
 import { type Kind, useQuantityKinds } from "../../calls/use-kinds.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
@@ -67,10 +68,17 @@ interface VariableFieldsProps {
   /** Where the resources are to which it can refer, such as `/orgs/acme/projects/web`. */
   readonly project: string;
   readonly present?: Present;
+  /** Whether the person may read resources of every type, and so what those are called that are used now. */
+  readonly mayReadUsed?: boolean;
 }
 
 /** Fields for what an operation takes: Quantities, Qualities, and references to other resources. */
-export function VariableFields({ operation, project, present = nothingPresent }: VariableFieldsProps) {
+export function VariableFields({
+  operation,
+  project,
+  present = nothingPresent,
+  mayReadUsed = false,
+}: VariableFieldsProps) {
   const [quantityKindOf, qualityKindOf] = [useQuantityKinds(), useQualityKinds()];
   return (
     <>
@@ -98,6 +106,7 @@ export function VariableFields({ operation, project, present = nothingPresent }:
           variable={variable}
           project={project}
           present={present.references[variable.name]}
+          mayReadUsed={mayReadUsed}
         />
       ))}
     </>
@@ -114,10 +123,8 @@ interface VariableFieldProps {
 function VariableField({ name, variable, kind, value }: VariableFieldProps) {
   const limits = limitsOf(variable, kind.unit);
   const usual = variable.$typeName === "resources.v1alpha.QualityVariable" ? undefined : usualOf(variable);
-  // The unit of an amount is part of a field of its own, so the field exists once the kinds are known.
   return (
     <AmountField
-      key={kind.unit}
       name={name}
       kind={kind}
       hint={limits.length === 0 ? undefined : sentence(limits.join(", "))}
@@ -135,25 +142,30 @@ interface ReferenceFieldProps {
   readonly variable: ReferenceVariable;
   /** The path of the resource that is used now. */
   readonly present: string | undefined;
+  readonly mayReadUsed: boolean;
 }
 
-function ReferenceField({ variable: { name, typePath, required }, project, present }: ReferenceFieldProps) {
-  const [used, setUsed] = useState<Choice | undefined>(
-    present === undefined ? undefined : { value: present, label: present },
-  );
+function ReferenceField({ variable, project, present, mayReadUsed }: ReferenceFieldProps) {
+  const { name, typePath, required } = variable;
+  const [picked, setPicked] = useState<{ readonly resource: Choice | undefined }>();
+  // The path of what is used now has ids.
+  const named = useResourceName(present ?? "", mayReadUsed && present !== undefined);
+  const unchanged = present === undefined ? undefined : { value: present, label: named, note: present };
+  const used = picked === undefined ? unchanged : picked.resource;
   const useChoices = useCallback(
     (words: string, open: boolean) => useResourceOfTypeChoices(project, typePath, words, open),
     [project, typePath],
   );
   return (
     <Picker
+      key={unchanged?.label}
       name={fieldOf("references", name)}
       label={name}
       required={required}
       hint={resourceTexts.referenceHint}
       value={used}
       useChoices={useChoices}
-      onPick={setUsed}
+      onPick={(resource) => setPicked({ resource })}
       free
     />
   );

@@ -1,9 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import { type Role, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
+import { useCreating } from "../../app/use-creating.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -29,9 +29,9 @@ const columns: readonly Column<Role>[] = [
 export function RolesScreen() {
   const { org } = useParams({ from: "/orgs/$org/roles" });
   const { q } = useSearch({ from: "/orgs/$org/roles" });
-  const [creating, setCreating] = useState(false);
   const parentPath = `/orgs/${org}`;
   const permissions = usePermissions(parentPath, ["iam.roles.create"]);
+  const [creating, setCreating] = useCreating(permissions, "iam.roles.create");
   return (
     <Page
       title={texts.roles.title}

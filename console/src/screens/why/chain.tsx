@@ -1,8 +1,13 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { RoleBindingsService } from "../../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { collectionOf, orgOf, parentOf } from "../../calls/paths.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { PathLink } from "../../ui/path-link.tsx";
+import { Time } from "../../ui/time.tsx";
 import type { Asked } from "./asked.ts";
 
 interface ChainProps {
@@ -27,6 +32,7 @@ interface Step {
 
 /** The way from somebody to what it may do, drawn: the member, its groups, the role, and where that was granted. */
 export function Chain({ grant, asked, broken = false, children }: ChainProps) {
+  const { asOf } = useSearch({ from: "/orgs/$org/access" });
   const granted = parentOf(grant.roleBindingPath);
   const steps: readonly Step[] = [
     {
@@ -54,9 +60,23 @@ export function Chain({ grant, asked, broken = false, children }: ChainProps) {
       </ol>
       <p className="quiet-text">
         {texts.why.binding} <code>{grant.roleBindingPath}</code>
+        {broken || asOf !== undefined ? null : <End of={grant.roleBindingPath} />}
       </p>
       {children}
     </div>
+  );
+}
+
+/** When a role binding ends, for people who may read it. One of the past may have ended since. */
+function End({ of: path }: { readonly of: string }) {
+  const enabled = usePermissions(parentOf(path), ["iam.roleBindings.get"]).may("iam.roleBindings.get") === true;
+  const { data } = useQuery(RoleBindingsService.method.getRoleBinding, { path }, { enabled, retry: false });
+  if (data?.expireTime === undefined) return null;
+  return (
+    <>
+      {" "}
+      {texts.why.until} <Time at={data.expireTime} />
+    </>
   );
 }
 

@@ -1,20 +1,27 @@
-import { useQuery } from "@connectrpc/connect-query";
-import { AccessService, type ExplainAccessResponse } from "../../../../gen/iam/v1alpha/access_pb.ts";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { useSearch } from "@tanstack/react-router";
+import type { ExplainAccessResponse } from "../../../../gen/iam/v1alpha/access_pb.ts";
+import { asOfTexts } from "../../texts/as-of-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { Time } from "../../ui/time.tsx";
+import { timeIn } from "./as-of.ts";
 import type { Asked } from "./asked.ts";
 import { Chain } from "./chain.tsx";
+import type { Answers } from "./use-answers.ts";
+
+interface ExplanationProps {
+  readonly of: Answers["explained"];
+  readonly asked: Asked;
+}
 
 /** Why somebody may do something, or what it lacks. */
-export function Explanation(asked: Asked) {
+export function Explanation({ of, asked }: ExplanationProps) {
   const { subject, permission, resource } = asked;
-  const request = { subjectPath: subject, permission, resourcePath: resource };
-  const explained = useQuery(AccessService.method.explainAccess, request, { retry: false });
   return (
-    <Answered of={explained}>
+    <Answered of={of}>
       {(data) => (
         <>
           <div className={data.allowed ? "verdict yes" : "verdict no"} role="status">
@@ -22,6 +29,7 @@ export function Explanation(asked: Asked) {
             <p>
               <PathLinks paths={[subject]} /> {data.allowed ? texts.why.may : texts.why.mayNot}{" "}
               <code>{permission}</code> {texts.why.onThe} <PathLinks paths={[resource]} />
+              <Moment />
             </p>
           </div>
           {data.deniedBecause === "" ? null : <p className="note problem">{data.deniedBecause}</p>}
@@ -29,6 +37,19 @@ export function Explanation(asked: Asked) {
         </>
       )}
     </Answered>
+  );
+}
+
+/** As of when the answer is, unless it is now. */
+function Moment() {
+  const { asOf } = useSearch({ from: "/orgs/$org/access" });
+  if (asOf === undefined) return null;
+  const time = timeIn(asOf);
+  return (
+    <>
+      {" "}
+      {asOfTexts.asOf} {time === undefined ? <code>{asOf}</code> : <Time at={timestampFromDate(time)} />}
+    </>
   );
 }
 

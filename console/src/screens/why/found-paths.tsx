@@ -23,7 +23,7 @@ interface FoundPathsProps {
 
 /** A page of who may do something or of where somebody may, each with a link to why. */
 export function FoundPaths({ title, kind, none, paths, nextPage, ask }: FoundPathsProps) {
-  const { page = "" } = useSearch({ from: "/orgs/$org/access" });
+  const { page = "", asOf } = useSearch({ from: "/orgs/$org/access" });
   const { org } = useParams({ from: "/orgs/$org/access" });
   const nameOf = useDisplayNames(paths);
   const columns: readonly Column<string>[] = [
@@ -33,7 +33,12 @@ export function FoundPaths({ title, kind, none, paths, nextPage, ask }: FoundPat
       title: texts.columns.actions,
       numeric: true,
       cell: (path) => (
-        <Link to="/orgs/$org/access" params={{ org }} search={ask(path)} aria-label={texts.why.whyName(nameOf(path))}>
+        <Link
+          to="/orgs/$org/access"
+          params={{ org }}
+          search={{ ...ask(path), asOf }}
+          aria-label={texts.why.whyName(nameOf(path))}
+        >
           {texts.why.why}
         </Link>
       ),

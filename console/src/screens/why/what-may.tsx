@@ -1,29 +1,20 @@
-import { useQuery } from "@connectrpc/connect-query";
-import { keepPreviousData } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
-import { AccessService } from "../../../../gen/iam/v1alpha/access_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
 import { FoundPaths } from "./found-paths.tsx";
+import type { Answers } from "./use-answers.ts";
 
 interface WhatMayProps {
+  readonly of: Answers["resources"];
   readonly subject: string;
   readonly permission: string;
-  readonly org: string;
 }
 
 /** The projects on which somebody holds a permission. */
-export function WhatMay({ subject, permission, org }: WhatMayProps) {
-  const { page = "" } = useSearch({ from: "/orgs/$org/access" });
-  const request = { subjectPath: subject, permission, parentPath: org, pageSize: 100, pageToken: page };
-  const resources = useQuery(AccessService.method.listResources, request, {
-    retry: false,
-    placeholderData: keepPreviousData,
-  });
+export function WhatMay({ of, subject, permission }: WhatMayProps) {
   return (
     <Section title={texts.why.where}>
-      <Answered of={resources}>
+      <Answered of={of}>
         {({ resourcePaths, nextPageToken }) => (
           <FoundPaths
             title={texts.why.where}

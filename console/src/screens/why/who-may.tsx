@@ -1,23 +1,20 @@
-import { useQuery } from "@connectrpc/connect-query";
-import { keepPreviousData } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
-import { AccessService } from "../../../../gen/iam/v1alpha/access_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
 import { FoundPaths } from "./found-paths.tsx";
+import type { Answers } from "./use-answers.ts";
+
+interface WhoMayProps {
+  readonly of: Answers["subjects"];
+  readonly permission: string;
+  readonly resource: string;
+}
 
 /** Everybody who holds a permission on a resource. */
-export function WhoMay({ permission, resource }: { readonly permission: string; readonly resource: string }) {
-  const { page = "" } = useSearch({ from: "/orgs/$org/access" });
-  const request = { permission, resourcePath: resource, pageSize: 100, pageToken: page };
-  const subjects = useQuery(AccessService.method.listSubjects, request, {
-    retry: false,
-    placeholderData: keepPreviousData,
-  });
+export function WhoMay({ of, permission, resource }: WhoMayProps) {
   return (
     <Section title={texts.why.who}>
-      <Answered of={subjects}>
+      <Answered of={of}>
         {({ subjectPaths, nextPageToken }) => (
           <FoundPaths
             title={texts.why.who}

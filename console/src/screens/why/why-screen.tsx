@@ -1,5 +1,6 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
+import type { AccessSearch } from "../../app/list-search.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import { usePermissionChoices, useResourceChoices, useSubjectChoices } from "../../calls/use-choices.ts";
 import { texts } from "../../texts/texts.ts";
@@ -7,18 +8,21 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Picker, type Pick } from "../../ui/picker.tsx";
+import { AsOfForm } from "./as-of-form.tsx";
 import { Explanation } from "./explanation.tsx";
+import { type Answers, useAnswers } from "./use-answers.ts";
 import { WhatMay } from "./what-may.tsx";
 import { WhoMay } from "./who-may.tsx";
 
 /**
  * What may somebody do, and why, and why not. Three fields, of which the URL holds what is chosen: with a subject, it explains; without one,
- * it says who may; with a subject and without a resource, it says where.
+ * it says who may; with a subject and without a resource, it says where. All of it now, or as of a moment that the URL holds.
  */
 export function WhyScreen() {
   const { org: name } = useParams({ from: "/orgs/$org/access" });
-  const { subject, permission, resource } = useSearch({ from: "/orgs/$org/access" });
+  const search = useSearch({ from: "/orgs/$org/access" });
   const org = `/orgs/${name}`;
+  const answers = useAnswers(org, search);
   return (
     <Page
       title={texts.why.title}
@@ -26,36 +30,39 @@ export function WhyScreen() {
       actions={<CopyButton text={location.href} label={texts.why.copyLink} />}
     >
       <Question org={org} />
-      {permission === undefined || (subject === undefined && resource === undefined) ? (
-        <Empty title={texts.why.first} />
-      ) : (
-        <Answer org={org} subject={subject} permission={permission} resource={resource} />
-      )}
+      <AsOfForm org={org} problem={answers.problem} />
+      {answers.problem === undefined ? <Answer search={search} answers={answers} /> : null}
     </Page>
   );
 }
 
 interface AnswerProps {
-  readonly org: string;
-  readonly subject: string | undefined;
-  readonly permission: string;
-  readonly resource: string | undefined;
+  readonly search: AccessSearch;
+  readonly answers: Answers;
 }
 
-function Answer({ org, subject, permission, resource }: AnswerProps) {
-  if (subject === undefined) return <WhoMay permission={permission} resource={resource ?? org} />;
-  if (resource === undefined) return <WhatMay subject={subject} permission={permission} org={org} />;
-  return (
-    <>
-      <Explanation subject={subject} permission={permission} resource={resource} />
-      <WhoMay permission={permission} resource={resource} />
-    </>
-  );
+function Answer({ search: { subject, permission, resource }, answers }: AnswerProps) {
+  if (permission !== undefined && resource !== undefined) {
+    return (
+      <>
+        {subject === undefined ? null : (
+          <Explanation of={answers.explained} asked={{ subject, permission, resource }} />
+        )}
+        <WhoMay of={answers.subjects} permission={permission} resource={resource} />
+      </>
+    );
+  }
+  if (permission !== undefined && subject !== undefined) {
+    return <WhatMay of={answers.resources} subject={subject} permission={permission} />;
+  }
+  return <Empty title={texts.why.first} />;
 }
 
 /** The three fields. */
 function Question({ org }: { readonly org: string }) {
-  const { subject, permission, resource } = useSearch({ from: "/orgs/$org/access" });
+  const { subject, permission, resource, asOf } = useSearch({ from: "/orgs/$org/access" });
+  // What there was then may be gone, so its path can be typed.
+  const free = asOf !== undefined;
   const navigate = useNavigate({ from: "/orgs/$org/access" });
   const nameOf = useDisplayNames([subject, resource].filter((path) => path !== undefined));
   const toPick = (path: string | undefined): Pick | undefined =>
@@ -76,6 +83,7 @@ function Question({ org }: { readonly org: string }) {
         value={who}
         useChoices={useSubjects}
         onPick={set("subject")}
+        free={free}
       />
       <Picker
         key={`what ${what?.label ?? ""}`}
@@ -92,6 +100,7 @@ function Question({ org }: { readonly org: string }) {
         value={where}
         useChoices={useResources}
         onPick={set("resource")}
+        free={free}
       />
     </div>
   );
