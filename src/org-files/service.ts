@@ -17,10 +17,12 @@ import type { Source } from "./managed-store.ts";
 import { formatToken } from "./plan-changes.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { AccessDependencies, AccessWanted } from "./planned-access.ts";
+import type { RollbackDependencies } from "./rollback/prepare-rollback.ts";
+import { createRollbackOrg } from "./rollback/rollback-org.ts";
 import { readState, readUnchanged } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
-interface OrgFilesDependencies extends WriteRunner, AccessDependencies {
+interface OrgFilesDependencies extends WriteRunner, AccessDependencies, RollbackDependencies {
   readonly fileQueue: FairQueue;
 }
 
@@ -37,6 +39,8 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
     inTurn(context, () => comparePlan(dependencies, request, context, wanted));
 
   return {
+    rollbackOrg: createRollbackOrg({ ...dependencies, inTurn, actions }),
+
     async exportOrg(_request, context) {
       const [org] = targetOf(context, patterns.Org);
       return inTurn(context, async () => {
@@ -104,6 +108,9 @@ const actions: Readonly<Record<PlannedChange["action"], Action>> = {
   update: Action.UPDATE,
   replace: Action.REPLACE,
   delete: Action.DELETE,
+  undelete: Action.UNDELETE,
+  activate: Action.ACTIVATE,
+  suspend: Action.SUSPEND,
 };
 
 const kinds: Readonly<Record<Drift["kind"], Kind>> = {

@@ -5,11 +5,13 @@ import { type AccessLines, readAccess } from "./write-access.ts";
 import { readDrifts } from "./write-drifts.ts";
 
 interface PlanLine {
-  /** `CREATE`, `UPDATE`, `REPLACE` or `DELETE`. */
+  /** `CREATE`, `UPDATE`, `REPLACE`, `DELETE`, and of a rollback `UNDELETE`, `ACTIVATE` or `SUSPEND`. */
   readonly action: string;
   /** Below the org; that of the org is its name. */
   readonly path: string;
   readonly fields: readonly string[];
+  /** Empty if it keeps its name. */
+  readonly newName: string;
 }
 
 export interface PlanLines {
@@ -24,6 +26,8 @@ export interface PlanLines {
   /** Lines for what is not as files have made it: `* groups/sre was changed since https://... at 4f3c2a1`. */
   readonly drifts: readonly string[];
   readonly adoptedCount: number;
+  /** What a rollback leaves as it is, in sentences. */
+  readonly leftOut: readonly string[];
 }
 
 /** Reads the answer of the service. */
@@ -32,9 +36,14 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
   return {
     org,
     changes: list(answer["changes"]).map((each) => {
-      const { action, resource_path: path, changed_fields: fields } = each as Readonly<Record<string, unknown>>;
+      const { action, resource_path: path, changed_fields: fields, new_name: newName } = recordOf(each) ?? {};
       const below = belowOrg(path);
-      return { action: stringOf(action) ?? "", path: below === "" ? org : below, fields: list(fields).map(String) };
+      return {
+        action: stringOf(action) ?? "",
+        path: below === "" ? org : below,
+        fields: list(fields).map(String),
+        newName: stringOf(newName) ?? "",
+      };
     }),
     implied: readImplied(list(answer["implied_removals"]), Number(answer["implied_removal_count"] ?? 0)),
     impliedCount: Number(answer["implied_removal_count"] ?? 0),
@@ -43,6 +52,7 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
     access: readAccess(org, answer),
     drifts: readDrifts(answer),
     adoptedCount: Number(answer["adopted_count"] ?? 0),
+    leftOut: list(answer["left_out"]).map(String),
   };
 }
 
@@ -58,7 +68,22 @@ function readImplied(removals: readonly unknown[], count: number): readonly stri
   return count > removals.length ? [...lines, `- … and ${count - removals.length} more`] : lines;
 }
 
-const signs: Readonly<Record<string, string>> = { CREATE: "+", UPDATE: "~", REPLACE: "±", DELETE: "-" };
+const signs: Readonly<Record<string, string>> = {
+  CREATE: "+",
+  UPDATE: "~",
+  REPLACE: "±",
+  DELETE: "-",
+  UNDELETE: "+",
+  ACTIVATE: "~",
+  SUSPEND: "~",
+};
+
+/** What is said of a change of a state, which has no fields. */
+const states: Readonly<Record<string, readonly string[]>> = {
+  UNDELETE: ["undeleted"],
+  ACTIVATE: ["activated"],
+  SUSPEND: ["suspended"],
+};
 
 /** In the order in which they are counted. */
 const counted = [
@@ -66,12 +91,16 @@ const counted = [
   ["UPDATE", "to change"],
   ["REPLACE", "to replace"],
   ["DELETE", "to remove"],
+  ["UNDELETE", "to undelete"],
+  ["ACTIVATE", "to activate"],
+  ["SUSPEND", "to suspend"],
 ] as const;
 
 export function writePlan(plan: PlanLines, format: "table" | "markdown"): string {
-  const { org, changes, implied, obstacles, access, drifts } = plan;
-  const changed = changes.map(({ action, path, fields }) => {
-    const of = fields.length === 0 ? "" : `  (${fields.join(", ")})`;
+  const { org, changes, implied, obstacles, access, drifts, leftOut } = plan;
+  const changed = changes.map(({ action, path, fields, newName }) => {
+    const said = states[action] ?? fields.map((field) => (field === "name" ? `name becomes ${newName}` : field));
+    const of = said.length === 0 ? "" : `  (${said.join(", ")})`;
     return escapeText(`${signs[action] ?? "?"} ${path}${of}`);
   });
   const lines = [...changed, ...implied.map(escapeText)];
@@ -80,7 +109,8 @@ export function writePlan(plan: PlanLines, format: "table" | "markdown"): string
   const gained = access.lines.map(escapeText);
   if (format === "table") {
     const section = access.summary === "" ? [] : [`${access.summary}:`, ...gained.map((line) => `  ${line}`)];
-    return [...lines, ...section, ...drifts.map(escapeText), ...refused, `${end}\n`].join("\n");
+    const left = leftOut.map((each) => `* ${escapeText(each)}`);
+    return [...lines, ...section, ...drifts.map(escapeText), ...left, ...refused, `${end}\n`].join("\n");
   }
   // A fence longer than any in names, which have no backticks.
   const fenced = (inside: readonly string[]): readonly string[] =>
