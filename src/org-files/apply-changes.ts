@@ -41,6 +41,9 @@ export async function applyChanges(
 
 type Batch = readonly [PlannedChange, ...PlannedChange[]];
 
+/** Returns the path below the org by which a call names what it changes. */
+const calledAt = ({ path, callPath = path }: PlannedChange): string => callPath;
+
 /** Joins creations of a type, and deletions of a type in one parent, that follow each other. */
 function* batchesOf(changes: readonly PlannedChange[]): Generator<Batch, void, void> {
   let batch: [PlannedChange, ...PlannedChange[]] | undefined;
@@ -56,7 +59,7 @@ function* batchesOf(changes: readonly PlannedChange[]): Generator<Batch, void, v
 
 function isTogether(one: PlannedChange, other: PlannedChange): boolean {
   if (one.action !== other.action || one.type !== other.type) return false;
-  const [parent, otherParent] = [one, other].map((change) => parentPathOf(change.path));
+  const [parent, otherParent] = [one, other].map((change) => parentPathOf(calledAt(change)));
   if (one.action === "delete") return parent === otherParent;
   // A batch creates in the org, or in several of its groups or projects.
   return one.action === "create" && (parent === "") === (otherParent === "");
@@ -69,26 +72,32 @@ async function applyBatch(
   orgPath: string,
   batch: Batch,
 ): Promise<readonly Identified[]> {
-  const [{ action, type, path, sent, fields }] = batch;
+  const [first] = batch;
+  const { action, type, sent, fields } = first;
+  const path = calledAt(first);
   const updateMask = { paths: [...fields] };
   if (type === "org") {
     if (!isMessage(sent, OrgSchema)) throw new Error("a change of the org without the org");
     await ofCaller(OrgsService.method.updateOrg, { path: orgPath, org: sent, updateMask }, context);
     return [];
   }
-  const { batchCreate, update, batchDelete, field } = writeMethods[type];
+  const { batchCreate, update, batchDelete, transitions, field } = writeMethods[type];
   const at = (parent: string): string => (parent === "" ? orgPath : `${orgPath}/${parent}`);
   const below = parentPathOf(path);
   if (action === "update") {
     await ofCaller(update, { path: at(path), [field]: sent, updateMask }, context);
     return [];
   }
+  if (action === "undelete" || action === "activate" || action === "suspend") {
+    await ofCaller(required(transitions)[action], { path: at(path) }, context);
+    return [];
+  }
   if (action !== "create") {
-    const paths = batch.map((change) => at(change.path));
+    const paths = batch.map((change) => at(calledAt(change)));
     await ofCaller(batchDelete, { parentPath: at(below), paths }, context);
   }
   if (action === "delete") return [];
-  const requests = batch.map((change) => ({ parentPath: at(parentPathOf(change.path)), [field]: change.sent }));
+  const requests = batch.map((change) => ({ parentPath: at(parentPathOf(calledAt(change))), [field]: change.sent }));
   // `orgs/acme/groups/-` for what is in groups.
   const parentPath = at(below.replace(/\/[^/]+$/, "/-"));
   const response: Readonly<Record<string, unknown>> = await ofCaller(batchCreate, { parentPath, requests }, context);

@@ -3,13 +3,13 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type ApplyOrgResponse, ApplyOrgResponseSchema } from "../../gen/iam/v1alpha/org_file_pb.ts";
-import { type WriteGroup, beginGroup, endGroup } from "../changes/write-group.ts";
+import type { WriteGroup } from "../changes/write-group.ts";
 import { ServiceError, invalidField } from "../errors/service-error.ts";
 import { formatPath } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
-import { joinWrites } from "../standard-methods/write/joined-write.ts";
 import type { WriteCall } from "../standard-methods/write/write-call.ts";
 import { applyChanges } from "./apply-changes.ts";
+import { applyInGroup } from "./apply-in-group.ts";
 import { type ManagedChanges, toManagedRows } from "./managed-changes.ts";
 import { type ManagedResources, isSameManaged, readManaged } from "./managed-resources.ts";
 import { type Source, putManagedRows, removeManagedRows } from "./managed-store.ts";
@@ -37,30 +37,24 @@ export interface Prepared {
 export async function applyPlan(
   ofCaller: OfCaller,
   context: HandlerContext,
-  { db, request, written }: WriteCall,
+  call: WriteCall,
   prepared: Prepared,
   planned: string,
 ): Promise<ApplyOrgResponse> {
   const { state, plan, managed } = prepared;
-  const group = await beginGroup(db, { org: { by: "id", value: state.id } }, request.remainingMs());
-  // Who may no longer apply is not told more.
-  await request.author.confirm(db, group.org);
-  requirePlanned(group, prepared, planned);
-  // Another source can have adopted resources without changing them, and so the revision.
-  if (managed !== undefined && !(await isSameManaged(managed.before, await readManaged(db, state.id))))
-    throw moved(state);
-  joinWrites(context.values, { group, written });
-  try {
+  const check = async (group: WriteGroup): Promise<void> => {
+    requirePlanned(group, prepared, planned);
+    // Another source can have adopted resources without changing them, and so the revision.
+    if (managed !== undefined && !(await isSameManaged(managed.before, await readManaged(call.db, state.id))))
+      throw moved(state);
+  };
+  const revision = await applyInGroup(context, call, state.id, check, async ({ db, org }) => {
     const created = await applyChanges(ofCaller, context, formatPath(patterns.Org, `@${state.id}`), plan.changes);
-    if (managed !== undefined) {
-      await removeManagedRows(db, group.org, managed.changes.removals);
-      await putManagedRows(db, group.org, await toManagedRows(managed.changes.puts, created), managed.source);
-    }
-  } finally {
-    joinWrites(context.values, undefined);
-  }
-  endGroup(group);
-  return create(ApplyOrgResponseSchema, { changeCount: plan.changes.length, revision: group.written.revision });
+    if (managed === undefined) return;
+    await removeManagedRows(db, org, managed.changes.removals);
+    await putManagedRows(db, org, await toManagedRows(managed.changes.puts, created), managed.source);
+  });
+  return create(ApplyOrgResponseSchema, { changeCount: plan.changes.length, revision });
 }
 
 function requirePlanned({ org }: WriteGroup, { state, plan, token }: Prepared, planned: string): void {
@@ -74,7 +68,8 @@ function requirePlanned({ org }: WriteGroup, { state, plan, token }: Prepared, p
   throw new ServiceError("STATE_FORBIDS", plan.obstacles.join("; "), { metadata: { resource: `/orgs/${state.name}` } });
 }
 
-function moved({ name }: OrgState): ServiceError {
+/** Returns the error for a plan of an org that has changed since. */
+export function moved({ name }: Pick<OrgState, "name">): ServiceError {
   const resource = `/orgs/${name}`;
   return new ServiceError("ETAG_STALE", `${resource} has changed since the plan; plan again`, {
     metadata: { resource },

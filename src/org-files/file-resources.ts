@@ -174,10 +174,26 @@ export const secretFields: ReadonlySet<string> = new Set(
  * out because it is implied.
  */
 export function toFileMessage<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
+  return withFields(schema, message, (field, from) => !isImplied(field, from));
+}
+
+/** Does so with what is implied. */
+export function toWholeFileMessage<Desc extends DescMessage>(
+  schema: Desc,
+  message: MessageShape<Desc>,
+): MessageShape<Desc> {
+  return withFields(schema, message, () => true);
+}
+
+function withFields<Desc extends DescMessage>(
+  schema: Desc,
+  message: MessageShape<Desc>,
+  isKept: (field: DescField, from: ReflectMessage) => boolean,
+): MessageShape<Desc> {
   const kept = create(schema);
   const [from, to] = [reflect(schema, message), reflect(schema, kept)];
   for (const field of fileFieldsOf(schema))
-    if (from.isSet(field) && !secretFields.has(field.name) && !isImplied(field, from)) copyField(field, from, to);
+    if (from.isSet(field) && !secretFields.has(field.name) && isKept(field, from)) copyField(field, from, to);
   return kept;
 }
 

@@ -46,8 +46,8 @@ export interface PlanOptions {
 }
 
 /** How many changes a plan has, and how many of them are made one by one. All are made under the lock of the org. */
-const maxChanges = 5_000;
-const maxUpdates = 1_000;
+export const maxChanges = 5_000;
+export const maxUpdates = 1_000;
 
 /** @throws ServiceError FIELD_INVALID when the file refers to what there is not, or changes what cannot change; LIMIT_EXCEEDED */
 export function* planChanges(state: OrgState, file: OrgFile, options: PlanOptions): Steps<Plan> {
@@ -116,7 +116,8 @@ function byPath<Resource extends { readonly path: string }>(
 
 const written = { useProtoFieldName: true } as const;
 
-function changedFields(type: FileType | "org", before: Message, after: Message): readonly string[] {
+/** Returns the names of the fields that differ. */
+export function changedFields(type: FileType | "org", before: Message, after: Message): readonly string[] {
   const schema = type === "org" ? OrgSchema : fileForms[type].schema;
   const [from, to] = [before, after].map((message) => toJson(schema, message, written) as JsonObject);
   return schema.fields
@@ -207,7 +208,7 @@ const first: readonly (readonly [Action, FileType | "org"])[] = [
 const created: readonly FileType[] = ["member", "role", "group", "project", "identity provider", "client", "webhook"];
 const within: readonly FileType[] = ["subgroup", "membership", "role binding"];
 /** Each before what it refers to. */
-const removedLast: readonly FileType[] = [
+export const removedLast: readonly FileType[] = [
   "role binding",
   "membership",
   "role",
@@ -259,7 +260,7 @@ export function hashRequest(request: unknown): string {
 }
 
 /** Returns a hash of changes with all that they write. */
-export function* hashChanges({ changes }: Plan): Steps<string> {
+export function* hashChanges({ changes }: Pick<Plan, "changes">): Steps<string> {
   const hash = createHash("sha256");
   const isStepOver = createStepCounter();
   for (const { action, type, path, fields, message } of changes) {

@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { ChangedValue } from "./changed-values.ts";
 import type { FileType } from "./file-resources.ts";
 
-export type Action = "create" | "update" | "replace" | "delete";
+export type Action = "create" | "update" | "replace" | "delete" | "undelete" | "activate" | "suspend";
 
 /** A change of a resource, or of the org itself, whose path is empty. */
 export interface PlannedChange {
@@ -10,9 +10,13 @@ export interface PlannedChange {
   readonly type: FileType | "org";
   /** The path below the org. */
   readonly path: string;
+  /** The path for the call, if it has ids where `path` has names. */
+  readonly callPath?: string;
+  /** The name that it gets, if that changes. */
+  readonly newName?: string;
   /** The fields that change, by their names in protos. */
   readonly fields: readonly string[];
-  /** The resource as the file has it; undefined for one that is deleted. */
+  /** The resource as the file has it; undefined for one that is deleted, or whose state changes alone. */
   readonly message: Message | undefined;
   /** That with its secrets. */
   readonly sent: Message | undefined;

@@ -6,7 +6,6 @@ import {
   PlannedChange_Action as Action,
 } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
-import type { Installation } from "../identity/installation.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { FairQueue } from "../scheduling/fair-queue.ts";
 import { readWriteRequest } from "../standard-methods/method-handler.ts";
@@ -18,11 +17,12 @@ import type { Source } from "./managed-store.ts";
 import { formatToken } from "./plan-changes.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { AccessDependencies, AccessWanted } from "./planned-access.ts";
+import type { RollbackDependencies } from "./rollback/prepare-rollback.ts";
+import { createRollbackOrg } from "./rollback/rollback-org.ts";
 import { readState, readUnchanged } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
-interface OrgFilesDependencies extends WriteRunner, AccessDependencies {
-  readonly installation: Pick<Installation, "commandLineClientId">;
+interface OrgFilesDependencies extends WriteRunner, AccessDependencies, RollbackDependencies {
   readonly fileQueue: FairQueue;
 }
 
@@ -39,6 +39,8 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
     inTurn(context, () => comparePlan(dependencies, request, context, wanted));
 
   return {
+    rollbackOrg: createRollbackOrg({ ...dependencies, inTurn, actions }),
+
     async exportOrg(_request, context) {
       const [org] = targetOf(context, patterns.Org);
       return inTurn(context, async () => {
@@ -107,6 +109,9 @@ const actions: Readonly<Record<PlannedChange["action"], Action>> = {
   update: Action.UPDATE,
   replace: Action.REPLACE,
   delete: Action.DELETE,
+  undelete: Action.UNDELETE,
+  activate: Action.ACTIVATE,
+  suspend: Action.SUSPEND,
 };
 
 const kinds: Readonly<Record<Drift["kind"], Kind>> = {

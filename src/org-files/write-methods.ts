@@ -15,6 +15,8 @@ interface WriteMethods {
   readonly batchCreate: DescMethodUnary;
   readonly update: DescMethodUnary;
   readonly batchDelete: DescMethodUnary;
+  /** Undefined for what has no states and is deleted for good. */
+  readonly transitions?: Readonly<Record<"undelete" | "activate" | "suspend", DescMethodUnary>>;
   /** The field of requests with the resource, by its local name. */
   readonly field: string;
 }
@@ -24,6 +26,11 @@ export const writeMethods: Readonly<Record<FileType, WriteMethods>> = {
     batchCreate: MembersService.method.batchCreateMembers,
     update: MembersService.method.updateMember,
     batchDelete: MembersService.method.batchDeleteMembers,
+    transitions: {
+      undelete: MembersService.method.undeleteMember,
+      activate: MembersService.method.activateMember,
+      suspend: MembersService.method.suspendMember,
+    },
     field: "member",
   },
   role: {
@@ -42,6 +49,11 @@ export const writeMethods: Readonly<Record<FileType, WriteMethods>> = {
     batchCreate: ProjectsService.method.batchCreateProjects,
     update: ProjectsService.method.updateProject,
     batchDelete: ProjectsService.method.batchDeleteProjects,
+    transitions: {
+      undelete: ProjectsService.method.undeleteProject,
+      activate: ProjectsService.method.activateProject,
+      suspend: ProjectsService.method.suspendProject,
+    },
     field: "project",
   },
   subgroup: {

@@ -148,6 +148,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   BatchCreateOrgs: gives,
   BatchDeleteOrgs: ofItself,
   ApplyOrg: "takes access by the methods for each change alone, which have their lines here",
+  RollbackOrg: "takes access by the methods for each change alone, which have their lines here",
 
   CreateProject: gives,
   UpdateProject: namesOnly,

@@ -39,6 +39,7 @@ async function fileWith(files: Files, ...providers: JsonObject[]): Promise<JsonO
 test("somebody signs in with a provider that a file has created, by the secret that no export shows", async () => {
   const { org, files } = await openOrg();
   const login = { name: "login", issuer: place.openId.issuer, client_id: client.id };
+  const { revision } = await files.client.exportOrg({ path: org });
   await files.apply(await fileWith(files, { ...login, client_secret: client.secret }));
   expect((await files.export())["identity_providers"]).toEqual([login]);
   const { id, path } = await place.api.identityProviders.getIdentityProvider({
@@ -61,6 +62,8 @@ test("somebody signs in with a provider that a file has created, by the secret t
     "identityProviders/login would be removed, and members sign in with it: delete it by itself",
   ]);
   expect(await failureOf(files.apply(await fileWith(files), all))).toMatchObject({ reason: "STATE_FORBIDS" });
+  const back = await files.client.rollbackOrg({ path: org, revision, validateOnly: true });
+  expect(back.obstacles).toEqual(removed.obstacles);
   expect((await signIn("olga", { id, path, redirectUri })).status).toBe(303);
 });
 

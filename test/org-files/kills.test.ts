@@ -1,4 +1,4 @@
-// A server is killed while it applies a file. What is left is the org before, or the org that the file says.
+// A server is killed while it applies a file, or leads an org back. What is left is the org before, or the org that was asked for.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { createTestDatabase } from "../support/test-database.ts";
 import { writeSecretKeys } from "../support/write-secret-keys.ts";
 import { all, filesOf } from "./files.ts";
 
-test("a kill in the middle leaves all of a file or nothing", async () => {
+test("a kill in the middle leaves all of a file, or of a rollback, or nothing", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tenantry-file-kills-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const database = await createTestDatabase();
@@ -45,5 +45,23 @@ test("a kill in the middle leaves all of a file or nothing", async () => {
     const left = await kept.export();
     if (outcome === "applied") expect(left).toEqual(after);
     else expect([before, after]).toContainEqual(left);
+    const second = await start();
+    const { revision } = await kept.client.exportOrg({ path });
+    await kept.apply({ ...left, members: [], groups: [] }, all);
+    const without = await kept.export();
+    const leading = filesOf(path, second.url, key)
+      .client.rollbackOrg({ path, revision })
+      .then(
+        () => "led back",
+        () => "cut",
+      );
+    await sleep((round * 53) % 400);
+    await second.signal("SIGKILL");
+    const end = await leading;
+    const last = await kept.export();
+    if (end === "led back") expect(last).toEqual(left);
+    else expect([without, left]).toContainEqual(last);
+    await kept.client.rollbackOrg({ path, revision });
+    expect(await kept.export()).toEqual(left);
   }
 });

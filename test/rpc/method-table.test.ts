@@ -101,6 +101,7 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Export: { verb: "export", field: "path", wildcards: "above-id", http: "get" },
   Plan: { verb: "plan", field: "path", wildcards: "above-id", http: "post" },
   Apply: { verb: "apply", field: "path", wildcards: "nowhere", http: "post" },
+  Rollback: { verb: "rollback", field: "path", wildcards: "nowhere", http: "post" },
   Inspect: { verb: "inspect", field: "path", wildcards: "above-id", http: "get" },
   Verify: { verb: "verify", field: "path", wildcards: "above-id", http: "post" },
   Poll: { verb: "poll", field: "path", wildcards: "above-id", http: "post" },

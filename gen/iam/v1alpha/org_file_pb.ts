@@ -8,7 +8,8 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { AccessPreview } from "./access_preview_pb.ts";
 import { file_iam_v1alpha_access_preview } from "./access_preview_pb.ts";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
@@ -18,7 +19,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/org_file.proto.
  */
 export const file_iam_v1alpha_org_file: GenFile = /*@__PURE__*/
-  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMiSAoKRmlsZVNvdXJjZRIcCgdhZGRyZXNzGAEgASgJQgvgQQK6SAVyAyiAAhIcCgd2ZXJzaW9uGAIgASgJQgvgQQG6SAVyAyiAASLIAgoOUGxhbk9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIuCghvcmdfZmlsZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIuCgVwcnVuZRgDIAEoDjISLmlhbS52MWFscGhhLlBydW5lQgvgQQG6SAWCAQIQARIuChNtYXhfcmVtb3ZhbF9wZXJjZW50GAQgASgFQgzgQQG6SAYaBBhkKABIAIgBARI0CgthdXRob3JfcGF0aBgFIAEoCUIf4EEB+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIsCgZzb3VyY2UYBiABKAsyFy5pYW0udjFhbHBoYS5GaWxlU291cmNlQgPgQQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQivQMKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgHIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAxInCgZkcmlmdHMYCCADKAsyEi5pYW0udjFhbHBoYS5EcmlmdEID4EEDEhgKC2RyaWZ0X2NvdW50GAkgASgFQgPgQQMSGgoNYWRvcHRlZF9jb3VudBgKIAEoBUID4EEDEjoKEGltcGxpZWRfcmVtb3ZhbHMYCyADKAsyGy5pYW0udjFhbHBoYS5JbXBsaWVkUmVtb3ZhbEID4EEDEiIKFWltcGxpZWRfcmVtb3ZhbF9jb3VudBgMIAEoBUID4EEDIoIBCg5JbXBsaWVkUmVtb3ZhbBIgCg1yZXNvdXJjZV9wYXRoGAEgASgJQgngQQP6QQMKASoSHAoJd2l0aF9wYXRoGAIgASgJQgngQQP6QQMKASoSMAoKbWFuYWdlZF9ieRgDIAEoCzIXLmlhbS52MWFscGhhLkZpbGVTb3VyY2VCA+BBAyLOAQoFRHJpZnQSKgoEa2luZBgBIAEoDjIXLmlhbS52MWFscGhhLkRyaWZ0LktpbmRCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAIgASgJQgngQQP6QQMKASoSMAoKbWFuYWdlZF9ieRgDIAEoCzIXLmlhbS52MWFscGhhLkZpbGVTb3VyY2VCA+BBAyJFCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABILCgdDSEFOR0VEEAESCwoHUkVNT1ZFRBACEg0KCVVOTUFOQUdFRBADIpECCg1QbGFubmVkQ2hhbmdlEjYKBmFjdGlvbhgBIAEoDjIhLmlhbS52MWFscGhhLlBsYW5uZWRDaGFuZ2UuQWN0aW9uQgPgQQMSIAoNcmVzb3VyY2VfcGF0aBgCIAEoCUIJ4EED+kEDCgEqEhsKDmNoYW5nZWRfZmllbGRzGAMgAygJQgPgQQMSNgoOY2hhbmdlZF92YWx1ZXMYBSADKAsyGS5pYW0udjFhbHBoYS5DaGFuZ2VkVmFsdWVCA+BBAyJRCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASCgoGQ1JFQVRFEAESCgoGVVBEQVRFEAISCwoHUkVQTEFDRRADEgoKBkRFTEVURRAEIksKDENoYW5nZWRWYWx1ZRISCgVmaWVsZBgBIAEoCUID4EEDEhMKBmJlZm9yZRgCIAEoCUID4EEDEhIKBWFmdGVyGAMgASgJQgPgQQMi7gIKD0FwcGx5T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEi4KCG9yZ19maWxlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EECEi4KBXBydW5lGAMgASgOMhIuaWFtLnYxYWxwaGEuUHJ1bmVCC+BBAbpIBYIBAhABEi4KE21heF9yZW1vdmFsX3BlcmNlbnQYBCABKAVCDOBBAbpIBhoEGGQoAEgAiAEBEhkKBHBsYW4YBSABKAlCC+BBArpIBXIDKMgBEiwKBnNvdXJjZRgIIAEoCzIXLmlhbS52MWFscGhhLkZpbGVTb3VyY2VCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAYgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgHIAEoCUIO4EEBukgI2AEBcgOwAQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQiRAoQQXBwbHlPcmdSZXNwb25zZRIZCgxjaGFuZ2VfY291bnQYASABKAVCA+BBAxIVCghyZXZpc2lvbhgCIAEoCUID4EEDKj4KBVBydW5lEhUKEVBSVU5FX1VOU1BFQ0lGSUVEEAASCAoETk9ORRABEgcKA0FMTBACEgsKB01BTkFHRUQQAzLEAwoPT3JnRmlsZXNTZXJ2aWNlEpMBCglFeHBvcnRPcmcSHS5pYW0udjFhbHBoYS5FeHBvcnRPcmdSZXF1ZXN0Gh4uaWFtLnYxYWxwaGEuRXhwb3J0T3JnUmVzcG9uc2UiR5ACAaK7GBcKD2lhbS5vcmdzLmV4cG9ydBIEcGF0aILT5JMCIxIhL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06ZXhwb3J0EokBCgdQbGFuT3JnEhsuaWFtLnYxYWxwaGEuUGxhbk9yZ1JlcXVlc3QaHC5pYW0udjFhbHBoYS5QbGFuT3JnUmVzcG9uc2UiQ6K7GBUKDWlhbS5vcmdzLnBsYW4SBHBhdGiC0+STAiQ6ASoiHy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OnBsYW4SjgEKCEFwcGx5T3JnEhwuaWFtLnYxYWxwaGEuQXBwbHlPcmdSZXF1ZXN0Gh0uaWFtLnYxYWxwaGEuQXBwbHlPcmdSZXNwb25zZSJForsYFgoOaWFtLm9yZ3MuYXBwbHkSBHBhdGiC0+STAiU6ASoiIC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmFwcGx5QlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization]);
+  fileDesc("ChppYW0vdjFhbHBoYS9vcmdfZmlsZS5wcm90bxILaWFtLnYxYWxwaGEiPgoQRXhwb3J0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIloKEUV4cG9ydE9yZ1Jlc3BvbnNlEi4KCG9yZ19maWxlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEID4EEDEhUKCHJldmlzaW9uGAIgASgJQgPgQQMiSAoKRmlsZVNvdXJjZRIcCgdhZGRyZXNzGAEgASgJQgvgQQK6SAVyAyiAAhIcCgd2ZXJzaW9uGAIgASgJQgvgQQG6SAVyAyiAASLIAgoOUGxhbk9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIuCghvcmdfZmlsZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIuCgVwcnVuZRgDIAEoDjISLmlhbS52MWFscGhhLlBydW5lQgvgQQG6SAWCAQIQARIuChNtYXhfcmVtb3ZhbF9wZXJjZW50GAQgASgFQgzgQQG6SAYaBBhkKABIAIgBARI0CgthdXRob3JfcGF0aBgFIAEoCUIf4EEB+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIsCgZzb3VyY2UYBiABKAsyFy5pYW0udjFhbHBoYS5GaWxlU291cmNlQgPgQQFCFgoUX21heF9yZW1vdmFsX3BlcmNlbnQivQMKD1BsYW5PcmdSZXNwb25zZRIwCgdjaGFuZ2VzGAEgAygLMhouaWFtLnYxYWxwaGEuUGxhbm5lZENoYW5nZUID4EEDEhYKCW9ic3RhY2xlcxgCIAMoCUID4EEDEhsKDnVubGlzdGVkX2NvdW50GAMgASgFQgPgQQMSIQoOdW5saXN0ZWRfcGF0aHMYBCADKAlCCeBBA/pBAwoBKhIVCghyZXZpc2lvbhgFIAEoCUID4EEDEhEKBHBsYW4YBiABKAlCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgHIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAxInCgZkcmlmdHMYCCADKAsyEi5pYW0udjFhbHBoYS5EcmlmdEID4EEDEhgKC2RyaWZ0X2NvdW50GAkgASgFQgPgQQMSGgoNYWRvcHRlZF9jb3VudBgKIAEoBUID4EEDEjoKEGltcGxpZWRfcmVtb3ZhbHMYCyADKAsyGy5pYW0udjFhbHBoYS5JbXBsaWVkUmVtb3ZhbEID4EEDEiIKFWltcGxpZWRfcmVtb3ZhbF9jb3VudBgMIAEoBUID4EEDIoIBCg5JbXBsaWVkUmVtb3ZhbBIgCg1yZXNvdXJjZV9wYXRoGAEgASgJQgngQQP6QQMKASoSHAoJd2l0aF9wYXRoGAIgASgJQgngQQP6QQMKASoSMAoKbWFuYWdlZF9ieRgDIAEoCzIXLmlhbS52MWFscGhhLkZpbGVTb3VyY2VCA+BBAyLOAQoFRHJpZnQSKgoEa2luZBgBIAEoDjIXLmlhbS52MWFscGhhLkRyaWZ0LktpbmRCA+BBAxIgCg1yZXNvdXJjZV9wYXRoGAIgASgJQgngQQP6QQMKASoSMAoKbWFuYWdlZF9ieRgDIAEoCzIXLmlhbS52MWFscGhhLkZpbGVTb3VyY2VCA+BBAyJFCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABILCgdDSEFOR0VEEAESCwoHUkVNT1ZFRBACEg0KCVVOTUFOQUdFRBADItECCg1QbGFubmVkQ2hhbmdlEjYKBmFjdGlvbhgBIAEoDjIhLmlhbS52MWFscGhhLlBsYW5uZWRDaGFuZ2UuQWN0aW9uQgPgQQMSIAoNcmVzb3VyY2VfcGF0aBgCIAEoCUIJ4EED+kEDCgEqEhsKDmNoYW5nZWRfZmllbGRzGAMgAygJQgPgQQMSFQoIbmV3X25hbWUYBCABKAlCA+BBAxI2Cg5jaGFuZ2VkX3ZhbHVlcxgFIAMoCzIZLmlhbS52MWFscGhhLkNoYW5nZWRWYWx1ZUID4EEDInoKBkFjdGlvbhIWChJBQ1RJT05fVU5TUEVDSUZJRUQQABIKCgZDUkVBVEUQARIKCgZVUERBVEUQAhILCgdSRVBMQUNFEAMSCgoGREVMRVRFEAQSDAoIVU5ERUxFVEUQBRIMCghBQ1RJVkFURRAGEgsKB1NVU1BFTkQQByJLCgxDaGFuZ2VkVmFsdWUSEgoFZmllbGQYASABKAlCA+BBAxITCgZiZWZvcmUYAiABKAlCA+BBAxISCgVhZnRlchgDIAEoCUID4EEDIu4CCg9BcHBseU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIuCghvcmdfZmlsZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAhIuCgVwcnVuZRgDIAEoDjISLmlhbS52MWFscGhhLlBydW5lQgvgQQG6SAWCAQIQARIuChNtYXhfcmVtb3ZhbF9wZXJjZW50GAQgASgFQgzgQQG6SAYaBBhkKABIAIgBARIZCgRwbGFuGAUgASgJQgvgQQK6SAVyAyjIARIsCgZzb3VyY2UYCCABKAsyFy5pYW0udjFhbHBoYS5GaWxlU291cmNlQgPgQQESGgoNdmFsaWRhdGVfb25seRgGIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYByABKAlCDuBBAbpICNgBAXIDsAEBQhYKFF9tYXhfcmVtb3ZhbF9wZXJjZW50IkQKEEFwcGx5T3JnUmVzcG9uc2USGQoMY2hhbmdlX2NvdW50GAEgASgFQgPgQQMSFQoIcmV2aXNpb24YAiABKAlCA+BBAyKLAgoSUm9sbGJhY2tPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSHAoIcmV2aXNpb24YAiABKAlCCuBBAbpIBHICKEASLQoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBARIhChRsZWF2ZV9vdXRfaW1wb3NzaWJsZRgEIAEoCEID4EEBEhkKBHBsYW4YBSABKAlCC+BBAbpIBXIDKMgBEhoKDXZhbGlkYXRlX29ubHkYBiABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAcgASgJQg7gQQG6SAjYAQFyA7ABASKoAwoTUm9sbGJhY2tPcmdSZXNwb25zZRIZCgxjaGFuZ2VfY291bnQYASABKAVCA+BBAxIVCghyZXZpc2lvbhgCIAEoCUID4EEDEjAKB2NoYW5nZXMYAyADKAsyGi5pYW0udjFhbHBoYS5QbGFubmVkQ2hhbmdlQgPgQQMSFgoJb2JzdGFjbGVzGAQgAygJQgPgQQMSFQoIbGVmdF9vdXQYBSADKAlCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgGIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAxIRCgRwbGFuGAcgASgJQgPgQQMSHAoPdGFyZ2V0X3JldmlzaW9uGAggASgJQgPgQQMSNAoLdGFyZ2V0X3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSOgoQaW1wbGllZF9yZW1vdmFscxgKIAMoCzIbLmlhbS52MWFscGhhLkltcGxpZWRSZW1vdmFsQgPgQQMSIgoVaW1wbGllZF9yZW1vdmFsX2NvdW50GAsgASgFQgPgQQMqPgoFUHJ1bmUSFQoRUFJVTkVfVU5TUEVDSUZJRUQQABIICgROT05FEAESBwoDQUxMEAISCwoHTUFOQUdFRBADMuQECg9PcmdGaWxlc1NlcnZpY2USkwEKCUV4cG9ydE9yZxIdLmlhbS52MWFscGhhLkV4cG9ydE9yZ1JlcXVlc3QaHi5pYW0udjFhbHBoYS5FeHBvcnRPcmdSZXNwb25zZSJHkAIBorsYFwoPaWFtLm9yZ3MuZXhwb3J0EgRwYXRogtPkkwIjEiEvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpleHBvcnQSiQEKB1BsYW5PcmcSGy5pYW0udjFhbHBoYS5QbGFuT3JnUmVxdWVzdBocLmlhbS52MWFscGhhLlBsYW5PcmdSZXNwb25zZSJDorsYFQoNaWFtLm9yZ3MucGxhbhIEcGF0aILT5JMCJDoBKiIfL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06cGxhbhKOAQoIQXBwbHlPcmcSHC5pYW0udjFhbHBoYS5BcHBseU9yZ1JlcXVlc3QaHS5pYW0udjFhbHBoYS5BcHBseU9yZ1Jlc3BvbnNlIkWiuxgWCg5pYW0ub3Jncy5hcHBseRIEcGF0aILT5JMCJToBKiIgL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06YXBwbHkSnQEKC1JvbGxiYWNrT3JnEh8uaWFtLnYxYWxwaGEuUm9sbGJhY2tPcmdSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuUm9sbGJhY2tPcmdSZXNwb25zZSJLorsYGQoRaWFtLm9yZ3Mucm9sbGJhY2sSBHBhdGiC0+STAig6ASoiIy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OnJvbGxiYWNrQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization]);
 
 /**
  * Names the Org to export.
@@ -404,6 +405,14 @@ export type PlannedChange = Message<"iam.v1alpha.PlannedChange"> & {
   changedFields: string[];
 
   /**
+   * The name that an UPDATE of `name` gives the resource, for example `platform`. Only a rollback renames. Where two resources swap
+   * their names, one has a name in between that begins with `moved-`.
+   *
+   * @generated from field: string new_name = 4;
+   */
+  newName: string;
+
+  /**
    * The same fields with their values, for people who read the plan.
    *
    * @generated from field: repeated iam.v1alpha.ChangedValue changed_values = 5;
@@ -458,6 +467,27 @@ export const PlannedChange_Action = {
    * @generated from enum value: DELETE = 4;
    */
   DELETE: 4,
+
+  /**
+   * It is undeleted. Only a rollback does this, and what follows.
+   *
+   * @generated from enum value: UNDELETE = 5;
+   */
+  UNDELETE: 5,
+
+  /**
+   * It is activated.
+   *
+   * @generated from enum value: ACTIVATE = 6;
+   */
+  ACTIVATE: 6,
+
+  /**
+   * It is suspended.
+   *
+   * @generated from enum value: SUSPEND = 7;
+   */
+  SUSPEND: 7,
 } as const;
 
 /**
@@ -613,6 +643,166 @@ export const ApplyOrgResponseSchema: GenMessage<ApplyOrgResponse> = /*@__PURE__*
   messageDesc(file_iam_v1alpha_org_file, 10);
 
 /**
+ * Specifies where to lead an Org back to.
+ *
+ * @generated from message iam.v1alpha.RollbackOrgRequest
+ */
+export type RollbackOrgRequest = Message<"iam.v1alpha.RollbackOrgRequest"> & {
+  /**
+   * The Org, for example `orgs/acme` or `orgs/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The revision of the Org to lead back to, for example `00000000-0000-0732-9f3c-5b21c7e40d18`. Either this or `time` must be set.
+   *
+   * @generated from field: string revision = 2;
+   */
+  revision: string;
+
+  /**
+   * The time to lead back to, for example `2026-03-01T12:00:00Z`: to the last revision until then. Times in the future are refused.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 3;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * Whether to lead back what can be, and leave out the rest, such as a Member that was purged since, with what refers to it. Otherwise that is an obstacle.
+   *
+   * @generated from field: bool leave_out_impossible = 4;
+   */
+  leaveOutImpossible: boolean;
+
+  /**
+   * The `plan` of a response to the same request with `validate_only`. If set, exactly these changes are made, or the request fails with ABORTED.
+   *
+   * @generated from field: string plan = 5;
+   */
+  plan: string;
+
+  /**
+   * If set, the request is validated, its changes are tried and undone, and the response says what they are.
+   *
+   * @generated from field: bool validate_only = 6;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
+   *
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.RollbackOrgRequest.
+ * Use `create(RollbackOrgRequestSchema)` to create a new message.
+ */
+export const RollbackOrgRequestSchema: GenMessage<RollbackOrgRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 11);
+
+/**
+ * Contains what was led back, or with `validate_only` what would be.
+ *
+ * @generated from message iam.v1alpha.RollbackOrgResponse
+ */
+export type RollbackOrgResponse = Message<"iam.v1alpha.RollbackOrgResponse"> & {
+  /**
+   * The number of changes, for example `12`.
+   *
+   * @generated from field: int32 change_count = 1;
+   */
+  changeCount: number;
+
+  /**
+   * The revision of the Org after them, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; with `validate_only` the one that it has.
+   *
+   * @generated from field: string revision = 2;
+   */
+  revision: string;
+
+  /**
+   * The changes, in the order in which they would be made. Only with `validate_only`, as is what follows.
+   *
+   * @generated from field: repeated iam.v1alpha.PlannedChange changes = 3;
+   */
+  changes: PlannedChange[];
+
+  /**
+   * Why it cannot be done, in at most 101 sentences; empty if nothing is known that prevents it. For example `["members/bob was purged since, and cannot be made
+   * again"]`. Paths are below the Org.
+   *
+   * @generated from field: repeated string obstacles = 4;
+   */
+  obstacles: string[];
+
+  /**
+   * What stays different from what was, and why, in at most 101 sentences. For example `["roleBindings/on-call has ended since, at 2026-03-01T12:00:00.000Z, and
+   * stays ended"]`.
+   *
+   * @generated from field: repeated string left_out = 5;
+   */
+  leftOut: string[];
+
+  /**
+   * The access that Members would gain and lose by the changes together. Unset if no change can affect access.
+   *
+   * @generated from field: iam.v1alpha.AccessPreview access_preview = 6;
+   */
+  accessPreview?: AccessPreview | undefined;
+
+  /**
+   * What a request without `validate_only` can require: it names the revision and these changes, and gives no rights. Opaque, for example
+   * `00000000-0000-0732-9f3c-5b21c7e40d18.2f1c6d0e9a7b4853.91b0c2d4e6f80a1c`.
+   *
+   * @generated from field: string plan = 7;
+   */
+  plan: string;
+
+  /**
+   * The revision to which it leads back, for example `00000000-0000-0610-a51e-0c94d87b2f63`.
+   *
+   * @generated from field: string target_revision = 8;
+   */
+  targetRevision: string;
+
+  /**
+   * When that was made, for example `2026-03-01T11:58:07.123456Z`.
+   *
+   * @generated from field: google.protobuf.Timestamp target_time = 9;
+   */
+  targetTime?: Timestamp | undefined;
+
+  /**
+   * The first 1000 resources that go with one that `changes` delete, in the order of the resources: the memberships and RoleBindings of a Member,
+   * Group or Role, and what is in a Group or Project.
+   *
+   * @generated from field: repeated iam.v1alpha.ImpliedRemoval implied_removals = 10;
+   */
+  impliedRemovals: ImpliedRemoval[];
+
+  /**
+   * The total number of them, for example `3`.
+   *
+   * @generated from field: int32 implied_removal_count = 11;
+   */
+  impliedRemovalCount: number;
+};
+
+/**
+ * Describes the message iam.v1alpha.RollbackOrgResponse.
+ * Use `create(RollbackOrgResponseSchema)` to create a new message.
+ */
+export const RollbackOrgResponseSchema: GenMessage<RollbackOrgResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org_file, 12);
+
+/**
  * What becomes of resources that a file does not have.
  *
  * @generated from enum iam.v1alpha.Prune
@@ -720,6 +910,29 @@ export const OrgFilesService: GenService<{
     methodKind: "unary";
     input: typeof ApplyOrgRequestSchema;
     output: typeof ApplyOrgResponseSchema;
+  },
+  /**
+   * Leads an Org back to what it was at a revision or time, all in one transaction or nothing: the Members, Roles, Groups with their Members and
+   * subgroups, Projects, IdentityProviders, Clients, Webhooks, and the RoleBindings of the Org and its Projects, with the fields that files have
+   * and the states of Members and Projects. Resources are known by their ids: what was renamed gets its name back, a deleted Member or
+   * Project is undeleted, and what was made since is deleted. A Group, Role or RoleBinding that was deleted since is created
+   * again, with another id. Each change is made by the method for it, with its rules, limits and entries in the log, and the caller must
+   * hold the permission for each. It must also hold `iam.changes.list` and, on the Org, what `ExportOrg` requires.
+   *
+   * Not led back are the name and the state of the Org, keys, sessions, tokens, secrets, Identities, quotas, the resources of providers, the states of Webhooks,
+   * and RoleBindings on the Customer or the platform. What has ended by itself since, such as an expired RoleBinding, stays ended. The caller, the owners of the Org
+   * and what makes them owners stay, too; `left_out` says so.
+   *
+   * With `validate_only`, it answers with the changes, who would gain and lose which access, and the obstacles, and makes nothing. Fails with FAILED_PRECONDITION if there are
+   * obstacles, with ABORTED if the Org keeps changing or is not at the revision of `plan`, with RESOURCE_EXHAUSTED for more than 5000 changes, with OUT_OF_RANGE
+   * and the reason REVISION_EXPIRED if the log does not reach back so far, and as each of the methods does, naming the resource.
+   *
+   * @generated from rpc iam.v1alpha.OrgFilesService.RollbackOrg
+   */
+  rollbackOrg: {
+    methodKind: "unary";
+    input: typeof RollbackOrgRequestSchema;
+    output: typeof RollbackOrgResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_org_file, 0);

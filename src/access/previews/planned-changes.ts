@@ -14,6 +14,8 @@ export interface PlannedChanges {
   readonly orgId: string;
   /** The revision that they follow. */
   readonly revision: string;
+  /** Entries that are applied first. What they take away is neither there before the changes nor lost by them. */
+  readonly base?: readonly LogEntry[];
   /** What the changes create. It is there before and after them, so what is inherited in a new project is no gain. */
   readonly created: Pick<OrgRows, "members" | "groups" | "roles" | "projects">;
   /** In the order in which they would be made. */

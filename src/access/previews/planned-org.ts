@@ -4,6 +4,7 @@ import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.t
 import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
+import { applyEntry } from "../engine/loading/apply-entry.ts";
 import { loadRows } from "../engine/loading/load-rows.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
@@ -49,7 +50,9 @@ export function createOpenPlannedOrg({ database, snapshots, previewSnapshot }: D
     if (snapshot === undefined) return undefined;
     try {
       if (snapshot.revision !== planned.revision) return undefined;
+      for (const entry of planned.base ?? []) applyEntry(snapshot, entry);
       loadRows(snapshot, planned.created);
+      snapshot.advanceTo(planned.revision);
       return await use(open(call, snapshot, planned));
     } finally {
       snapshots.release(snapshot);

@@ -7,8 +7,7 @@ import { projectIn } from "../../access/evaluation/resolve-in-snapshot.ts";
 import type { TargetPath } from "../../access/evaluation/target-path.ts";
 import { type PastSnapshots, inTimeOfPast } from "../../access/snapshots/past-snapshots.ts";
 import type { GoneEntities } from "../../access/snapshots/gone-entities.ts";
-import { findRevision, findRevisionAt } from "../../changes/past/find-moment.ts";
-import { formatMicroseconds } from "../../changes/revision-time.ts";
+import { type AskedMoment, findAskedMoment, readMoment } from "../../changes/past/asked-moment.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
@@ -18,10 +17,11 @@ import type { CallSlices } from "../../scheduling/call-slices.ts";
 import { type NamedSubject, findNow } from "./read-check-request.ts";
 import type { Confirmed } from "./subject-orgs.ts";
 
-/** The moment of a question: a revision, or a time in microseconds. */
-export type AsOf =
-  | { readonly by: "revision"; readonly revision: string; readonly field: string }
-  | { readonly by: "time"; readonly microseconds: number; readonly field: string };
+/** The moment of a question. */
+export type AsOf = AskedMoment;
+
+/** The rule that errors name. */
+const rule = "as_of";
 
 interface AsOfFields {
   readonly asOfRevision: string;
@@ -29,9 +29,6 @@ interface AsOfFields {
   readonly revision: string;
   readonly maxStaleness?: Duration | undefined;
 }
-
-/** The years 1 to 9999, in seconds. */
-const [firstSecond, lastSecond] = [-62_135_596_800n, 253_402_300_799n];
 
 /**
  * Returns the moment that a request asks about; undefined for now.
@@ -44,24 +41,15 @@ export function readAsOf(
   prefix = "",
 ): AsOf | undefined {
   const [ofRevision, ofTime] = [`${prefix}as_of_revision`, `${prefix}as_of_time`];
-  if (asOfRevision === "" && asOfTime === undefined) return undefined;
-  if (asOfRevision !== "" && asOfTime !== undefined) {
-    throw invalidField(ofTime, "must be unset if as_of_revision is set: one of the two says as of when", "as_of");
-  }
-  const field = asOfTime === undefined ? ofRevision : ofTime;
-  if (revision !== "" || maxStaleness !== undefined) {
+  const asOf = readMoment({ field: ofRevision, value: asOfRevision }, { field: ofTime, value: asOfTime }, rule);
+  if (asOf !== undefined && (revision !== "" || maxStaleness !== undefined)) {
     throw invalidField(
-      field,
+      asOf.field,
       "must be unset if revision or max_staleness is set: these are about answers of now",
-      "as_of",
+      rule,
     );
   }
-  if (asOfTime === undefined) return { by: "revision", revision: asOfRevision, field };
-  const { seconds, nanos } = asOfTime;
-  if (seconds < firstSecond || seconds > lastSecond || nanos < 0 || nanos >= 1e9) {
-    throw invalidField(field, "must be a time, such as 2026-03-01T12:00:00Z", "as_of");
-  }
-  return { by: "time", microseconds: Number(seconds) * 1e6 + Math.floor(nanos / 1000), field };
+  return asOf;
 }
 
 /** Returns the same key for the same moment. */
@@ -124,13 +112,6 @@ interface PastOrgDependencies {
 
 export function createOpenPastOrg(dependencies: PastOrgDependencies): OpenPastOrg {
   const { database, authoriserOf, pastSnapshots, recordLogRead } = dependencies;
-  const findMoment = (orgId: string, now: number, asOf: AsOf) => {
-    if (asOf.by === "revision") return findRevision(database.reads, orgId, asOf.revision, asOf.field);
-    const { microseconds, field } = asOf;
-    if (microseconds > now * 1000) throw invalidField(field, "must not be in the future", "as_of");
-    return findRevisionAt(database.reads, orgId, formatMicroseconds(microseconds));
-  };
-
   return async ({ caller, slices, signal, context }, { snapshot: current, now }, permission, asOf) => {
     const { id, customerId } = current.org;
     const path = { pattern: patterns.Org, references: [{ by: "id", value: id } as const] };
@@ -140,7 +121,7 @@ export function createOpenPastOrg(dependencies: PastOrgDependencies): OpenPastOr
     }
     // Before the next await, since it may change.
     const { name } = current.org;
-    const moment = await inTimeOfPast(() => findMoment(id, now, asOf));
+    const moment = await inTimeOfPast(() => findAskedMoment(database.reads, id, asOf, now, rule));
     await recordLogRead(context, { id, name });
     const call = { orgId: caller.orgId, signal: () => signal };
     const { snapshot, gone } = await pastSnapshots.at(call, { id, customerId }, moment);
@@ -176,7 +157,7 @@ function createPastOrg({ snapshot, gone, name }: PastOrgState): PastOrg {
       const [top, ...below] = references;
       if (top === undefined && pattern.length === 0) return path;
       if (top === undefined || pattern[0] !== patterns.Org[0] || !isIt(top)) {
-        throw invalidField(field, "must be in the Org whose past is asked about, or be empty", "as_of");
+        throw invalidField(field, "must be in the Org whose past is asked about, or be empty", rule);
       }
       const project = projectIn(path);
       if (project !== undefined && (project.by === "any" || snapshot.projects.find(project) === 0)) {

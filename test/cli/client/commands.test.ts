@@ -38,6 +38,7 @@ test("a command has the name of a verb only to stand for it", () => {
     "export",
     "plan",
     "apply",
+    "rollback",
   ]);
   expect(serviceCommands.filter((name) => verbs.includes(name))).toEqual(["verify"]);
   expect(Object.keys(described).toSorted()).toEqual(serviceCommands.toSorted());

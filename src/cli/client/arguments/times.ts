@@ -16,10 +16,22 @@ export function parseTime(text: string, now: number, flag: string, edge: DayEdge
   );
 }
 
-/** Reads a time in the past: one of RFC 3339, a day, or how long ago: `90d`. Returns undefined for another text. */
-export function parsePastTime(text: string, now: number): string | undefined {
+/** A moment of the past, by one of the two. */
+interface Moment {
+  readonly revision?: string;
+  readonly time?: string;
+}
+
+/** Reads a revision, or a time in the past: one of RFC 3339, a day, or how long ago: `90d`. */
+export function parseMoment(text: string, now: number, flag: string): Moment {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return { revision: text };
   const seconds = secondsOf(text);
-  return seconds === undefined ? readTime(text) : formatTime(now - seconds * 1_000);
+  const time = seconds === undefined ? readTime(text) : formatTime(now - seconds * 1_000);
+  if (time !== undefined) return { time };
+  throw new CommandError(
+    `${flag} takes a revision, a time such as 2026-03-01T12:00:00Z, or how long ago, such as 2d, got ${JSON.stringify(text)}`,
+    { next: "tenantry changes --columns revision,time,resource_path" },
+  );
 }
 
 /** Returns undefined for a time of which there is no date. */

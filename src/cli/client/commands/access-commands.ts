@@ -1,6 +1,6 @@
 // Questions about access: may somebody do something, why, who may, and what may somebody.
 import { absolutePath } from "../arguments/field-values.ts";
-import { parsePastTime } from "../arguments/times.ts";
+import { parseMoment } from "../arguments/times.ts";
 import { type Flag, type ParsedArguments, columnsFlag, limitFlag, limitOf, single } from "../arguments/flags.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import type { Connection } from "../credentials/connect.ts";
@@ -80,13 +80,8 @@ function contextOf(parsed: ParsedArguments): { readonly context?: unknown } {
 function asOf({ host }: CommandCall, parsed: ParsedArguments): Readonly<Record<string, string>> {
   const text = single(parsed, "as-of");
   if (text === undefined) return {};
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return { as_of_revision: text };
-  const time = parsePastTime(text, host.now());
-  if (time !== undefined) return { as_of_time: time };
-  throw new CommandError(
-    `--as-of takes a revision, a time such as 2026-03-01T12:00:00Z, or how long ago, such as 2d, got ${JSON.stringify(text)}`,
-    { next: "tenantry changes --columns revision,time,resource_path" },
-  );
+  const { revision, time } = parseMoment(text, host.now(), "--as-of");
+  return revision === undefined ? { as_of_time: time ?? "" } : { as_of_revision: revision };
 }
 
 async function ask({ connection, body }: Question, verb: string): Promise<unknown> {

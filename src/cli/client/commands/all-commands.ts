@@ -6,6 +6,7 @@ import type { Command } from "./command.ts";
 import { editCommand } from "./edit-command.ts";
 import { fileCommands } from "./file-commands.ts";
 import { planCommands } from "./plan-command.ts";
+import { rollbackCommand } from "./rollback-command.ts";
 import { workCommands } from "./work-commands.ts";
 
 /** The commands that are no verbs of the API. One with the name of a verb stands for it. */
@@ -18,6 +19,7 @@ export const commands: readonly Command[] = [
   ...workCommands,
   ...fileCommands,
   ...planCommands,
+  rollbackCommand,
   completionCommand,
 ];
 

@@ -5,13 +5,15 @@ import { type AccessLines, readAccess } from "./write-access.ts";
 import { readDrifts } from "./write-drifts.ts";
 
 interface PlanLine {
-  /** `CREATE`, `UPDATE`, `REPLACE` or `DELETE`. */
+  /** `CREATE`, `UPDATE`, `REPLACE`, `DELETE`, and of a rollback `UNDELETE`, `ACTIVATE` or `SUSPEND`. */
   readonly action: string;
   /** Below the org; that of the org is its name. */
   readonly path: string;
   readonly fields: readonly string[];
   /** Lines for them with their values: `display_name: "SRE" → "Site reliability"`; none from a service that does not say them. */
   readonly values: readonly string[];
+  /** Empty if it keeps its name. */
+  readonly newName: string;
 }
 
 export interface PlanLines {
@@ -26,6 +28,8 @@ export interface PlanLines {
   /** Lines for what is not as files have made it: `* groups/sre was changed since https://... at 4f3c2a1`. */
   readonly drifts: readonly string[];
   readonly adoptedCount: number;
+  /** What a rollback leaves as it is, in sentences. */
+  readonly leftOut: readonly string[];
 }
 
 /** Reads the answer of the service. */
@@ -34,13 +38,14 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
   return {
     org,
     changes: list(answer["changes"]).map((each) => {
-      const change = each as Readonly<Record<string, unknown>>;
+      const change = recordOf(each) ?? {};
       const below = belowOrg(change["resource_path"]);
       return {
         action: stringOf(change["action"]) ?? "",
         path: below === "" ? org : below,
         fields: list(change["changed_fields"]).map(String),
         values: list(change["changed_values"]).map((value) => writeValue(recordOf(value) ?? {})),
+        newName: stringOf(change["new_name"]) ?? "",
       };
     }),
     implied: readImplied(list(answer["implied_removals"]), Number(answer["implied_removal_count"] ?? 0)),
@@ -50,6 +55,7 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
     access: readAccess(org, answer),
     drifts: readDrifts(answer),
     adoptedCount: Number(answer["adopted_count"] ?? 0),
+    leftOut: list(answer["left_out"]).map(String),
   };
 }
 
@@ -69,7 +75,22 @@ function readImplied(removals: readonly unknown[], count: number): readonly stri
   return count > removals.length ? [...lines, `- … and ${count - removals.length} more`] : lines;
 }
 
-const signs: Readonly<Record<string, string>> = { CREATE: "+", UPDATE: "~", REPLACE: "±", DELETE: "-" };
+const signs: Readonly<Record<string, string>> = {
+  CREATE: "+",
+  UPDATE: "~",
+  REPLACE: "±",
+  DELETE: "-",
+  UNDELETE: "+",
+  ACTIVATE: "~",
+  SUSPEND: "~",
+};
+
+/** What is said of a change of a state, which has no fields. */
+const states: Readonly<Record<string, readonly string[]>> = {
+  UNDELETE: ["undeleted"],
+  ACTIVATE: ["activated"],
+  SUSPEND: ["suspended"],
+};
 
 /** In the order in which they are counted. */
 const counted = [
@@ -77,12 +98,16 @@ const counted = [
   ["UPDATE", "to change"],
   ["REPLACE", "to replace"],
   ["DELETE", "to remove"],
+  ["UNDELETE", "to undelete"],
+  ["ACTIVATE", "to activate"],
+  ["SUSPEND", "to suspend"],
 ] as const;
 
 export function writePlan(plan: PlanLines, format: "table" | "markdown"): string {
-  const { org, changes, implied, obstacles, access, drifts } = plan;
-  const changed = changes.flatMap(({ action, path, fields, values }) => {
-    const of = fields.length === 0 || values.length > 0 ? "" : `  (${fields.join(", ")})`;
+  const { org, changes, implied, obstacles, access, drifts, leftOut } = plan;
+  const changed = changes.flatMap(({ action, path, fields, values, newName }) => {
+    const said = states[action] ?? fields.map((field) => (field === "name" ? `name becomes ${newName}` : field));
+    const of = said.length === 0 || values.length > 0 ? "" : `  (${said.join(", ")})`;
     return [`${signs[action] ?? "?"} ${path}${of}`, ...values.map((each) => `    ${each}`)].map(escapeText);
   });
   const lines = [...changed, ...implied.map(escapeText)];
@@ -91,7 +116,8 @@ export function writePlan(plan: PlanLines, format: "table" | "markdown"): string
   const gained = access.lines.map(escapeText);
   if (format === "table") {
     const section = access.summary === "" ? [] : [`${access.summary}:`, ...gained.map((line) => `  ${line}`)];
-    return [...lines, ...section, ...drifts.map(escapeText), ...refused, `${end}\n`].join("\n");
+    const left = leftOut.map((each) => `* ${escapeText(each)}`);
+    return [...lines, ...section, ...drifts.map(escapeText), ...left, ...refused, `${end}\n`].join("\n");
   }
   // Names have no backticks, and lines with values, which may have some, do not begin with them.
   const fenced = (inside: readonly string[]): readonly string[] =>
