@@ -1,5 +1,6 @@
 // Builds calls of any method from its descriptor: the path on which access is decided, the required fields, and nothing
 // else.
+import { timestampNow } from "@bufbuild/protobuf/wkt";
 import {
   type DescField,
   type DescMessage,
@@ -141,7 +142,9 @@ interface Decisive {
 /** Writes use validate_only, and updates omit immutable fields. What waits for something is told not to. */
 function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths): Request {
   const isLeftOut = (field: DescField): boolean => method.name.startsWith("Update") && behaves(field, "IMMUTABLE");
-  const request = fillMessage(method.input, decisive, paths, isLeftOut);
+  // One of two moments must be given.
+  const moment = method.name === "RollbackOrg" ? { time: timestampNow() } : {};
+  const request = { ...fillMessage(method.input, decisive, paths, isLeftOut), ...moment };
   const writes = method.input.fields.some(({ name }) => name === "validate_only");
   if (writes) return { ...request, validateOnly: true };
   const waits = method.input.fields.some(({ name }) => name === "return_immediately");

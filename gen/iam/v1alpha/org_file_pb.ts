@@ -656,7 +656,7 @@ export type RollbackOrgRequest = Message<"iam.v1alpha.RollbackOrgRequest"> & {
   path: string;
 
   /**
-   * The revision of the Org to lead back to, for example `00000000-0000-0732-9f3c-5b21c7e40d18`. Either this or `time` must be set.
+   * The revision of the Org to lead back to, such as `00000000-0000-0732-9f3c-5b21c7e40d18`. Either this or `time` must be set.
    *
    * @generated from field: string revision = 2;
    */

@@ -1,7 +1,6 @@
 // What a rollback does to access, as rows: what counts before it, and what counts after it. A member or project that is deleted or not active
 // has no access now, so all that refers to it is gained with it, and lost the other way.
 import type { LogEntry } from "../../access/engine/loading/apply-entry.ts";
-import type { GroupRow, MemberRow, ProjectRow, RoleRow } from "../../access/engine/loading/rows.ts";
 import type { PlannedChanges } from "../../access/previews/planned-changes.ts";
 import { toLogEntry } from "../../access/snapshots/to-log-entry.ts";
 import { type Steps, createStepCounter } from "../../scheduling/steps.ts";
@@ -47,17 +46,18 @@ export function* toRollbackRows(
     if (from !== undefined && to !== undefined && isSame(from, to)) continue;
     (isReference(any) ? entries : ofReferred).push(entryOf(type, any, from, to));
   }
-  const created = {
-    groups: rowsOf<GroupRow>(sides, after, standing, "group"),
-    roles: rowsOf<RoleRow>(sides, after, standing, "role"),
-    members: restored.flatMap(({ type, path }) => (type === "member" ? [openRow<MemberRow>(after, path)] : [])),
-    projects: restored.flatMap(({ type, path }) => (type === "project" ? [openRow<ProjectRow>(after, path)] : [])),
+  // They have the columns of their tables, as the log keeps them.
+  const created: Readonly<Record<keyof PlannedChanges["created"], readonly SideResource["row"][]>> = {
+    groups: rowsOf(sides, after, standing, "group"),
+    roles: rowsOf(sides, after, standing, "role"),
+    members: restored.flatMap(({ type, path }) => (type === "member" ? [openRow(after, path)] : [])),
+    projects: restored.flatMap(({ type, path }) => (type === "project" ? [openRow(after, path)] : [])),
   };
   return {
     orgId: sides.id,
     revision: sides.revision,
     base,
-    created,
+    created: created as unknown as PlannedChanges["created"],
     steps: [{ entries: [...entries, ...ofReferred] }],
   };
 }
@@ -93,13 +93,13 @@ function entryOf(
   return toLogEntry({ resource_type, resource_id: id, before: before?.row ?? null, after: after?.row ?? null });
 }
 
-function rowsOf<Row>({ past }: Sides, after: Side, standing: Side, type: FileType): readonly Row[] {
+function rowsOf({ past }: Sides, after: Side, standing: Side, type: FileType): readonly SideResource["row"][] {
   return [...after.values()].flatMap((each) =>
-    each.type === type && !standing.has(each.path) && past.has(each.path) ? [each.row as Row] : [],
+    each.type === type && !standing.has(each.path) && past.has(each.path) ? [each.row] : [],
   );
 }
 
-function openRow<Row>(after: Side, path: string): Row {
+function openRow(after: Side, path: string): SideResource["row"] {
   const { id, name, row } = after.get(path) as SideResource;
-  return { id, name, state: "ACTIVE", labels: row["labels"] ?? {} } as Row;
+  return { id, name, state: "ACTIVE", labels: row["labels"] ?? {} };
 }
