@@ -75,6 +75,10 @@ export async function callMethod(transport: Transport, method: DescMethodUnary, 
   return answer.message;
 }
 
+/** Returns what a request of a method must have beside its required fields: one of two. */
+export const oneOfTwo = ({ name }: DescMethodUnary): Request =>
+  name === "RollbackOrg" ? { time: timestampNow() } : {};
+
 /**
  * Does something for each item, a few at once: calls that the service and its database get together cost less than one after the other.
  *
@@ -142,9 +146,7 @@ interface Decisive {
 /** Writes use validate_only, and updates omit immutable fields. What waits for something is told not to. */
 function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths): Request {
   const isLeftOut = (field: DescField): boolean => method.name.startsWith("Update") && behaves(field, "IMMUTABLE");
-  // One of two moments must be given.
-  const moment = method.name === "RollbackOrg" ? { time: timestampNow() } : {};
-  const request = { ...fillMessage(method.input, decisive, paths, isLeftOut), ...moment };
+  const request = fillMessage(method.input, decisive, paths, isLeftOut);
   const writes = method.input.fields.some(({ name }) => name === "validate_only");
   if (writes) return { ...request, validateOnly: true };
   const waits = method.input.fields.some(({ name }) => name === "return_immediately");

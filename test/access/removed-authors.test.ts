@@ -16,7 +16,7 @@ import { rounds, soakTimeoutMs } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
-import { type EveryCall, type Paths, callMethod, callsOf } from "./every-call.ts";
+import { type EveryCall, type Paths, callMethod, callsOf, oneOfTwo } from "./every-call.ts";
 import { createEveryPlace } from "./every-place.ts";
 
 interface WriteMethod {
@@ -190,7 +190,7 @@ async function play(played: WriteMethod, kind: Kind, way: Way, aheadMs = 200): P
   );
   const transport = createTransport("gRPC", required(servers[1]).url, key);
   const write = (): Promise<string> =>
-    callMethod(transport, method, { ...request, validateOnly: false }).then(
+    callMethod(transport, method, { ...request, ...oneOfTwo(method), validateOnly: false }).then(
       () => "made",
       async (error: unknown) => (await failureOf(Promise.reject(error))).code ?? "",
     );
