@@ -269,9 +269,9 @@ describe("an operation that a type defines", () => {
 describe("a new resource", () => {
   test("keeps an amount that was typed before its unit was known", async () => {
     const { page, open, problems } = window;
-    const answers: (() => void)[] = [];
+    const typed = Promise.withResolvers<void>();
     await page.route("**/ListQuantityKinds", async (route) => {
-      await new Promise<void>((resolve) => answers.push(resolve));
+      await typed.promise;
       await route.continue();
     });
     await open(`${web}/resources`);
@@ -279,8 +279,7 @@ describe("a new resource", () => {
     const dialog = page.getByRole("dialog", { name: "New resource" });
     await dialog.getByRole("combobox", { name: "Type" }).selectOption("Instances");
     await dialog.getByRole("textbox", { name: "ram" }).fill("2147483648");
-    await page.unroute("**/ListQuantityKinds");
-    for (const answer of answers) answer();
+    typed.resolve();
     const unit = dialog.getByRole("combobox", { name: "Unit of Memory" });
     expect(await unit.inputValue()).toBe("0");
     expect(await dialog.getByRole("textbox", { name: "Memory" }).inputValue()).toBe("2147483648");
