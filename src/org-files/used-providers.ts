@@ -13,20 +13,29 @@ export async function findUsedProviders(
   { removed }: Plan,
 ): Promise<readonly string[]> {
   const providers = removed.filter(({ type }) => type === "identity provider");
-  if (providers.length === 0) return [];
+  const used = await readUsedProviders(
+    reads,
+    id,
+    providers.map((each) => each.id),
+  );
+  return providers
+    .filter((each) => used.has(each.id))
+    .map(({ path }) => `${path} would be removed, and members sign in with it: delete it by itself`);
+}
+
+/** Returns the ids of those of an org's identity providers with which members sign in. */
+export async function readUsedProviders(
+  reads: Database["reads"],
+  orgId: string,
+  providerIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (providerIds.length === 0) return new Set();
   const rows = await reads
     .selectFrom("identities")
     .select("provider_id")
     .distinct()
-    .where("org_id", "=", id)
-    .where(
-      "provider_id",
-      "in",
-      providers.map((each) => each.id),
-    )
+    .where("org_id", "=", orgId)
+    .where("provider_id", "in", providerIds)
     .execute();
-  const used = new Set(rows.map(({ provider_id: providerId }) => providerId));
-  return providers
-    .filter((each) => used.has(each.id))
-    .map(({ path }) => `${path} would be removed, and members sign in with it: delete it by itself`);
+  return new Set(rows.map(({ provider_id: providerId }) => providerId));
 }

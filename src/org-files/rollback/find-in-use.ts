@@ -1,6 +1,7 @@
 // What a rollback would remove, and others use: projects with resources of providers, and providers of identities.
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
+import { readUsedProviders } from "../used-providers.ts";
 import type { SideResource } from "./read-sides.ts";
 
 /**
@@ -15,18 +16,8 @@ export async function findInUse(
 ): Promise<ReadonlyMap<string, string>> {
   const idsOf = (type: SideResource["type"]): readonly string[] =>
     candidates.filter((each) => each.type === type).map(({ id }) => id);
-  const among = async (ids: readonly string[], found: (ids: readonly string[]) => RawBuilder<{ id: string }>) =>
-    new Set(ids.length === 0 ? [] : (await found(ids).execute(reads)).rows.map(({ id }) => id));
-  const projects = await among(
-    idsOf("project"),
-    (ids) => sql`
-      select distinct project_id as id from resources where org_id = ${orgId} and project_id = any(${ids}::uuid[])`,
-  );
-  const providers = await among(
-    idsOf("identity provider"),
-    (ids) => sql`
-      select distinct provider_id as id from identities where org_id = ${orgId} and provider_id = any(${ids}::uuid[])`,
-  );
+  const projects = await readUsedProjects(reads, orgId, idsOf("project"));
+  const providers = await readUsedProviders(reads, orgId, idsOf("identity provider"));
   const used = new Map<string, string>();
   for (const { type, id, path } of candidates) {
     if (type === "project" && projects.has(id))
@@ -35,4 +26,18 @@ export async function findInUse(
       used.set(path, "would be removed, and members sign in with it: delete it by itself");
   }
   return used;
+}
+
+/** Returns the ids of those of an org's projects that have resources of providers. */
+async function readUsedProjects(
+  reads: Database["reads"],
+  orgId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await sql<{ id: string }>`
+    select distinct project_id as id from resources where org_id = ${orgId} and project_id = any(${ids}::uuid[])`.execute(
+    reads,
+  );
+  return new Set(rows.map(({ id }) => id));
 }

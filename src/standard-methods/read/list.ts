@@ -99,8 +99,7 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
       for (const row of rows as Row[]) endsAt = Math.min(endsAt, endOf(definition, row));
       return rows as Row[];
     };
-    const besidesKey = () => (head !== undefined ? [revision] : []);
-    const toCursor = (row: Row): Cursor => [...cursorOf(order, row), ...besidesKey()];
+    const toCursor = (row: Row): Cursor => [...cursorOf(order, row), ...(head === undefined ? [] : [revision])];
     const page = await listPage(pageTokens, request, binding, read, toCursor);
     return { ...page, totalSize, revision, endsAt };
   };
