@@ -88,6 +88,8 @@ async function sendLate(
   const authorization = `Bearer ${credential}`;
   const head = { ":method": "POST", ":path": path, "content-type": type, te: "trailers", authorization };
   const stream = session.request(head);
+  // On a busy machine the server may see the head so late that it refuses the call before the last byte is sent.
+  const closed = once(stream, "close");
   let answer = "";
   stream.setEncoding("latin1").on("data", (chunk: string) => (answer += chunk));
   stream.write(body.subarray(0, -1));
@@ -95,7 +97,7 @@ async function sendLate(
   await meanwhile();
   await sleep(1_200);
   stream.end(body.subarray(-1));
-  await once(stream, "close");
+  await closed;
   return answer;
 }
 

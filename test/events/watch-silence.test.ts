@@ -97,10 +97,10 @@ test("over gRPC, a stream whose client stops reading is reset, and the others on
   const session = connectHttp2(server.url);
   const headers = { authorization: `Bearer ${writes.operatorKey}`, "content-type": "application/grpc", te: "trailers" };
   const stream = session.request({ ":method": "POST", ":path": method, ...headers });
+  const closed = new Promise((resolve) => stream.once("close", resolve));
   stream.on("error", () => undefined);
   stream.end(enveloped());
-  await once(stream, "response");
-  await once(stream, "close");
+  await closed;
   expect(stream.rstCode).toBe(8);
   const other = session.request({ ":path": `/iam/v1alpha/${parentPath}`, ...headers });
   other.resume();

@@ -404,10 +404,11 @@ test.each([
   const { port } = await listenHttp2({ routes: libraryWith(library), ...options });
   const session = http2.connect(`http://127.0.0.1:${port}`);
   const stream = session.request({ ":method": "POST", ":path": "/v1/shelves/1/books" });
+  const closed = once(stream, "close");
   stream.write("{{{");
   stream.resume();
   const [headers] = await once(stream, "response");
-  await once(stream, "close");
+  await closed;
   expect([headers[":status"], stream.rstCode]).toEqual([status, http2.constants.NGHTTP2_NO_ERROR]);
   session.destroy();
 });

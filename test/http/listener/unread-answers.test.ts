@@ -38,10 +38,10 @@ describe("an answer that nobody reads", () => {
     await using server = await startListener(answer, { reads: { unreadMs: 200, msPerKilobyte: 0 } });
     const session = connect(server.url, { settings: { initialWindowSize: 1024 } });
     const unread = session.request({ ":path": "/large" });
+    const closed = new Promise((resolve) => unread.once("close", resolve));
     unread.on("error", () => undefined);
     unread.pause();
-    await once(unread, "response");
-    await once(unread, "close");
+    await closed;
     expect(unread.rstCode).toBe(8);
     const read = session.request({ ":path": "/small" });
     read.setEncoding("utf8");
