@@ -12,8 +12,6 @@ export interface PlannedChange {
   readonly path: string;
   /** The path for the call, if it has ids where `path` has names. */
   readonly callPath?: string;
-  /** The name that it gets, if that changes. */
-  readonly newName?: string;
   /** The fields that change, by their names in protos. */
   readonly fields: readonly string[];
   /** The resource as the file has it; undefined for one that is deleted, or whose state changes alone. */

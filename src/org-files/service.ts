@@ -1,10 +1,6 @@
 // Orgs as files: a facade over the methods of what is in them, which it calls as its caller.
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import {
-  Drift_Kind as Kind,
-  OrgFilesService,
-  PlannedChange_Action as Action,
-} from "../../gen/iam/v1alpha/org_file_pb.ts";
+import { Drift_Kind as Kind, OrgFilesService } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { callerOf, slicesOf, targetOf } from "../access/evaluation/call.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { FairQueue } from "../scheduling/fair-queue.ts";
@@ -12,10 +8,10 @@ import { readWriteRequest } from "../standard-methods/method-handler.ts";
 import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 import { applyPlan } from "./apply-plan.ts";
 import { type Compared, type FileRequest, comparePlan } from "./compare-plan.ts";
+import { describeChanges, maxImplied, pathInOrg } from "./describe-changes.ts";
 import type { Drift } from "./find-drifts.ts";
 import type { Source } from "./managed-store.ts";
 import { formatToken } from "./plan-changes.ts";
-import type { PlannedChange } from "./planned-change.ts";
 import type { AccessDependencies, AccessWanted } from "./planned-access.ts";
 import type { RollbackDependencies } from "./rollback/prepare-rollback.ts";
 import { createRollbackOrg } from "./rollback/rollback-org.ts";
@@ -26,9 +22,8 @@ interface OrgFilesDependencies extends WriteRunner, AccessDependencies, Rollback
   readonly fileQueue: FairQueue;
 }
 
-/** How many resources that stay a plan names, how many drifts, and how many resources that go with others. */
+/** How many resources that stay a plan names, and how many drifts. */
 const maxUnlisted = 100;
-const maxImplied = 1_000;
 
 export function createOrgFilesService(dependencies: OrgFilesDependencies): ServiceImpl<typeof OrgFilesService> {
   const { ofCaller, fileQueue } = dependencies;
@@ -39,7 +34,7 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
     inTurn(context, () => comparePlan(dependencies, request, context, wanted));
 
   return {
-    rollbackOrg: createRollbackOrg({ ...dependencies, inTurn, actions }),
+    rollbackOrg: createRollbackOrg({ ...dependencies, inTurn }),
 
     async exportOrg(_request, context) {
       const [org] = targetOf(context, patterns.Org);
@@ -52,14 +47,9 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
     async planOrg(request, context) {
       const { state, plan, token, preview, implied, drifts, managed } = await compare(request, context, "with preview");
       const { changes, obstacles, unlisted } = plan;
-      const pathOf = (path: string): string => (path === "" ? `/orgs/${state.name}` : `/orgs/${state.name}/${path}`);
+      const pathOf = (path: string): string => pathInOrg(state.name, path);
       return {
-        changes: changes.map(({ action, path, fields, values = [] }) => ({
-          action: actions[action],
-          resourcePath: pathOf(path),
-          changedFields: [...fields],
-          changedValues: values.map(({ field, before, after }) => ({ field, before, after })),
-        })),
+        changes: describeChanges(state.name, changes),
         obstacles: [...obstacles],
         unlistedCount: unlisted.length,
         unlistedPaths: unlisted.slice(0, maxUnlisted).map(pathOf),
@@ -103,16 +93,6 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
 function sourceOf(managedBy: Source | undefined) {
   return managedBy === undefined ? {} : { managedBy: { address: managedBy.address, version: managedBy.version } };
 }
-
-const actions: Readonly<Record<PlannedChange["action"], Action>> = {
-  create: Action.CREATE,
-  update: Action.UPDATE,
-  replace: Action.REPLACE,
-  delete: Action.DELETE,
-  undelete: Action.UNDELETE,
-  activate: Action.ACTIVATE,
-  suspend: Action.SUSPEND,
-};
 
 const kinds: Readonly<Record<Drift["kind"], Kind>> = {
   changed: Kind.CHANGED,

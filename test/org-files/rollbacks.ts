@@ -49,11 +49,13 @@ export async function openRollbackPlace(server: SharedServer, protocol: Protocol
     rollback,
     async plan(revision, options = {}) {
       const planned = await rollback(revision, { ...options, validateOnly: true });
-      const lines = planned.changes.map(({ action, resourcePath, changedFields, newName }) =>
+      const lines = planned.changes.map(({ action, resourcePath, changedFields, changedValues }) =>
         [
           ActionSchema.value[action]?.name,
           resourcePath.split("/").slice(3).join("/"),
-          ...changedFields.map((field) => (field === "name" ? `name=${newName}` : field)),
+          ...changedFields.map((field, at) =>
+            field === "name" ? `name=${JSON.parse(changedValues[at]?.after ?? "")}` : field,
+          ),
         ].join(" "),
       );
       return Object.assign(planned, { lines });

@@ -1,6 +1,7 @@
 // Plans what gives resources their names: undeletions and renames.
 import { type Message, clone } from "@bufbuild/protobuf";
 import { type Steps, createStepCounter } from "../../scheduling/steps.ts";
+import { findChangedValues } from "../changed-values.ts";
 import { type FileType, fileForms, parentPathOf } from "../file-resources.ts";
 import type { PlannedChange } from "../planned-change.ts";
 import { endOf, isDeleted } from "./find-wanted.ts";
@@ -92,7 +93,15 @@ function undeletionOf({ shown }: RollbackState, { path, resource: { type } }: It
 
 function renameOf({ shown }: RollbackState, { path, resource }: Item, newName: string): PlannedChange {
   const { type, message: before } = resource;
-  const message: Message = Object.assign(clone(fileForms[type].schema, before), { name: newName });
-  const rest = { message, sent: message, place: "", newName };
-  return { action: "update", type, path: shown(path), callPath: path, fields: ["name"], ...rest };
+  const { schema } = fileForms[type];
+  const message: Message = Object.assign(clone(schema, before), { name: newName });
+  const fields = ["name"];
+  const rest = {
+    message,
+    sent: message,
+    place: "",
+    fields,
+    values: findChangedValues(schema, fields, before, message),
+  };
+  return { action: "update", type, path: shown(path), callPath: path, ...rest };
 }

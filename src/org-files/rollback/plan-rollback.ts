@@ -1,10 +1,12 @@
 // Plans what leads an org back: compares what there is with what there shall be, by ids.
 import { type Message, clone, isMessage } from "@bufbuild/protobuf";
 import { GroupMemberSchema, SubgroupSchema } from "../../../gen/iam/v1alpha/group_member_pb.ts";
+import { OrgSchema } from "../../../gen/iam/v1alpha/org_pb.ts";
 import { RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { type Steps, createStepCounter } from "../../scheduling/steps.ts";
-import type { FileType } from "../file-resources.ts";
+import { type ChangedValue, findChangedValues } from "../changed-values.ts";
+import { type FileType, fileForms } from "../file-resources.ts";
 import { findProtected } from "../find-protected.ts";
 import { changedFields, maxChanges, maxUpdates, removedLast } from "../plan-changes.ts";
 import type { PlannedChange } from "../planned-change.ts";
@@ -133,8 +135,10 @@ function* planContents(state: RollbackState): Steps<Contents> {
     changeIn(path);
     if (fields === undefined) creations.push({ ...base, action: "create", fields: [] });
     const others = fields?.filter((field) => field !== "name") ?? fieldsAfterCreation(resource);
+    if (others.length === 0) continue;
     const callPath = fields === undefined ? namedPath(base.callPath, resource) : base.callPath;
-    if (others.length > 0) updates.push({ ...base, callPath, action: "update", fields: others });
+    const values = valuesOf(type, others, present?.message ?? filledMessage(resource), resource.message, shown);
+    updates.push({ ...base, callPath, action: "update", fields: others, values });
   }
   for (const [path, resource] of removed) {
     if (isStepOver()) yield;
@@ -157,6 +161,23 @@ const namedPath = (path: string, { name }: SideResource): string => `${path.slic
 /** Returns the fields of what is created that a creation fills if they are empty. */
 function fieldsAfterCreation({ name, message }: SideResource): readonly string[] {
   return name !== "" && "displayName" in message && message.displayName === "" ? ["display_name"] : [];
+}
+
+/** Returns the message that a creation makes of one with an empty display name. */
+function filledMessage({ type, name, message }: SideResource): Message {
+  return Object.assign(clone(fileForms[type].schema, message), { displayName: name });
+}
+
+/** Returns what fields become, with names in the place of ids. */
+function valuesOf(
+  type: FileType,
+  fields: readonly string[],
+  before: Message,
+  after: Message,
+  shown: (path: string) => string,
+): readonly ChangedValue[] {
+  const values = findChangedValues(fileForms[type].schema, fields, before, after);
+  return values.map((value) => ({ ...value, before: shown(value.before), after: shown(value.after) }));
 }
 
 /** Returns a message whose references are as calls need them. */
@@ -187,7 +208,7 @@ function pathsOf({ now, past }: Sides, wanted: Side, standing: Side): Pick<Rollb
 
 function changeOfOrg({ org: { now, past } }: Sides): readonly PlannedChange[] {
   const fields = changedFields("org", now, past).filter((field) => field !== "name");
-  const rest = { message: past, sent: past, place: "" };
+  const rest = { message: past, sent: past, place: "", values: findChangedValues(OrgSchema, fields, now, past) };
   return fields.length === 0 ? [] : [{ action: "update", type: "org", path: "", fields, ...rest }];
 }
 

@@ -6,7 +6,6 @@ import {
   type ApplyOrgResponse,
   ApplyOrgResponseSchema,
   OrgFilesService,
-  type PlannedChange_Action,
   type RollbackOrgRequest,
   type RollbackOrgResponse,
   RollbackOrgResponseSchema,
@@ -21,13 +20,12 @@ import { type WriteCall, type WriteRunner, runWrite } from "../../standard-metho
 import { applyChanges } from "../apply-changes.ts";
 import { applyInGroup } from "../apply-in-group.ts";
 import { moved } from "../apply-plan.ts";
+import { describeChanges, maxImplied, pathInOrg } from "../describe-changes.ts";
 import { formatToken, parseToken } from "../plan-changes.ts";
-import type { PlannedChange } from "../planned-change.ts";
 import { type PreparedRollback, type RollbackDependencies, prepareRollback } from "./prepare-rollback.ts";
 
 interface Dependencies extends RollbackDependencies, WriteRunner {
   readonly inTurn: <Result>(context: HandlerContext, run: () => Promise<Result>) => Promise<Result>;
-  readonly actions: Readonly<Record<PlannedChange["action"], PlannedChange_Action>>;
 }
 
 /** How often a rollback of a busy org is planned, if the request does not say which plan it is to be. */
@@ -35,7 +33,7 @@ const maxAttempts = 5;
 
 /** Returns the handler. */
 export function createRollbackOrg(dependencies: Dependencies) {
-  const { inTurn, actions } = dependencies;
+  const { inTurn } = dependencies;
 
   const attempt = async (
     request: RollbackOrgRequest,
@@ -65,7 +63,7 @@ export function createRollbackOrg(dependencies: Dependencies) {
     const { plan } = found;
     // What a method refuses is found by trying it.
     if (plan.obstacles.length === 0 && plan.changes.length > 0) await run();
-    return describe(found, actions);
+    return describe(found);
   };
 
   return async (request: RollbackOrgRequest, context: HandlerContext): Promise<RollbackOrgResponse> => {
@@ -81,9 +79,6 @@ export function createRollbackOrg(dependencies: Dependencies) {
     }
   };
 }
-
-/** How many resources that go with others a response names. */
-const maxImplied = 1_000;
 
 /** The org has changed since it was read. */
 class MovedMeanwhile extends Error {}
@@ -127,22 +122,16 @@ function toResponse({ changeCount, revision }: ApplyOrgResponse): RollbackOrgRes
   return create(RollbackOrgResponseSchema, { changeCount, revision });
 }
 
-function describe({ sides, plan, token, preview }: PreparedRollback, actions: Dependencies["actions"]) {
+function describe({ sides, plan, token, preview }: PreparedRollback): RollbackOrgResponse {
   const { name, moment, revision } = sides;
   const microseconds = parseMicroseconds(moment.time);
-  const pathOf = (path: string): string => (path === "" ? `/orgs/${name}` : `/orgs/${name}/${path}`);
   return create(RollbackOrgResponseSchema, {
     changeCount: plan.changes.length,
     revision,
-    changes: plan.changes.map(({ action, path, fields, newName = "" }) => ({
-      action: actions[action],
-      resourcePath: pathOf(path),
-      changedFields: [...fields],
-      newName,
-    })),
+    changes: describeChanges(name, plan.changes),
     impliedRemovals: plan.implied
       .slice(0, maxImplied)
-      .map(({ path, withPath }) => ({ resourcePath: pathOf(path), withPath: pathOf(withPath) })),
+      .map(({ path, withPath }) => ({ resourcePath: pathInOrg(name, path), withPath: pathInOrg(name, withPath) })),
     impliedRemovalCount: plan.implied.length,
     obstacles: [...plan.obstacles],
     leftOut: [...plan.leftOut],

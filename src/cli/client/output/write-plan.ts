@@ -12,8 +12,6 @@ interface PlanLine {
   readonly fields: readonly string[];
   /** Lines for them with their values: `display_name: "SRE" → "Site reliability"`; none from a service that does not say them. */
   readonly values: readonly string[];
-  /** Empty if it keeps its name. */
-  readonly newName: string;
 }
 
 export interface PlanLines {
@@ -45,7 +43,6 @@ export function readPlan(org: string, answer: Readonly<Record<string, unknown>>)
         path: below === "" ? org : below,
         fields: list(change["changed_fields"]).map(String),
         values: list(change["changed_values"]).map((value) => writeValue(recordOf(value) ?? {})),
-        newName: stringOf(change["new_name"]) ?? "",
       };
     }),
     implied: readImplied(list(answer["implied_removals"]), Number(answer["implied_removal_count"] ?? 0)),
@@ -105,8 +102,8 @@ const counted = [
 
 export function writePlan(plan: PlanLines, format: "table" | "markdown"): string {
   const { org, changes, implied, obstacles, access, drifts, leftOut } = plan;
-  const changed = changes.flatMap(({ action, path, fields, values, newName }) => {
-    const said = states[action] ?? fields.map((field) => (field === "name" ? `name becomes ${newName}` : field));
+  const changed = changes.flatMap(({ action, path, fields, values }) => {
+    const said = states[action] ?? fields;
     const of = said.length === 0 || values.length > 0 ? "" : `  (${said.join(", ")})`;
     return [`${signs[action] ?? "?"} ${path}${of}`, ...values.map((each) => `    ${each}`)].map(escapeText);
   });
