@@ -104,6 +104,9 @@ beforeAll(async () => {
   await requests.createQuotaRequest({ parentPath: acme, quotaRequest });
   const asked = `subject=${acme}/members/dave&permission=repos.access.write&resource=${web}`;
   screens.push([`${acme}/access?${asked}&asOf=${new Date().toISOString()}`, "Because"]);
+  const before = new Date().toISOString();
+  await place.api.groups.createGroup({ parentPath: acme, group: { name: "night-watch" } });
+  screens.push([`${acme}/rollback?to=${before}`, "groups/night-watch"]);
   screens.push([`${acme}/access?${asked}&asOf=then`, "Or as of a revision"]);
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });

@@ -361,7 +361,7 @@ describe("access", () => {
     const [time, revision] = [page.getByLabel("As of a time"), page.getByLabel("Or as of a revision")];
     await revision.fill("then");
     await revision.press("Enter");
-    await page.locator(".as-of .field-error").waitFor();
+    await page.locator(".moment .field-error").waitFor();
     expect(await revision.getAttribute("aria-invalid")).toBe("true");
     expect(await page.locator(".verdict").count()).toBe(0);
     await revision.fill("");

@@ -62,6 +62,19 @@ export function readAccessSearch(search: Record<string, unknown>): AccessSearch 
   return { subject, permission, resource, page: textOf(search["page"]), asOf: textOf(search["asOf"]) };
 }
 
+/** What the URL of the screen that leads an org back holds. */
+export interface RollbackSearch {
+  /** To when: a time, such as `2026-03-01T12:00:00Z`, or a revision; left out until one is chosen. */
+  readonly to?: string | undefined;
+  /** Whether what cannot be led back is left out. */
+  readonly leaveOut?: true | undefined;
+}
+
+export const readRollbackSearch = (search: Record<string, unknown>): RollbackSearch => ({
+  to: textOf(search["to"]),
+  leaveOut: search["leaveOut"] === true ? true : undefined,
+});
+
 /** What the URL of the log of changes holds. */
 export interface ChangesSearch extends ListSearch {
   /** The only revision that is shown. */

@@ -8,6 +8,7 @@ import {
   readMembersSearch,
   readQuotaSearch,
   readResourcesSearch,
+  readRollbackSearch,
   readTabSearch,
 } from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
@@ -130,6 +131,13 @@ const changesRoute = createRoute({
   path: "/changes",
   validateSearch: readChangesSearch,
   component: lazyRouteComponent(() => import("../screens/changes/changes-screen.tsx"), "ChangesScreen"),
+});
+
+const rollbackRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/rollback",
+  validateSearch: readRollbackSearch,
+  component: lazyRouteComponent(() => import("../screens/rollback/rollback-screen.tsx"), "RollbackScreen"),
 });
 
 const whyRoute = createRoute({
@@ -255,6 +263,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         rolesRoute,
         roleRoute,
         changesRoute,
+        rollbackRoute,
         whyRoute,
         webhooksRoute,
         webhookRoute,

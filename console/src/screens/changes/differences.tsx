@@ -5,7 +5,7 @@ import { texts } from "../../texts/texts.ts";
 /** Fields that differ in each change, and say nothing. */
 const dull = new Set(["etag", "update_time", "create_time", "id", "path"]);
 
-interface Difference {
+export interface Difference {
   readonly field: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -22,6 +22,27 @@ function differencesOf({ before, after, changedFields }: Change): readonly Diffe
   return all.filter((difference) => difference.before !== difference.after);
 }
 
+/** Fields with what they were and are, in a list of facts. */
+export function DifferentFields({ differences }: { readonly differences: readonly Difference[] }) {
+  return differences.map(({ field, before, after }) => (
+    <div key={field}>
+      <dt>{field}</dt>
+      <dd>
+        {before === undefined ? null : (
+          <del>
+            <bdi>{before}</bdi>
+          </del>
+        )}{" "}
+        {after === undefined ? null : (
+          <ins>
+            <bdi>{after}</bdi>
+          </ins>
+        )}
+      </dd>
+    </div>
+  ));
+}
+
 /** What was different before and after a change. */
 export function Differences({ change }: { readonly change: Change }) {
   const differences = differencesOf(change);
@@ -31,23 +52,7 @@ export function Differences({ change }: { readonly change: Change }) {
     <details className="differences">
       <summary>{texts.changes.differences}</summary>
       <dl className="facts">
-        {differences.map(({ field, before, after }) => (
-          <div key={field}>
-            <dt>{field}</dt>
-            <dd>
-              {before === undefined ? null : (
-                <del>
-                  <bdi>{before}</bdi>
-                </del>
-              )}{" "}
-              {after === undefined ? null : (
-                <ins>
-                  <bdi>{after}</bdi>
-                </ins>
-              )}
-            </dd>
-          </div>
-        ))}
+        <DifferentFields differences={differences} />
         <div>
           <dt>{texts.changes.method}</dt>
           <dd>

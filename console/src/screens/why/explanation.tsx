@@ -1,13 +1,13 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useSearch } from "@tanstack/react-router";
 import type { ExplainAccessResponse } from "../../../../gen/iam/v1alpha/access_pb.ts";
-import { asOfTexts } from "../../texts/as-of-texts.ts";
+import { asOfTexts } from "../../texts/moment-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { Time } from "../../ui/time.tsx";
-import { timeIn } from "./as-of.ts";
+import { timeIn } from "../../calls/moment.ts";
 import type { Asked } from "./asked.ts";
 import { Chain } from "./chain.tsx";
 import type { Answers } from "./use-answers.ts";
