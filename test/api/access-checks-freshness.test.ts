@@ -113,7 +113,8 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
 });
 
 test("while changes cannot be read, checks fail rather than use older data", async () => {
-  const impatient = await startTestServer({ databaseUrl: server.databaseUrl, requestTimeoutMs: 2_000 });
+  // Long enough for the first calls to a new server, also on a busy machine.
+  const impatient = await startTestServer({ databaseUrl: server.databaseUrl, requestTimeoutMs: 8_000 });
   onTestFinished(() => impatient.close());
   const { api, alice, web, grant } = await createAccessPlace("Connect", server.url, server.operatorKey);
   const question = { subjectPath: alice, permission, resourcePath: web };

@@ -14,7 +14,7 @@ let server: TestServer;
 let patient: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ requestTimeoutMs: 500 });
-  patient = await startTestServer({ requestTimeoutMs: 4_000 });
+  patient = await startTestServer({ requestTimeoutMs: 8_000 });
 });
 afterAll(() => Promise.all([server.close(), patient.close()]));
 

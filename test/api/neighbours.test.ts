@@ -267,7 +267,7 @@ test("a client without credentials has few streams, and asks reflection at the p
   reflection.end();
   await once(reflection, "end");
   expect(answers).toBe(150);
-  // Two streams of ten places and 150 answers: at least 70 are beyond the 100 that come at once.
-  expect(performance.now() - startMs).toBeGreaterThan(600);
+  // A stream of ten places and 150 answers: at least 60 are beyond the 100 that come at once, and due within 600 ms.
+  expect(performance.now() - startMs).toBeGreaterThan(400);
   open.cancel();
 });

@@ -94,6 +94,6 @@ test("a newcomer gets from the link of the first start to who may deploy until F
   expect([did, did.click * seconds.click + did.type * seconds.type < 180]).toEqual([{ click: 22, type: 8 }, true]);
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByText("Used, against quota").waitFor();
-  expect(await page.getByText("Four steps to begin").count()).toBe(0);
+  await expect.poll(() => page.getByText("Four steps to begin").count()).toBe(0);
   expect(problems).toEqual([]);
 });

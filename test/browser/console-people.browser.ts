@@ -148,6 +148,7 @@ describe("OAuth clients", () => {
     await page.getByText("There are no OAuth clients yet.").waitFor();
     await focusOn(page, "New client");
     await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
     await focusOn(page, "Name");
     await page.keyboard.type("shop");
     await focusOn(page, "Redirect URIs");
@@ -202,7 +203,7 @@ describe("OAuth clients", () => {
     await page.getByText("Public: an app or a page").waitFor();
     expect(await page.getByRole("button", { name: "Replace the secret" }).count()).toBe(0);
     const change = page.getByRole("button", { name: "Change" });
-    expect(await change.getAttribute("aria-disabled")).toBe("true");
+    await expect.poll(() => change.getAttribute("aria-disabled")).toBe("true");
     await change.press("Enter");
     await page.getByText("iam.clients.update", { exact: true }).waitFor();
   });

@@ -195,7 +195,7 @@ describe("an operation that a type defines", () => {
     await page.getByRole("link", { name: "holder", exact: true }).click();
     await page.getByRole("button", { name: "Attach", exact: true }).click();
     const volume = dialog.getByRole("combobox", { name: "volume" });
-    expect(await volume.inputValue()).toBe("shelf");
+    await expect.poll(() => volume.inputValue()).toBe("shelf");
     await volume.fill("");
     await dialog.getByRole("button", { name: "Attach", exact: true }).click();
     await page.getByRole("heading", { name: "attach holder", exact: true }).waitFor();
@@ -233,8 +233,10 @@ describe("an operation that a type defines", () => {
     await focusOn(page, "Operations▾");
     await page.keyboard.press("Enter");
     const popup = page.getByRole("dialog", { name: "Operations" });
-    expect(await popup.getByRole("button").allTextContents()).toEqual(["Start", "Stop", "Reboot", "Rescue"]);
-    await popup.getByRole("button", { name: "Stop" }).press("Enter");
+    await expect.poll(() => popup.getByRole("button").allTextContents()).toEqual(["Start", "Stop", "Reboot", "Rescue"]);
+    const stop = popup.getByRole("button", { name: "Stop" });
+    await expect.poll(() => stop.getAttribute("aria-disabled")).toBe("true");
+    await stop.press("Enter");
     await page.getByRole("dialog", { name: "You may not do this" }).getByText("compute.engines.stop").waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
@@ -389,7 +391,7 @@ describe("a new resource", () => {
     await open(`${web}/resources`);
     await page.getByRole("button", { name: "New resource" }).click();
     const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
-    expect(await type.locator("option").allTextContents()).toEqual(["Volumes"]);
+    await expect.poll(() => type.locator("option").allTextContents()).toEqual(["Volumes"]);
   });
 });
 
@@ -409,7 +411,7 @@ describe("operations", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Cancel the operation" }).click();
     await page.getByText("Cancelled").waitFor();
     expect((await cloud.operations.getOperation({ path })).state).toBe(Operation_State.CANCELLED);
-    expect(await page.getByRole("button", { name: "Cancel the operation" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Cancel the operation" }).count()).toBe(0);
     expect(problems).toEqual([]);
   });
 

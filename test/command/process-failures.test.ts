@@ -36,11 +36,12 @@ test("a failure that nothing waits for is logged and counted, and the service go
   process.kill(served.pid, "SIGUSR2");
   await expect.poll(counted).toBe(25);
   await api.orgs.createOrg({ org: { name: "acme" } });
+  // By its end, all that it has logged was read.
+  expect(await served.signal("SIGTERM")).toBe(0);
   const { stdout } = served.output;
   // With where it was made; of many in a minute, not all.
   expect(stdout).toMatch(/"level":50.*a defect that nothing waits for.*defects\.mjs/);
   expect(linesWith(stdout, "nothing waits for what has failed")).toBe(20);
-  expect(await served.signal("SIGTERM")).toBe(0);
 });
 
 test("an error that nothing catches ends the service as a stop does, with a code that says so", async () => {

@@ -60,7 +60,8 @@ describe("a connection that falls silent", () => {
   });
 
   test("fails the statement of a transaction, and the next transaction gets a new one", async () => {
-    const { proxy, pool } = await openPool(1_000);
+    // Long enough for a new connection, also on a busy machine.
+    const { proxy, pool } = await openPool(4_000);
     const db = new Kysely<object>({ dialect: pool.dialect });
     const failure: unknown = await db
       .transaction()

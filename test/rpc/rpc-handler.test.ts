@@ -175,11 +175,12 @@ describe("over HTTP/2", () => {
     // Together, they are several times as long as the window.
     for (let sent = 0; sent < 20; sent++) {
       const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
+      const closed = once(stream, "close");
       stream.write(frame);
       stream.resume();
       const [trailers] = (await once(stream, "trailers")) as [Record<string, unknown>];
       expect(trailers["grpc-status"]).toBe(String(Code.ResourceExhausted));
-      await once(stream, "close");
+      await closed;
       expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
     }
   });

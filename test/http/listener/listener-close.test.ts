@@ -96,13 +96,14 @@ it("finishes HTTP/2 streams in flight and sends GOAWAY", async () => {
   await using server = await startListener(gate.handler);
   const session = await openHttp2(server.url);
   const goaway = once(session, "goaway");
+  const left = once(session, "close");
   const answers = [callHttp2(session, { ":path": "/" }), callHttp2(session, { ":path": "/begun" })];
   await expect.poll(gate.waiting).toBe(2);
   const closed = server.listener.close(endlessMs);
   await goaway;
   gate.release();
   expect((await Promise.all(answers)).map(({ body }) => body)).toEqual(["done", "done"]);
-  await Promise.all([closed, once(session, "close")]);
+  await Promise.all([closed, left]);
 });
 
 it("closes connections without a request immediately, whatever their protocol", async () => {

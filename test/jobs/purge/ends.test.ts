@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Later than all that ends then is created, also on a busy machine. */
-const soon = () => timestampFromMs(Date.now() + 10_000);
+const soon = () => timestampFromMs(Date.now() + 15_000);
 
 /** Creates something of each kind that ends soon, in an org of its own. Returns the path of the org. */
 async function createEnding(on: Api): Promise<string> {
