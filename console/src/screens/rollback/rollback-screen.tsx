@@ -18,6 +18,12 @@ const permission = "iam.orgs.rollback";
 
 /** Leads an org back to what it was at a moment that the URL holds, after it has shown what that changes and for whom. */
 export function RollbackScreen() {
+  const { to = "" } = useSearch({ from: "/orgs/$org/rollback" });
+  // What came of one moment is not said of another.
+  return <RollbackTo key={to} />;
+}
+
+function RollbackTo() {
   const { org: name } = useParams({ from: "/orgs/$org/rollback" });
   const { to, leaveOut } = useSearch({ from: "/orgs/$org/rollback" });
   const navigate = useNavigate({ from: "/orgs/$org/rollback" });
@@ -25,12 +31,9 @@ export function RollbackScreen() {
   const permissions = usePermissions(path, [permission]);
   const may = permissions.may(permission);
   const request = { path, ...readMoment(to), leaveOutImpossible: leaveOut === true };
-  const plan = useQuery(
-    rollbackOrg,
-    { ...request, validateOnly: true },
-    { enabled: to !== undefined && may === true, retry: false },
-  );
   const putBack = usePutBack();
+  const isAsked = to !== undefined && may === true && putBack.data === undefined;
+  const plan = useQuery(rollbackOrg, { ...request, validateOnly: true }, { enabled: isAsked, retry: false });
   // The form shows it again when it gets another object.
   const problem = useMemo(
     () => (to === undefined || plan.error === null ? undefined : momentProblem(plan.error, to, rollbackNames)),
@@ -60,7 +63,7 @@ export function RollbackScreen() {
       )}
       {putBack.data === undefined ? null : <Done org={name} changeCount={putBack.data.changeCount} />}
       {putBack.error === null ? null : <ErrorNote error={putBack.error} />}
-      {to === undefined || may !== true || problem !== undefined || putBack.data !== undefined ? null : (
+      {!isAsked || problem !== undefined ? null : (
         <Answered of={plan}>
           {(found) => (
             <RollbackPlan plan={found} leavesOut={leaveOut === true}>
