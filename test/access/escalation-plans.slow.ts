@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { registry } from "../../src/resource-registry.ts";
 import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
-import { type Database, openDatabase } from "../../src/database/database.ts";
 import { findGrantedRoles, heldBy } from "../../src/access/escalation/store.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { insertManyRows, large, largest } from "../standard-methods/many-rows.ts";
@@ -27,34 +26,24 @@ const bindings = 3;
 const [org, group, role] = [largest("Org"), largest("Group"), largest("Role")];
 
 let created: TestDatabase;
-let database: Database;
 let plans: PlanReader;
 beforeAll(async () => {
   created = await createTestDatabase();
-  database = openDatabase({
-    connection: { connectionString: created.url },
-    maxReadConnections: 1,
-    maxWriteConnections: 1,
-    onConnectionError: () => {},
-  });
-  await fillWithoutIndexes(created.url, async () => {
-    await insertManyRows(database, bound.map(registry.definitionOf));
+  await fillWithoutIndexes(created.url, async (db) => {
+    await insertManyRows(db, bound.map(registry.definitionOf));
     // The group has many members and a few bindings. Many members are bound to one role.
     await sql`
       insert into role_bindings (id, org_customer_id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
         labels, changed_revision)
       select gen_random_uuid(), (select customer_id from orgs where id = ${org}), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', gen_random_uuid()
-      from generate_series(1, ${bindings}::int) as n`.execute(database.writes);
-    await sql`update role_bindings set role_id = ${role} where org_id = ${org} and member_id is not null`.execute(
-      database.writes,
-    );
+      from generate_series(1, ${bindings}::int) as n`.execute(db);
+    await sql`update role_bindings set role_id = ${role} where org_id = ${org} and member_id is not null`.execute(db);
   });
   await vacuumAll(created.url);
   plans = createPlanReader(created.url);
 });
 afterAll(async () => {
   await plans.close();
-  await database.close();
   await created.drop();
 });
 

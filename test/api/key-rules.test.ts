@@ -306,8 +306,8 @@ describe("rotation", () => {
     const [server] = place.servers;
     const { members } = createApi("gRPC", server.url, await exchangeKey(server, member.key));
     const sql = await openSqlClient(server.databaseUrl);
-    // Long enough for the write to come to the lock, also on a busy machine, and shorter than it waits there.
-    await rotate(member.keyPath, 10n);
+    // The write has half of the time for which it waits for the lock to come there, also on a busy machine.
+    await rotate(member.keyPath, 5n);
     await sql.query("begin");
     await sql.query("select from orgs where name = $1 for update", [path.split("/").at(-1)]);
     const writing = failureOf(members.createMember({ parentPath: path, member: { name: "late" } }));

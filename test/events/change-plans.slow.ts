@@ -13,7 +13,7 @@ import { selectAccessEvents } from "../../src/events/access-events/store.ts";
 import { required } from "../../src/errors/required.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
-import { vacuumAll } from "../support/maintain.ts";
+import { fillTables, vacuumAll } from "../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { addOrg } from "../database/sample-rows.ts";
 
@@ -55,30 +55,32 @@ beforeAll(async () => {
       database.writes,
     );
   }
-  await sql`
-    insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
-      resource_id, container_id, resource_path, after)
-    select case when n % 1000 = 7 then ${other.customer_id}::uuid else ${org.customer_id}::uuid end, case when n % 1000 = 7 then ${other.id}::uuid else ${org.id}::uuid end,
-      (lpad(to_hex(n), 16, '0') || '80000000' || lpad(to_hex(n), 8, '0'))::uuid, 0,
-      now() - (${count}::int - n) * interval '20 seconds', 4, 'iam.v1alpha.MembersService/UpdateMember', ${org.id},
-      case when n in (5, 100000) then ${rareActor}::uuid else ${actor}::uuid end, 'Member',
-      case when n in (9, 150000) then ${rareMember}::uuid else gen_random_uuid() end,
-      case when n in (9, 150000) then ${rareMember}::uuid when n % 2 = 0 then ${member}::uuid else gen_random_uuid() end,
-      '/orgs/large/members/m' || n, '{}'
-    from generate_series(1, ${count}) as n`.execute(database.writes);
   many = await addOrg(database, "many");
-  await sql`
-    insert into orgs (id, customer_id, state, revision, revision_time, name, display_name, description, labels, changed_revision,
-      create_time, update_time)
-    select gen_random_uuid(), customer_id, state, revision, revision_time, 'many-' || n, '', '', '{}', changed_revision, create_time,
-      update_time
-    from orgs, generate_series(1, ${manyOrgs}::int) as n where name = 'many'`.execute(database.writes);
-  await sql`
-    insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
-      resource_id, container_id, resource_path, after)
-    select customer_id, id, (lpad(to_hex(n + 1), 16, '0') || '8000000000000000')::uuid, 0,
-      now() - random() * 50 * interval '1 day', 4, 'method', id, ${actor}, 'Member', gen_random_uuid(), gen_random_uuid(), '/', '{}'
-    from orgs, generate_series(1, 20) as n where customer_id = ${many.customer_id}`.execute(database.writes);
+  await fillTables(created.url, async (db) => {
+    await sql`
+      insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
+        resource_id, container_id, resource_path, after)
+      select case when n % 1000 = 7 then ${other.customer_id}::uuid else ${org.customer_id}::uuid end, case when n % 1000 = 7 then ${other.id}::uuid else ${org.id}::uuid end,
+        (lpad(to_hex(n), 16, '0') || '80000000' || lpad(to_hex(n), 8, '0'))::uuid, 0,
+        now() - (${count}::int - n) * interval '20 seconds', 4, 'iam.v1alpha.MembersService/UpdateMember', ${org.id},
+        case when n in (5, 100000) then ${rareActor}::uuid else ${actor}::uuid end, 'Member',
+        case when n in (9, 150000) then ${rareMember}::uuid else gen_random_uuid() end,
+        case when n in (9, 150000) then ${rareMember}::uuid when n % 2 = 0 then ${member}::uuid else gen_random_uuid() end,
+        '/orgs/large/members/m' || n, '{}'
+      from generate_series(1, ${count}) as n`.execute(db);
+    await sql`
+      insert into orgs (id, customer_id, state, revision, revision_time, name, display_name, description, labels, changed_revision,
+        create_time, update_time)
+      select gen_random_uuid(), customer_id, state, revision, revision_time, 'many-' || n, '', '', '{}', changed_revision, create_time,
+        update_time
+      from orgs, generate_series(1, ${manyOrgs}::int) as n where name = 'many'`.execute(db);
+    await sql`
+      insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
+        resource_id, container_id, resource_path, after)
+      select customer_id, id, (lpad(to_hex(n + 1), 16, '0') || '8000000000000000')::uuid, 0,
+        now() - random() * 50 * interval '1 day', 4, 'method', id, ${actor}, 'Member', gen_random_uuid(), gen_random_uuid(), '/', '{}'
+      from orgs, generate_series(1, 20) as n where customer_id = ${many.customer_id}`.execute(db);
+  });
   await vacuumAll(created.url);
   plans = createPlanReader(created.url);
 });
@@ -116,11 +118,14 @@ test.each([
 );
 
 test("a page of sign-ins and refused calls reads little more", async () => {
-  await sql`
+  const events = sql`
     insert into access_events (customer_id, org_id, id, time, last_time, count, kind, method, resource_path, reason, reason_detail)
     select ${org.customer_id}, ${org.id}, gen_random_uuid(), now() - n * interval '1 minute', now(), 1, 'CALL_REFUSED', 'method',
-      '', '', '' from generate_series(1, 50000) as n`.execute(database.writes);
-  await sql`analyze access_events`.execute(database.writes);
+      '', '', '' from generate_series(1, 50000) as n`;
+  await fillTables(created.url, async (db) => {
+    await events.execute(db);
+    await sql`analyze access_events`.execute(db);
+  });
   for (const descending of [true, false]) {
     const { rows, plan } = await plans.read(async (db) => {
       const page = { orgId: org.id, condition: sql<boolean>`true`, descending, after: undefined, limit: pageSize + 1 };

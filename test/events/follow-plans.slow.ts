@@ -8,7 +8,7 @@ import { required } from "../../src/errors/required.ts";
 import { type ChangeRow, selectEntriesAfter } from "../../src/events/changes/store.ts";
 import { addOrg } from "../database/sample-rows.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
-import { vacuumAll } from "../support/maintain.ts";
+import { fillTables, vacuumAll } from "../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 
 const limit = 101;
@@ -41,22 +41,21 @@ beforeAll(async () => {
   const org = await addOrg(database, "long");
   orgId = org.id;
   const member = randomUUID();
-  await sql`
+  const rows = sql`
     insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
       resource_id, container_id, resource_path, after)
     select ${org.customer_id}::uuid, ${org.id}::uuid, (lpad(to_hex(n), 16, '0') || '8000000000000000')::uuid, place,
       now() - (${revisions}::int - n) * interval '1 second', 4, 'method', ${org.id}, ${member}, 'Member', gen_random_uuid(), gen_random_uuid(),
       '/', '{}'
     from generate_series(1, ${revisions}::int) as n,
-      generate_series(0, case when n = ${long}::int then ${entries}::int - 1 else 0 end) as place`.execute(
-    database.writes,
-  );
+      generate_series(0, case when n = ${long}::int then ${entries}::int - 1 else 0 end) as place`;
+  await fillTables(created.url, async (db) => void (await rows.execute(db)));
   await vacuumAll(created.url);
-  const { rows } = await sql<{ time: Date }>`
+  const found = await sql<{ time: Date }>`
     select time from changes where org_id = ${orgId} and revision = ${revisionOf(long)} and position = 0`.execute(
     database.writes,
   );
-  longTime = required(rows[0]).time;
+  longTime = required(found.rows[0]).time;
   plans = createPlanReader(created.url);
 });
 afterAll(async () => {

@@ -28,7 +28,7 @@ import { listFieldsOf } from "../../src/standard-methods/read/list-fields.ts";
 import { readByKeys, uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
 import { keyOf } from "../../src/standard-methods/rows/row-key.ts";
 import { services } from "../../src/rpc/services.ts";
-import { rebuild } from "../database/sample-rows.ts";
+import { rebuildDerivedRows } from "../support/derived-rows.ts";
 import { vacuumAll } from "../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
@@ -69,10 +69,10 @@ beforeAll(async () => {
     maxWriteConnections: 1,
     onConnectionError: () => {},
   });
-  await fillWithoutIndexes(created.url, async () => {
-    await insertManyRows(database, registry.definitions);
-    for (const table of ["orgs", "projects"]) await suspendSome(database, table);
-    await rebuild(database);
+  await fillWithoutIndexes(created.url, async (db) => {
+    await insertManyRows(db, registry.definitions);
+    for (const table of ["orgs", "projects"]) await suspendSome(db, table);
+    await db.transaction().execute((transaction) => rebuildDerivedRows(transaction, registry));
   });
   await vacuumAll(created.url);
   plans = createPlanReader(created.url);
@@ -112,9 +112,9 @@ const labelFilters: Readonly<Record<string, (row: LabelledRow) => boolean>> = {
 };
 
 /** One in a hundred, but not the first, which is the largest. */
-function suspendSome(to: Database, table: string): Promise<unknown> {
+function suspendSome(db: Kysely<Schema>, table: string): Promise<unknown> {
   const isSome = sql`right(id::text, 2) = '0a'`;
-  return sql`update ${sql.table(table)} set state = 'SUSPENDED' where ${isSome}`.execute(to.writes);
+  return sql`update ${sql.table(table)} set state = 'SUSPENDED' where ${isSome}`.execute(db);
 }
 
 /** Returns what reads the rows of a list, by its order. */

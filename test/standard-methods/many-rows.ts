@@ -1,9 +1,9 @@
 // Inserts so many rows that the planner needs indexes: of each resource a large parent and many small ones. The rows of a
 // resource without a statement here follow from its definition and its table.
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { registry } from "../../src/resource-registry.ts";
-import type { Database } from "../../src/database/database.ts";
 import { customerColumnOf } from "../../src/database/org-key.ts";
+import type { Schema } from "../../src/database/schema.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import type { ResourceDefinition, ResourceTable } from "../../src/standard-methods/definition/definition.ts";
 import { ownColumnsOf } from "../support/written-resources.ts";
@@ -117,11 +117,11 @@ const empty: Readonly<Record<string, string>> = {
   boolean: "false",
 };
 
-async function readColumns(database: Database, table: string): Promise<CatalogColumn[]> {
+async function readColumns(db: Kysely<Schema>, table: string): Promise<CatalogColumn[]> {
   const { rows } = await sql<CatalogColumn>`
     select column_name as name, data_type as type, is_nullable = 'YES' as nullable from information_schema.columns
     where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'
-    order by ordinal_position`.execute(database.writes);
+    order by ordinal_position`.execute(db);
   return rows;
 }
 
@@ -177,10 +177,10 @@ const inOrderOfInsertion = [
 ];
 
 /** Inserts the rows of these resources, which must have what they refer to among them, without their counts and labels. */
-export async function insertManyRows(database: Database, definitions: readonly ResourceDefinition[]): Promise<void> {
+export async function insertManyRows(db: Kysely<Schema>, definitions: readonly ResourceDefinition[]): Promise<void> {
   for (const definition of inOrderOfInsertion.filter((each) => definitions.includes(each))) {
     const { table } = definition.storage;
-    const own = statements[table] ?? [insertOf(definition, await readColumns(database, table))];
-    for (const statement of own) await sql.raw(statement).execute(database.writes);
+    const own = statements[table] ?? [insertOf(definition, await readColumns(db, table))];
+    for (const statement of own) await sql.raw(statement).execute(db);
   }
 }

@@ -1,5 +1,7 @@
+import type { Kysely } from "kysely";
 import type pg from "pg";
-import { withoutLimits } from "../support/maintain.ts";
+import type { Schema } from "../../src/database/schema.ts";
+import { fillTables, withoutLimits } from "../support/maintain.ts";
 
 /** A constraint or an index, with the statements that drop and restore it. */
 interface Dropped {
@@ -11,7 +13,10 @@ interface Dropped {
  * Fills tables while they have no indexes and constraints, and restores these, which then check all rows. For many rows, this is
  * several times faster than to check and to index them one by one.
  */
-export async function fillWithoutIndexes(databaseUrl: string, fill: () => Promise<void>): Promise<void> {
+export async function fillWithoutIndexes(
+  databaseUrl: string,
+  fill: (db: Kysely<Schema>) => Promise<void>,
+): Promise<void> {
   await withoutLimits(databaseUrl, async (client) => {
     // In the order in which they can be dropped: a foreign key needs a unique index.
     const dropped = [
@@ -20,7 +25,7 @@ export async function fillWithoutIndexes(databaseUrl: string, fill: () => Promis
       ...(await readIndexes(client)),
     ];
     for (const { drop } of dropped) await client.query(drop);
-    await fill();
+    await fillTables(databaseUrl, fill);
     for (const { restore } of dropped.toReversed()) await client.query(restore);
   });
 }

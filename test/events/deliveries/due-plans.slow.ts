@@ -6,7 +6,7 @@ import { noteSince, selectDue } from "../../../src/events/deliveries/due.ts";
 import { streamFollowers, webhookFollowers } from "../../../src/events/deliveries/followers.ts";
 import { addOrg } from "../../database/sample-rows.ts";
 import { type PlanReader, createPlanReader } from "../../standard-methods/read-plan.ts";
-import { vacuumAll } from "../../support/maintain.ts";
+import { fillTables, vacuumAll } from "../../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../../support/test-database.ts";
 import { addEntry, addFollowers } from "./follower-rows.ts";
 
@@ -28,13 +28,14 @@ beforeAll(async () => {
   const connection = { connectionString: created.url };
   database = openDatabase({ connection, maxReadConnections: 1, maxWriteConnections: 1, onConnectionError });
   org = await addOrg(database, "followed");
-  await sql`
+  const others = sql`
     insert into orgs (id, customer_id, state, revision, revision_time, name, display_name, description, labels, changed_revision)
     select gen_random_uuid(), customer_id, state, revision, revision_time, 'followed-' || n, '', '', '{}', changed_revision
-    from orgs, generate_series(2, ${orgs}::int) as n where name = 'followed'`.execute(database.writes);
-  for (const [, followers] of kinds) {
-    await addFollowers(database.writes, followers, followersOfOrg, sql`name like 'followed%'`);
-  }
+    from orgs, generate_series(2, ${orgs}::int) as n where name = 'followed'`;
+  await fillTables(created.url, async (db) => {
+    await others.execute(db);
+    for (const [, followers] of kinds) await addFollowers(db, followers, followersOfOrg, sql`name like 'followed%'`);
+  });
   await vacuumAll(created.url);
   plans = createPlanReader(created.url);
 });
