@@ -48,16 +48,18 @@ test("an org whose writes wait for each other leaves connections to others", asy
   const [busy, quiet] = [await createOwned(operator), await createOwned(operator)];
   const client = new pg.Client({ connectionString: server.databaseUrl });
   await client.connect();
-  await client.query("begin");
-  await client.query("select from orgs where id = $1 for update", [busy.id]);
   const create = ({ api, path }: typeof busy, name: string) =>
     api.projects.createProject({ parentPath: path, project: { name } });
+  // The first one takes long, and a write waits for a lock for ten seconds at most.
+  await create(quiet, "before");
+  await client.query("begin");
+  await client.query("select from orgs where id = $1 for update", [busy.id]);
   const waiting = Array.from({ length: 30 }, (_, index) => create(busy, `p-${index}`));
   // All of the others' writes, singly and at once, while none of the org's own can end.
   await create(quiet, "first");
   await Promise.all(Array.from({ length: 10 }, (_, index) => create(quiet, `q-${index}`)));
   const { projects } = await quiet.api.projects.listProjects({ parentPath: quiet.path });
-  expect(projects).toHaveLength(11);
+  expect(projects).toHaveLength(12);
   // The operator writes into the org that is busy, which it names, and into others.
   for (let index = 0; index < 30; index++) waiting.push(create({ ...busy, api: operator }, `by-operator-${index}`));
   await create({ ...quiet, api: operator }, "by-operator");
