@@ -383,7 +383,13 @@ async function holdLock(org: string) {
     release,
     /** Waits until another transaction waits for the lock. */
     waitedFor: () =>
-      expect.poll(async () => (await client.query(waiting, [rows[0]?.pid])).rows.length).toBeGreaterThan(0),
+      expect
+        .poll(async () => {
+          // Otherwise its transaction sees only the sessions that there were when it first looked.
+          await client.query("select pg_stat_clear_snapshot()");
+          return (await client.query(waiting, [rows[0]?.pid])).rows.length;
+        })
+        .toBeGreaterThan(0),
   };
 }
 

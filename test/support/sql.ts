@@ -18,8 +18,11 @@ export interface SqlClient {
 export async function openSqlClient(databaseUrl: string): Promise<SqlClient> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  const query = async (text: string, values: unknown[] = []): Promise<Row[]> =>
-    (await client.query<Row>(text, values)).rows;
+  const query = async (text: string, values: unknown[] = []): Promise<Row[]> => {
+    // Within a transaction, no session would be seen that has begun since it first looked for one.
+    if (text.includes("pg_stat_activity")) await client.query("select pg_stat_clear_snapshot()");
+    return (await client.query<Row>(text, values)).rows;
+  };
   const found = await query(
     `select relname as name from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
