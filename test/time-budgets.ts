@@ -20,7 +20,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   files: 1,
   filters: 14,
   http: 32,
-  iam: 50,
+  iam: 68,
   identity: 7,
   installation: 16,
   jobs: 72,

@@ -48,6 +48,11 @@ const expiredPartitions = (retentionDays: number) => sql`
     and relname::text collate "C" <= 'changes_' || to_char(
       date_trunc('month', now() at time zone 'UTC' - make_interval(days => ${retentionDays})) - interval '1 month', 'YYYY_MM')`;
 
+/** The month of the oldest partition, in SQL: `2026_01`. Null if there is none. One that is being detached is not read any more. */
+export const oldestMonth = sql<string | null>`(
+  select substr(min(relname::text collate "C"), 9) from pg_inherits join pg_class on pg_class.oid = inhrelid
+  where inhparent = 'changes'::regclass and not inhdetachpending)`;
+
 export async function readLogState(db: Kysely<Schema>, retentionDays: number): Promise<LogState> {
   const { rows } = await sql<LogState>`
     select

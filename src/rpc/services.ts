@@ -8,6 +8,7 @@ import { OrgFilesService } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { SearchService } from "../../gen/iam/v1alpha/search_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
+import { UsageService } from "../../gen/iam/v1alpha/usage_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
 import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reason_pb.ts";
@@ -23,6 +24,7 @@ import { createQuotasService } from "../iam/quotas/service.ts";
 import type { TokenFunctions } from "../iam/tokens/functions.ts";
 import type { CountRefresh } from "../iam/tokens/refresh-token.ts";
 import { createTokensService } from "../iam/tokens/service.ts";
+import { createUsageService } from "../iam/usage/service.ts";
 import { clientAddressKey } from "./call-origin.ts";
 import { type ResourceServiceDependencies, registeredResources } from "../resource-registry.ts";
 import { createProviderService } from "../resources/providers/service.ts";
@@ -31,6 +33,7 @@ import { createProviderService } from "../resources/providers/service.ts";
 export const services: readonly DescService[] = [
   ...registeredResources.map(({ definitions: [{ service }] }) => service),
   QuotasService,
+  UsageService,
   AccessService,
   TokensService,
   MeService,
@@ -90,6 +93,7 @@ export function createServices(
     handlers: createService(dependencies),
   }));
   const quotas = createQuotasService(dependencies);
+  const usage = createUsageService(dependencies);
   const access = createAccessService(dependencies);
   const tokens = createTokensService(dependencies.tokenFunctions, dependencies.countRefresh, ({ values }) =>
     values.get(clientAddressKey),
@@ -101,6 +105,7 @@ export function createServices(
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);
     router.service(QuotasService, quotas);
+    router.service(UsageService, usage);
     router.service(AccessService, access);
     router.service(TokensService, tokens);
     router.service(MeService, me);

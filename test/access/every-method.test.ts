@@ -315,6 +315,9 @@ describe("over every protocol", () => {
     "create_time",
     "update_time",
     "decide_time",
+    // Of now, where a request about usage does not say it.
+    "from_time",
+    "to_time",
     "delete_time",
     "purge_time",
     "expire_time",

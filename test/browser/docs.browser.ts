@@ -274,6 +274,7 @@ const withAddress = new Set([
   "operations",
   "filters",
   "paging",
+  "usage",
   "changes",
   "webhooks",
   "signals",

@@ -102,6 +102,8 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Plan: { verb: "plan", field: "path", wildcards: "above-id", http: "post" },
   Apply: { verb: "apply", field: "path", wildcards: "nowhere", http: "post" },
   Rollback: { verb: "rollback", field: "path", wildcards: "nowhere", http: "post" },
+  // Who reads everything may ask what it consumes.
+  Query: { verb: "get", field: "parent_path", wildcards: "above-id", http: "get" },
   Inspect: { verb: "inspect", field: "path", wildcards: "above-id", http: "get" },
   Verify: { verb: "verify", field: "path", wildcards: "above-id", http: "post" },
   Poll: { verb: "poll", field: "path", wildcards: "above-id", http: "post" },
@@ -147,7 +149,11 @@ const createsInSeveral = (method: DescMethod): boolean =>
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
   const isOfMember = method.name === "RevokeTokens";
-  const collection = isOfMember ? "members" : noun.endsWith("s") ? noun : `${noun.replace(/ty$/, "tie")}s`;
+  const collection = isOfMember
+    ? "members"
+    : noun.endsWith("s") || noun === "Usage"
+      ? noun
+      : `${noun.replace(/ty$/, "tie")}s`;
   const isOfSingleton = isSingletonType(noun);
   const isOfLog = method.name === "GetChangesHead";
   const standard = verbs[verbName];

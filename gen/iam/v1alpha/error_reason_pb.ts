@@ -404,8 +404,8 @@ export const ErrorReason = {
   TRANSFER_CODING_NOT_SUPPORTED: 53,
 
   /**
-   * The log does not have what follows the revision: it is too old, or of a history that was lost. The metadata has the oldest
-   * revision from which a stream can begin, or of which access can be asked, as `oldest_revision`.
+   * The log does not have what follows the revision or the time: it is too old, or of a history that was lost. The metadata has the oldest
+   * revision from which a stream can begin, or of which access can be asked, as `oldest_revision`, or the oldest time as `oldest_time`.
    *
    * @generated from enum value: REVISION_EXPIRED = 54;
    */

@@ -39,11 +39,15 @@ export function readMoment(
     const name = revision.field.slice(revision.field.lastIndexOf(".") + 1);
     throw invalidField(field, `must be unset if ${name} is set: one of the two says as of when`, rule);
   }
-  const { seconds, nanos } = time.value;
+  return { by: "time", microseconds: readMicroseconds(field, time.value, rule), field };
+}
+
+/** Returns a time of a request in microseconds. @throws ServiceError FIELD_INVALID */
+export function readMicroseconds(field: string, { seconds, nanos }: Timestamp, rule: string): number {
   if (seconds < firstSecond || seconds > lastSecond || nanos < 0 || nanos >= 1e9) {
     throw invalidField(field, "must be a time, such as 2026-03-01T12:00:00Z", rule);
   }
-  return { by: "time", microseconds: Number(seconds) * 1e6 + Math.floor(nanos / 1000), field };
+  return Number(seconds) * 1e6 + Math.floor(nanos / 1000);
 }
 
 /**

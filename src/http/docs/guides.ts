@@ -17,6 +17,7 @@ export const guides: readonly Guide[] = [
   { slug: "operations", title: "Operations", file: "operations.md", script: "operations.js" },
   { slug: "filters", title: "Filters", file: "filters.md" },
   { slug: "paging", title: "Paging", file: "paging.md" },
+  { slug: "usage", title: "Usage", file: "usage.md" },
   { slug: "changes", title: "Changes", file: "changes.md" },
   { slug: "webhooks", title: "Webhooks", file: "webhooks.md" },
   { slug: "signals", title: "Signals", file: "signals.md" },

@@ -96,6 +96,24 @@ test.each([
   expect(await bodyOf(`create roleBindings/x ${flags}`)).toEqual({ name: "x", ...sent });
 });
 
+test.each([
+  ["--from-time 2026-11-01 --to-time 2026-11-30", "2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"],
+  ["--from-time 2026-11-01T12:00:00Z --to-time 2026-11-01T13:00:00Z", "2026-11-01T12:00:00Z", "2026-11-01T13:00:00Z"],
+  ["--from-time 7d --to-time 12h", expect.any(String), expect.any(String)],
+])("what usage is asked of is in the past: %s", async (flags, from, to) => {
+  const { url, requests } = await startHostileService((_request, response) => sendJson(response, {}));
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key, TENANTRY_ORG: "a" } });
+  expect((await terminal.run(`query usage --step 1h --group-by project --group-by org ${flags}`)).stderr).toBe("");
+  const { searchParams, pathname } = new URL(String(requests[0]?.line.slice(4)), url);
+  expect(pathname).toBe("/iam/v1alpha/orgs/a/usage:query");
+  expect(searchParams.getAll("group_by")).toEqual(["PROJECT", "ORG"]);
+  const given = ["step", "from_time", "to_time"].map((name) => searchParams.get(name));
+  expect(given).toEqual(["3600s", from, to]);
+  const [begins, ends] = [Date.parse(String(given[1])), Date.parse(String(given[2]))];
+  expect(begins).toBeLessThan(ends);
+  if (flags.includes("7d")) expect(ends - begins).toBe(6.5 * 86_400_000);
+});
+
 test("flags add to the maps of a file", async () => {
   const bodies: unknown[] = [];
   const { url, requests } = await startHostileService((_request, response, body) => {

@@ -6,7 +6,7 @@ import { flagOf } from "../contract/names.ts";
 import { recordOf } from "../http/service-error.ts";
 import { type PathContext, prefixesOf, splitPath } from "../contract/find-method.ts";
 import { didYouMean, fold } from "./nearest.ts";
-import { type ParsedArguments, aliasOf, dayEdgeOf, isSwitch } from "./flags.ts";
+import { type ParsedArguments, aliasOf, dayEdgeOf, directionOf, isSwitch } from "./flags.ts";
 import { parseDuration, parseTime } from "./times.ts";
 
 export interface ReadingOptions {
@@ -94,7 +94,7 @@ function readValue(field: Field, text: string, options: ReadingOptions): unknown
       );
     }
     case "time":
-      return parseTime(text, options.now, flag, dayEdgeOf(field));
+      return parseTime(text, options.now, flag, dayEdgeOf(field), directionOf(field));
     case "duration":
       return parseDuration(text, flag);
     case "json":

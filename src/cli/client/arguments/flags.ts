@@ -5,7 +5,7 @@ import { flagOf, kebab } from "../contract/names.ts";
 import { sharedFields } from "../contract/shared-fields.ts";
 import { CommandError } from "../command-error.ts";
 import { didYouMean, nearest } from "./nearest.ts";
-import type { DayEdge } from "./times.ts";
+import type { DayEdge, Direction } from "./times.ts";
 
 export interface Flag {
   readonly name: string;
@@ -68,14 +68,24 @@ export function fieldsOf({ messages }: Contract, method: Method): readonly Field
 }
 
 export function flagOfField(field: Field): Flag {
-  const help = field.type === "time" ? `${field.help}. A day is its ${dayEdgeOf(field)}, in UTC` : field.help;
+  const help = field.type === "time" ? `${field.help}. ${helpOfTimes(field)}` : field.help;
   if (isSwitch(field)) return { name: flagOf(field), help };
   return { name: flagOf(field), value: valueOf(field), help };
 }
 
+function helpOfTimes(field: Field): string {
+  const day = `A day is its ${dayEdgeOf(field)}, in UTC`;
+  return directionOf(field) === "ago" ? `${day}; 2d is two days ago` : day;
+}
+
 /** Returns what a day means as the value of a field: what ends on a day is there until the day is over. */
 export function dayEdgeOf({ name }: Field): DayEdge {
-  return /(^|_)(expire|end)_time$/.test(name) ? "end" : "beginning";
+  return /(^|_)(expire|end|to)_time$/.test(name) ? "end" : "beginning";
+}
+
+/** Returns what `90d` means as the value of a field: what begins and ends a period that is asked about is in the past. */
+export function directionOf({ name }: Field): Direction {
+  return /^(from|to)_time$/.test(name) ? "ago" : "from now";
 }
 
 /** Reports whether a field is given by its flag alone. */

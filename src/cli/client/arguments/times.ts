@@ -6,13 +6,17 @@ const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d
 /** What a day means as a time: something that ends on a day is there for the whole of it. */
 export type DayEdge = "beginning" | "end";
 
-/** Reads a time: one of RFC 3339, a day in UTC, or how long from now: `90d`. */
-export function parseTime(text: string, now: number, flag: string, edge: DayEdge): string {
+/** What `90d` means as a time. */
+export type Direction = "from now" | "ago";
+
+/** Reads a time: one of RFC 3339, a day in UTC, or how long from now, or ago: `90d`. */
+export function parseTime(text: string, now: number, flag: string, edge: DayEdge, direction: Direction): string {
   const seconds = secondsOf(text);
-  const time = seconds === undefined ? readTime(text, edge) : formatTime(now + seconds * 1_000);
+  const sign = direction === "ago" ? -1 : 1;
+  const time = seconds === undefined ? readTime(text, edge) : formatTime(now + sign * seconds * 1_000);
   if (time !== undefined) return time;
   throw new CommandError(
-    `${flag} must be a time such as 2030-01-31T17:00:00Z, a day such as 2030-01-31 (its ${edge}, in UTC), or how long from now, such as 12h or 90d, got ${JSON.stringify(text)}`,
+    `${flag} must be a time such as 2030-01-31T17:00:00Z, a day such as 2030-01-31 (its ${edge}, in UTC), or how long ${direction}, such as 12h or 90d, got ${JSON.stringify(text)}`,
   );
 }
 
