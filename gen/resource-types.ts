@@ -24,7 +24,7 @@ export const resourceTypes = {
   Service: { singular: "service", plural: "services", area: "resources", sharesId: false, identifierNames: false, patterns: [["services"]] },
   Session: { singular: "session", plural: "sessions", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members", "sessions"]] },
   Subgroup: { singular: "subgroup", plural: "subgroups", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "subgroups"]] },
-  Webhook: { singular: "webhook", plural: "webhooks", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "webhooks"]] },
+  Webhook: { singular: "webhook", plural: "webhooks", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "webhooks"], ["customers", "webhooks"]] },
 } as const;
 
 /** The resources of which each parent has exactly one, by their types. */

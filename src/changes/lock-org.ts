@@ -133,7 +133,8 @@ function createLockStatements(
 
 /** Read with the lock, so that what follows a commit sends nothing for orgs that nobody follows. */
 const hasWebhooks = sql<boolean>`exists (
-  select from webhooks where org_id = locked.id and customer_id = locked.customer_id and state = 'ACTIVE'
+  select from webhooks
+  where org_id in (locked.id, locked.customer_id) and customer_id = locked.customer_id and state = 'ACTIVE'
 )`;
 const hasEventStreams = sql<boolean>`exists (
   select from event_streams

@@ -134,17 +134,22 @@ export async function writeInOrg<Result>(
   return result;
 }
 
-/** Begins the change log of an org or a customer that was just created. */
+/**
+ * Begins the change log of an org or a customer that was just created.
+ *
+ * @param hasWebhooks whether the customer of the org has a webhook that delivers.
+ */
 export async function beginLog(
   db: WriteTransaction,
   first: TimedRevision,
   author: Author,
   changes: readonly Change[],
+  hasWebhooks = false,
 ): Promise<void> {
   const { entries, end: chain } = await sealInTurns(undefined, entriesOf(first, author, changes));
   await insertEntries(db, entries, { ...first, chain });
   const lockedAt = performance.now();
-  // Nobody can follow it yet.
-  const followed = { is_watched: false, has_webhooks: false, has_event_streams: false };
+  // Nothing else can follow it yet.
+  const followed = { is_watched: false, has_webhooks: hasWebhooks, has_event_streams: false };
   db.noteWritten({ orgId: first.org.id, before: undefined, entries, lockedAt, ...followed });
 }

@@ -20,7 +20,7 @@ export interface Committed {
   readonly lockedAt: number;
   /** Whether any server listened for hints when the lock of the org was asked for. */
   readonly is_watched: boolean;
-  /** Whether the org had a webhook that delivers when its lock was asked for. */
+  /** Whether the org, or its customer, had a webhook that delivers when its lock was asked for. */
   readonly has_webhooks: boolean;
   /** The same of an event stream that is pushed. */
   readonly has_event_streams: boolean;

@@ -646,8 +646,7 @@ create table resource_counts (
   count bigint not null,
   customer_id uuid not null,
   constraint resource_counts_pkey PRIMARY KEY (org_id, parent_id, resource_type, customer_id),
-  constraint resource_counts_count_check CHECK ((count >= 0)),
-  constraint resource_counts_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
+  constraint resource_counts_count_check CHECK ((count >= 0))
 );
 
 create table resource_labels (
@@ -952,6 +951,25 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pkey PRIMARY KEY (customer_id, org_id, webhook_id, revision, "position"),
   constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['DELIVERED'::text, 'FAILED'::text, 'DEAD'::text])))
 );
+CREATE INDEX webhook_deliveries_by_time ON webhook_deliveries USING btree (customer_id, webhook_id, attempt_time);
+
+create table webhook_logs (
+  customer_id uuid not null,
+  org_id uuid not null,
+  webhook_id uuid not null,
+  noted_time timestamp with time zone not null,
+  cursor_time timestamp with time zone not null,
+  cursor_revision uuid not null,
+  cursor_position integer not null,
+  pending_time timestamp with time zone,
+  pending_revision uuid,
+  pending_position integer,
+  attempts integer not null default 0,
+  failing_since timestamp with time zone,
+  next_attempt_time timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  constraint webhook_logs_pkey PRIMARY KEY (customer_id, webhook_id, org_id)
+);
+CREATE INDEX webhook_logs_behind ON webhook_logs USING btree (customer_id, webhook_id, next_attempt_time) WHERE ((noted_time > cursor_time) OR (cursor_position <> 2147483647));
 
 create table webhooks (
   customer_id uuid not null,
@@ -989,11 +1007,15 @@ create table webhooks (
   hold_retention boolean not null default false,
   public_key bytea,
   previous_public_key bytea,
+  start_time timestamp with time zone,
+  parent_customer_id uuid,
+  org_customer_id uuid default NULLIF(customer_id, org_id),
   constraint webhooks_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['GONE'::text, 'ACCESS_LOST'::text]))),
   constraint webhooks_format_check CHECK ((format = ANY (ARRAY['STANDARD'::text, 'CLOUDEVENTS'::text, 'NDJSON_BATCH'::text]))),
   constraint webhooks_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text]))),
-  constraint webhooks_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
+  constraint webhooks_org_customer_id_org_id_fkey FOREIGN KEY (org_customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint webhooks_parent_customer_id_fkey FOREIGN KEY (parent_customer_id) REFERENCES customers(id)
 );
 CREATE INDEX webhooks_active ON webhooks USING btree (org_id, id) WHERE (state = 'ACTIVE'::text);
 CREATE INDEX webhooks_by_create_time ON webhooks USING btree (org_id, create_time, id);
@@ -1004,6 +1026,8 @@ CREATE INDEX webhooks_due ON webhooks USING btree (GREATEST(next_attempt_time, l
 CREATE INDEX webhooks_holding ON webhooks USING btree (cursor_time) WHERE hold_retention;
 CREATE INDEX webhooks_id ON webhooks USING hash (id);
 CREATE UNIQUE INDEX webhooks_name_key ON webhooks USING btree (org_id, name, customer_id);
+CREATE INDEX webhooks_of_customers ON webhooks USING btree (parent_customer_id, id) WHERE (parent_customer_id IS NOT NULL);
+CREATE INDEX webhooks_of_orgs ON webhooks USING btree (org_id, id) WHERE (org_customer_id IS NOT NULL);
 
 create table write_requests (
   org_id uuid not null,

@@ -16,7 +16,7 @@ export function createWritten(database: Database, followers: Followers, onError:
   let count = 0;
   const add = (orgId: string, log: WrittenLog): void => {
     const isOrgChanged = log.isOrgChanged || logs.get(orgId)?.isOrgChanged === true;
-    logs.set(orgId, { time: log.time, isOrgChanged });
+    logs.set(orgId, { ...log, isOrgChanged });
   };
   const end = database.commits.subscribe((committed) => {
     const log = writtenLogOf(followers, committed);
@@ -37,8 +37,8 @@ export function createWritten(database: Database, followers: Followers, onError:
         await noteWritten(database.writes, followers, noted);
       } catch (error) {
         for (const [orgId, log] of noted) {
-          const { time, isOrgChanged } = logs.get(orgId) ?? log;
-          logs.set(orgId, { time, isOrgChanged: isOrgChanged || log.isOrgChanged });
+          const later = logs.get(orgId) ?? log;
+          logs.set(orgId, { ...later, isOrgChanged: later.isOrgChanged || log.isOrgChanged });
         }
         throw error;
       }

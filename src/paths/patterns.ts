@@ -21,6 +21,7 @@ export const patterns = Object.fromEntries(
 const [, predefinedRole] = resourceTypes.Role.patterns;
 const [, projectRoleBinding, customerRoleBinding, serviceRoleBinding, platformRoleBinding] =
   resourceTypes.RoleBinding.patterns;
+const [, customerWebhook] = resourceTypes.Webhook.patterns;
 
 /** The other patterns of resources that have several. */
 export const otherPatterns = {
@@ -29,6 +30,7 @@ export const otherPatterns = {
   customerRoleBinding,
   serviceRoleBinding,
   platformRoleBinding,
+  customerWebhook,
 } as const;
 
 export const allPatterns: readonly PathPattern[] = Object.values(resourceTypes).flatMap(

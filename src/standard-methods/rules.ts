@@ -37,7 +37,7 @@ import type { WriteTransaction } from "../database/write-transaction.ts";
  * - `parent`: the first reference of the path, which every resource of the call is in;
  * - `itself`: the resource is an org. The state of an org blocks writes to its contents, but not to the org itself;
  * - `fixed`: always the same org, for a resource that is in no org;
- * - `customer`: the resource is a customer, whose changes are in a log of its own;
+ * - `customer`: the resource is a customer, or in one and in no org: its changes are in the log of the customer;
  * - `each`: derived from the resource; `message` is set when the resource is created.
  */
 export type WriteScope<Message> =

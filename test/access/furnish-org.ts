@@ -36,15 +36,21 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
   const { resource, operation } = await createInfrastructure(api, names);
   const session = await startSession(api, names);
   const project = ids["orgs/projects"] ?? "";
+  const webhook = await api.webhooks.createWebhook({
+    parentPath: org.customerPath,
+    webhook: { name: uniqueName("acme"), url: "https://hooks.invalid" },
+  });
   return {
     names: {
       ...names,
+      "customers/webhooks": webhook.path,
       "orgs/members/sessions": session.path,
       "orgs/projects/resources": resource.path,
       "orgs/projects/operations": operation.path,
     },
     ids: {
       ...ids,
+      "customers/webhooks": `${ids["customers"] ?? ""}/webhooks/@${webhook.id}`,
       "orgs/members/sessions": `${ids["orgs/members"] ?? ""}/sessions/@${session.id}`,
       "orgs/projects/resources": `${project}/resources/@${resource.id}`,
       "orgs/projects/operations": `${project}/operations/@${operation.id}`,

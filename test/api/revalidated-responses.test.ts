@@ -89,6 +89,7 @@ test("the responses of these resources are not reused", () => {
   expect(left.map((pattern) => pattern.join("/")).toSorted()).toEqual([
     "customers",
     "customers/roleBindings",
+    "customers/webhooks",
     "orgs",
     "orgs/members/apiKeys",
     "orgs/members/sessions",

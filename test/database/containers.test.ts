@@ -4,7 +4,9 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { fillBatch } from "../../src/database/migration/fills.ts";
 import { fillContainers } from "../../src/database/migrations/0065-containers.ts";
+import { webhookPlaces } from "../../src/events/webhooks/places.ts";
 import { registry } from "../../src/resource-registry.ts";
+import type { ResourcePlace } from "../../src/standard-methods/definition/definition.ts";
 import { changeOf } from "../../src/standard-methods/write/append-change.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 import { addOrg } from "./sample-rows.ts";
@@ -17,10 +19,15 @@ interface Entry {
   readonly container: string | null;
 }
 
+/** Places that no entry without a container can be of: they came later. */
+const later: ReadonlySet<ResourcePlace> = new Set([webhookPlaces.customer]);
+
 /** Returns an entry for each place of each type, with what this version would write as its container. */
 function entriesOfEachType(): Entry[] {
   return registry.definitions.flatMap((definition) =>
-    definition.places.flatMap(({ parents }): Entry[] => {
+    definition.places.flatMap((place): Entry[] => {
+      if (later.has(place)) return [];
+      const { parents } = place;
       const id = randomUUID();
       const columns = Object.fromEntries([
         [definition.storage.id, id],

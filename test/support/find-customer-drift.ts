@@ -10,6 +10,16 @@ interface CustomerDrift {
 /** The tables with rows of orgs, of no customer: the catalog of services is on the platform. */
 const ofPlatform = ["services", "resource_types", "quantity_kinds", "quality_kinds"];
 
+/** The tables with rows of customers themselves, besides those of orgs. */
+const ofCustomersToo: ReadonlySet<string> = new Set([
+  "changes",
+  "resource_counts",
+  "resource_labels",
+  "webhook_deliveries",
+  "webhook_logs",
+  "webhooks",
+]);
+
 /** Returns the tables with rows that do not have the customer of their org. */
 export async function findCustomerDrift(db: Kysely<Schema>): Promise<CustomerDrift[]> {
   const tables = await listOrgTables(db);
@@ -32,8 +42,8 @@ export async function listOrgTables(db: Kysely<Schema>): Promise<string[]> {
 }
 
 /**
- * Selects the rows of a table whose customer is not that of their org. Loose ones of orgs that are gone count, too. The log of a customer has
- * the customer in the place of an org.
+ * Selects the rows of a table whose customer is not that of their org. Loose ones of orgs that are gone count, too. The log of a customer, and
+ * its webhooks with what belongs to them, have the customer in the place of an org. Their customer is there, but for the log.
  */
 function wrongRows(table: string): RawBuilder<unknown> {
   const customer = sql.ref(table === "role_bindings" ? "kept.org_customer_id" : "kept.customer_id");
@@ -42,7 +52,8 @@ function wrongRows(table: string): RawBuilder<unknown> {
     resource_labels: sql`case kept.resource_type when 'Customer' then kept.resource_id
       else (select labelled.customer_id from orgs as labelled where labelled.id = kept.resource_id) end`,
   };
-  const ofOrg = table === "changes" ? sql`coalesce(orgs.customer_id, kept.org_id)` : sql`orgs.customer_id`;
+  const itself = table === "changes" ? sql`kept.org_id` : sql`(select id from customers where id = kept.org_id)`;
+  const ofOrg = ofCustomersToo.has(table) ? sql`coalesce(orgs.customer_id, ${itself})` : sql`orgs.customer_id`;
   return sql`
     select from ${sql.table(table)} as kept left join orgs on orgs.id = kept.org_id
     where ${customer} is distinct from

@@ -51,6 +51,11 @@ import { addCommandLineClient } from "./0102-command-line-client.ts";
 import { addNotedTimeOfStreams, streamIndexes } from "./0103-event-streams-noted.ts";
 import { createManagedResources } from "./0115-managed-resources.ts";
 import { addIdentitiesOfManaged } from "./0116-identities-of-managed.ts";
+import {
+  addWebhooksOfCustomers,
+  indexesOfCustomerWebhooks,
+  validateParentsOfWebhooks,
+} from "./0124-webhooks-of-customers.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -137,6 +142,9 @@ export const migrations: Migrations = {
   "0115-managed-resources": { up: createManagedResources },
   "0116-identities-of-managed": { up: addIdentitiesOfManaged },
   ...lastKeysWithCustomers,
+  "0124-webhooks-of-customers": { up: addWebhooksOfCustomers },
+  "0125-webhooks-of-customers-indexes": { createIndexes: indexesOfCustomerWebhooks },
+  "0125-webhooks-of-customers-references": { up: validateParentsOfWebhooks },
 };
 
 /**

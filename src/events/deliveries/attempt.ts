@@ -11,7 +11,7 @@ import { type LogOfWebhook, positionOf } from "./read-ahead.ts";
 import type { RecentHead } from "./recent-heads.ts";
 import { type Written, contentOf, headersOf, messageId, write } from "./request.ts";
 import { type Result, post, sendLimits } from "./send.ts";
-import { type RecordedDelivery, beginTry, endTry } from "./store.ts";
+import { type Ended, type RecordedDelivery, beginTry, endTry } from "./store.ts";
 import { type Progress, type Stop, type Turn, batch, leaseMs, nextTryAfter, patienceMs } from "./turn.ts";
 
 export interface AttemptDependencies {
@@ -43,43 +43,11 @@ export function createAttempt({
 }: AttemptDependencies): Attempt {
   const { writes } = database;
 
-  const record = async (
-    { webhook, lease, clock }: Turn,
-    { outcome }: Result,
-    delivery: Recorded,
-    last: ChangeRow,
-    progress: Progress,
-  ): Promise<Progress | Stop> => {
-    const after = positionOf(last);
-    if (outcome === "accepted") {
-      counts.outcomes.delivered++;
-      const recorded = { ...delivery, state: "DELIVERED", next_attempt_time: null } as const;
-      const ended = { cursor: after, failingSince: null, nextAttemptTime: clock(), delivery: recorded };
-      return (await endTry(writes, lease, ended)) ? { ...progress, after, failingSince: null } : {};
-    }
-    // A webhook that has changed since begins anew.
-    const changedRevision = webhook.changed_revision;
-    const failingSince = progress.failingSince ?? delivery.attempt_time;
-    const nextAttemptTime = nextTryAfter(failingSince, clock());
-    if (outcome === "failed" && !webhook.hold_retention && isOver(failingSince, clock())) {
-      counts.outcomes.dead++;
-      const recorded = { ...delivery, state: "DEAD", next_attempt_time: null } as const;
-      // What follows has its own three days.
-      const ended = { cursor: after, failingSince: null, nextAttemptTime, delivery: recorded, changedRevision };
-      return (await endTry(writes, lease, ended)) ? { after, failingSince: null, hasFailed: true } : {};
-    }
-    counts.outcomes.failed++;
-    const recorded = { ...delivery, state: "FAILED", next_attempt_time: nextAttemptTime } as const;
-    const isHeld = await endTry(writes, lease, { failingSince, nextAttemptTime, delivery: recorded, changedRevision });
-    if (isHeld && outcome === "gone") await disable(webhook, lease, "GONE");
-    return {};
-  };
-
   return async (turn, group, progress) => {
     const { webhook, lease, clock, signal } = turn;
     if (progress.hasFailed) return follow({ database, counts }, turn, group, progress);
     // First, so that nothing is waited for between the decision what is shown and the request.
-    const head = await recentHead(webhook.org_id);
+    const head = await recentHead(webhook.log);
     const shown = await show(log, turn, group);
     if (shown === undefined) {
       await disable(webhook, lease, "ACCESS_LOST");
@@ -90,15 +58,59 @@ export function createAttempt({
     const attempts = await beginTry(writes, lease, webhook, positionOf(last), leaseEnd);
     if (attempts === undefined) return { nextAttemptTime: clock() };
     const time = clock();
-    const content = contentOf(webhook.format, webhook.org_id, changes);
+    const content = contentOf(webhook.format, webhook.log, changes);
     const headers = headersOf(content, liveKeys(sealer, webhook, time), time, head);
     // A server that stood still since would send what another one may have sent meanwhile.
     if (clock().getTime() > leaseEnd.getTime() - sendLimits.timeoutMs) return {};
     const result = await post(send, webhook.url, headers, content.body, signal);
     observe(counts.durations, result.durationMs / 1_000);
     const delivery = { ...recordOf(group[0], content.id, changes.length, result), attempts, attempt_time: time };
-    return record(turn, result, delivery, last, progress);
+    return record({ database, counts, disable }, turn, result, delivery, last, progress);
   };
+}
+
+/** Records what came of a try, and disables a webhook whose receiver is gone. */
+async function record(
+  { database: { writes }, counts, disable }: Pick<AttemptDependencies, "database" | "counts" | "disable">,
+  { webhook, lease, clock }: Turn,
+  { outcome }: Result,
+  delivery: Recorded,
+  last: ChangeRow,
+  progress: Progress,
+): Promise<Progress | Stop> {
+  const after = positionOf(last);
+  const end = (ended: Ended): Promise<boolean> => endTry(writes, lease, webhook, ended);
+  if (outcome === "accepted") {
+    counts.outcomes.delivered++;
+    const recorded = { ...delivery, state: "DELIVERED", next_attempt_time: null } as const;
+    const ended = { cursor: after, failingSince: null, nextAttemptTime: clock(), delivery: recorded };
+    return (await end({ ...ended, receiver: "accepts" })) ? { ...progress, after, failingSince: null } : {};
+  }
+  // A webhook that has changed since begins anew.
+  const changedRevision = webhook.changed_revision;
+  const failingSince = progress.failingSince ?? delivery.attempt_time;
+  const now = clock();
+  const nextAttemptTime = nextTryAfter(failingSince, now);
+  const receiver = { failedAt: delivery.attempt_time, now };
+  if (outcome === "failed" && !webhook.hold_retention && isOver(failingSince, now)) {
+    counts.outcomes.dead++;
+    const recorded = { ...delivery, state: "DEAD", next_attempt_time: null } as const;
+    // What follows has its own three days.
+    const ended = {
+      cursor: after,
+      failingSince: null,
+      nextAttemptTime,
+      delivery: recorded,
+      changedRevision,
+      receiver,
+    };
+    return (await end(ended)) ? { after, failingSince: null, hasFailed: true } : {};
+  }
+  counts.outcomes.failed++;
+  const recorded = { ...delivery, state: "FAILED", next_attempt_time: nextAttemptTime } as const;
+  const isHeld = await end({ failingSince, nextAttemptTime, delivery: recorded, changedRevision, receiver });
+  if (isHeld && outcome === "gone") await disable(webhook, lease, "GONE");
+  return {};
 }
 
 /** What follows a failure in the same turn is given up if it is as old as that; otherwise it waits. */
@@ -121,7 +133,7 @@ async function follow(
     next_attempt_time: null,
   } as const;
   const ended = { cursor: after, failingSince: null, delivery, changedRevision: webhook.changed_revision };
-  const isHeld = await endTry(database.writes, lease, ended);
+  const isHeld = await endTry(database.writes, lease, webhook, ended);
   return isHeld ? { ...progress, after } : {};
 }
 

@@ -1,7 +1,7 @@
 import { serviceAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Webhooks } from "../../database/webhook-tables.ts";
-import { isInOrgOf } from "../../database/org-key.ts";
+import { isInOrgOf, isLogOfCustomer } from "../../database/org-key.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { changeWebhook } from "../webhooks/set-state.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
@@ -24,7 +24,9 @@ export function createDisableWebhook(
 ): DisableWebhook {
   return (webhook, lease, reason) =>
     inTransaction(database, (db) => {
-      const locks = { org: { by: "id", value: webhook.org_id }, state: "any" } as const;
+      const parent = { by: "id", value: webhook.org_id } as const;
+      const isOfCustomer = isLogOfCustomer({ customer_id: webhook.customer_id, id: webhook.org_id });
+      const locks = isOfCustomer ? { logOfCustomer: parent } : ({ org: parent, state: "any" } as const);
       return writeInOrg(db, locks, author, async (transaction) => {
         const row = await selectWebhooks(db)
           .where(isInOrgOf("webhooks", transaction.org))

@@ -6,9 +6,10 @@ import { clockMs } from "../../database/clock.ts";
 import type { Committed } from "../../database/commits.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Schema } from "../../database/schema.ts";
+import { noteLogs, selectHeads, selectLogsSince } from "./customer-logs.ts";
 import type { Followers } from "./followers.ts";
 import { type DuePlace, type Lease, type Position, afterAll, isAt } from "./lease.ts";
-import { isActiveOrg, isAtOrg } from "./store.ts";
+import { isParentActive } from "./store.ts";
 
 /** At most so many of an org are found at once. */
 export const perOrg = 4;
@@ -65,9 +66,10 @@ export function selectDue(
 
 /** What a server has written in an org that is followed. */
 export interface WrittenLog {
+  readonly customerId: string;
   /** That of the last entry. */
   readonly time: string;
-  /** Whether the org itself was changed: it may be active again. */
+  /** Whether the org or the customer itself was changed: it may be active again. */
   readonly isOrgChanged: boolean;
 }
 
@@ -77,7 +79,11 @@ export function writtenLogOf({ noticed, resourceType }: Followers, committed: Co
   const last = entries.at(-1);
   const isChanged = (type: string): boolean => entries.some(({ resource_type }) => resource_type === type);
   if (last === undefined || !(committed[noticed] || isChanged(resourceType))) return undefined;
-  return { time: toText(last.time), isOrgChanged: isChanged("Org") };
+  return {
+    customerId: last.customer_id,
+    time: toText(last.time),
+    isOrgChanged: isChanged("Org") || isChanged("Customer"),
+  };
 }
 
 const toText = (time: string | Date): string => (typeof time === "string" ? time : time.toISOString());
@@ -91,19 +97,22 @@ export async function noteWritten(
   const logs = [...written.values()];
   const selected = sql`
     select * from unnest(
-      ${[...written.keys()]}::uuid[], ${logs.map(({ time }) => time)}::timestamptz[], ${logs.map((each) => each.isOrgChanged)}::boolean[]
-    ) as written (org_id, time, is_org_changed)`;
+      ${logs.map(({ customerId }) => customerId)}::uuid[], ${[...written.keys()]}::uuid[],
+      ${logs.map(({ time }) => time)}::timestamptz[], ${logs.map((each) => each.isOrgChanged)}::boolean[]
+    ) as written (customer_id, org_id, time, is_org_changed)`;
   await note(followers, selected).execute(db);
+  if (followers.hasCustomers) await noteLogs(selected).execute(db);
 }
 
 /** Notes the same for what anybody has written since a time. It must be from before the longest transaction began that may be under way. */
 export async function noteWrittenSince(db: Kysely<Schema>, followers: Followers, since: Date): Promise<void> {
   await noteSince(followers, since).execute(db);
+  if (followers.hasCustomers) await noteLogs(selectLogsSince(since)).execute(db);
 }
 
 export function noteSince(followers: Followers, since: Date): RawBuilder<unknown> {
   const selected = sql`
-    select org_id, max(time) as time, bool_or(resource_type = 'Org') as is_org_changed from changes
+    select org_id, max(time) as time, bool_or(resource_type in ('Org', 'Customer')) as is_org_changed from changes
     where time > ${since} and ${sql.raw(isInThePast)} group by org_id`;
   return note(followers, selected);
 }
@@ -111,6 +120,7 @@ export function noteSince(followers: Followers, since: Date): RawBuilder<unknown
 /** Notes the same for what was ever written. */
 export async function noteHeads(db: Kysely<Schema>, followers: Followers): Promise<void> {
   await note(followers, sql`select id as org_id, revision_time as time, false as is_org_changed from orgs`).execute(db);
+  if (followers.hasCustomers) await noteLogs(selectHeads()).execute(db);
 }
 
 /** @param written selects `org_id`, `time` and `is_org_changed`. */
@@ -137,12 +147,12 @@ export const endOfLog = ({ time, revision }: Position, notedTime: string): Posit
   position: afterAll,
 });
 
-/** Leaves a webhook out for some minutes whose org is not active. A change of the org ends that. */
+/** Leaves a webhook out for some minutes whose org or customer is not active. A change of that ends the wait. */
 export async function postponeInactive(db: Kysely<Schema>, { place }: Lease, now: Date): Promise<void> {
   await sql`
     update webhooks set next_attempt_time = ${afterInactive(now)}
     where ${isAt("webhooks", place)} and next_attempt_time <= ${now} and lease_end <= ${now}
-      and not exists (select from orgs where ${isAtOrg(place)} and ${isActiveOrg})`.execute(db);
+      and not ${isParentActive(place)}`.execute(db);
 }
 
 /** Returns when something is looked at again whose org is not active. */

@@ -35,6 +35,12 @@ export interface Position {
 /** After every position in a revision: that of a cursor when all of the revision is delivered. */
 export const afterAll = 2_147_483_647;
 
+/** The position of the cursor of a webhook of a customer of which all logs are to be compared with how far it has delivered. */
+export const compareLogs = -1;
+
+/** The revision of a cursor that is before the first entry of a log. */
+export const noRevision = "00000000-0000-0000-0000-000000000000";
+
 /** What of a position says which entry it is of. */
 type EntryKey = Pick<Position, "revision" | "position">;
 
@@ -47,6 +53,9 @@ export const isAt = (table: LeasedTable, { customer_id, org_id, id }: Place): Ra
 
 export const isHeld = (table: LeasedTable, { place, id }: Lease): RawBuilder<SqlBool> =>
   sql<SqlBool>`${isAt(table, place)} and ${sql.ref(`${table}.lease_id`)} = ${id}`;
+
+/** How long it takes until a receiver that fails is tried again. */
+export const wait = { shortestMs: 5_000, longestMs: 6 * 3_600_000 };
 
 /** Returns what sets the time of the next attempt. @param time undefined to leave it. */
 export const nextAttempt = (time: Date | undefined): RawBuilder<unknown> =>

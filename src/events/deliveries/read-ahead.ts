@@ -40,7 +40,8 @@ export interface LogOfWebhook {
 export function createLogOfWebhook({ database, registry, authorHolds, loggedMessage }: Dependencies): LogOfWebhook {
   return {
     async next(webhook, after, limit) {
-      const owner = { kind: "org", id: webhook.org_id } as const;
+      // That of a customer itself has its entries under the id of that.
+      const owner = { kind: "org", id: webhook.log.id } as const;
       const pending = pendingOf(webhook, after);
       const end = pending ?? (await findWindowEnd(database.reads, owner.id, cursorAt(owner.id, after)));
       if (end === undefined) return undefined;

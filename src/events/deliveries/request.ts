@@ -3,6 +3,7 @@ import { toJsonString } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import packageJson from "../../../package.json" with { type: "json" };
 import { type Change, ChangeSchema, Change_Type } from "../../../gen/iam/v1alpha/change_pb.ts";
+import { type OrgKey, isLogOfCustomer } from "../../database/org-key.ts";
 import type { Webhooks } from "../../database/webhook-tables.ts";
 import { type SigningKey, signatureWith } from "../webhooks/signing-key.ts";
 
@@ -36,15 +37,15 @@ export const write = (change: Change): Written => ({
   line: toJsonString(ChangeSchema, change, { useProtoFieldName: true }),
 });
 
-/** @param orgId of the log, which is the source of CloudEvents. */
+/** @param log which is the source of CloudEvents. */
 export function contentOf(
   format: Webhooks["format"],
-  orgId: string,
+  log: OrgKey,
   [first, ...others]: readonly [Written, ...Written[]],
 ): Content {
   const { change, line } = first;
   const id = messageId([change, ...others.map((each) => each.change)]);
-  const event = { id, orgId, type: typeOf(change), time: timeOf(change) };
+  const event = { id, log, type: typeOf(change), time: timeOf(change) };
   switch (format) {
     case "STANDARD":
       return { id, body: standardBody(event, line), headers: json };
@@ -56,8 +57,8 @@ export function contentOf(
 }
 
 /** Returns what `:test` sends. */
-export function testContent(format: Webhooks["format"], orgId: string, id: string, time: Date): Content {
-  const event = { id, orgId, type: "webhook.test", time: time.toISOString() };
+export function testContent(format: Webhooks["format"], log: OrgKey, id: string, time: Date): Content {
+  const event = { id, log, type: "webhook.test", time: time.toISOString() };
   const text = standardBody(event, "{}");
   switch (format) {
     case "STANDARD":
@@ -75,7 +76,7 @@ const lines = { "content-type": "application/x-ndjson" };
 /** What each format says of an event. */
 interface Event {
   readonly id: string;
-  readonly orgId: string;
+  readonly log: OrgKey;
   readonly type: string;
   readonly time: string;
 }
@@ -84,11 +85,11 @@ interface Event {
 const standardBody = ({ type, time }: Event, data: string): string =>
   `{"type":${JSON.stringify(type)},"timestamp":"${time}","data":${data}}`;
 
-const cloudEvent = ({ id, orgId, type, time }: Event) => ({
+const cloudEvent = ({ id, log, type, time }: Event) => ({
   ...json,
   "ce-specversion": "1.0",
   "ce-id": id,
-  "ce-source": `/orgs/@${orgId}/changes`,
+  "ce-source": `/${isLogOfCustomer(log) ? "customers" : "orgs"}/@${log.id}/changes`,
   "ce-type": `dev.tenantry.${type}`,
   "ce-time": time,
 });

@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import { randomUUID } from "node:crypto";
 import type { Schema } from "../../database/schema.ts";
-import { type DuePlace, type Lease, type LeasedTable, type Position, release } from "./lease.ts";
+import { type DuePlace, type Lease, type LeasedTable, type Position, release, wait } from "./lease.ts";
 import type { Claimed } from "./store.ts";
 
 /** What each turn has. */
@@ -92,8 +92,6 @@ const dayMs = 86_400_000;
 
 /** How long a receiver may fail before what waits for it is given up. */
 export const patienceMs = 3 * dayMs;
-
-const wait = { shortestMs: 5_000, longestMs: 6 * 3_600_000 };
 
 /** Returns when a receiver that fails is tried again: after half the time for which it has failed, so the waits grow by half each time. */
 export function nextTryAfter(failingSince: Date, now: Date): Date {

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
-import { type Selectable, type SqlBool, sql } from "kysely";
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, type Selectable, type SqlBool, sql } from "kysely";
 import {
   type ListWebhookDeliveriesRequest,
   type ListWebhookDeliveriesResponse,
@@ -11,17 +11,23 @@ import {
   WebhookDeliverySchema,
   WebhookDelivery_State,
 } from "../../../gen/iam/v1alpha/webhook_pb.ts";
-import { callerOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
-import { type LogDays, isHolding } from "../../database/held-log.ts";
-import { isInOrgOf } from "../../database/org-key.ts";
+import { callerOf } from "../../access/evaluation/call.ts";
+import { type LogDays, isHolding, readHeldSince } from "../../database/held-log.ts";
+import { isInOrgOf, isLogOfCustomer } from "../../database/org-key.ts";
+import type { Schema } from "../../database/schema.ts";
 import type { WebhookDeliveries } from "../../database/webhook-tables.ts";
 import { notFound } from "../../errors/service-error.ts";
-import { formatReferences } from "../../paths/format-path.ts";
+import { byId, formatPath } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { listPage } from "../../standard-methods/read/list-page.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
-import type { ServedWebhooks } from "./set-state.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import { readCursorRevision } from "./logs.ts";
+import { webhookPath } from "./message.ts";
+import { requireLogOfCustomer, requireNoOrgPath } from "./org-of-log.ts";
+import { type ServedWebhooks, lookUpWebhook } from "./served.ts";
+import type { WebhookRow } from "./store.ts";
 
 type DeliveryRow = Selectable<WebhookDeliveries>;
 
@@ -38,57 +44,111 @@ function holdEndOf(cursorTime: Date, nowMs: number, { kept, held }: LogDays): Da
 }
 
 /** @param logDays how long the log is kept. */
-export function createListDeliveries({ reader, dependencies }: ServedWebhooks, logDays: LogDays) {
-  const { database, pageTokens, listQueue } = dependencies;
+export function createListDeliveries(
+  served: ServedWebhooks,
+  { database, pageTokens, listQueue }: Pick<ResourceDependencies, "database" | "pageTokens" | "listQueue">,
+  logDays: LogDays,
+) {
   return async (
     request: ListWebhookDeliveriesRequest,
     context: HandlerContext,
   ): Promise<ListWebhookDeliveriesResponse> => {
-    const path = targetOf(context, patterns.Webhook);
     const caller = callerOf(context);
-    const webhook = await reader.lookup(path, visibleOf(context));
-    if (webhook === undefined) throw notFound("webhook", formatReferences(patterns.Webhook, path));
-    const state = await database.reads
-      .selectFrom("webhooks")
-      .innerJoin("orgs", (join) =>
-        join.onRef("orgs.customer_id", "=", "webhooks.customer_id").onRef("orgs.id", "=", "webhooks.org_id"),
-      )
-      .select(["webhooks.customer_id", "cursor_revision", "cursor_time", isHolding.as("is_holding")])
-      .where("webhooks.org_id", "=", webhook.org_id)
-      .where("webhooks.id", "=", webhook.id)
-      .executeTakeFirst();
-    if (state === undefined) throw notFound("webhook", formatReferences(patterns.Webhook, path));
-    const org = { customer_id: state.customer_id, id: webhook.org_id };
+    const webhook = await lookUpWebhook(served, context);
+    const { orgPath } = request;
+    const { parent_customer_id: customerId } = webhook;
+    if (customerId === null) requireNoOrgPath(orgPath);
+    const listed = await (customerId === null
+      ? readListedOfOrg(database.reads, webhook)
+      : readListedOfCustomer(database.reads, webhook, customerId, orgPath));
+    if (listed === undefined) throw notFound("webhook", webhookPath(webhook));
     const since = new Date(caller.time - keptDays * dayMs);
     const read = (after: Cursor | undefined, limit: number): Promise<DeliveryRow[]> =>
-      database.reads
-        .selectFrom("webhook_deliveries")
-        .selectAll()
-        .where(isInOrgOf("webhook_deliveries", org))
+      listed.select
         .where("webhook_id", "=", webhook.id)
         .where("attempt_time", ">", since)
-        .where(isBefore(after))
-        .orderBy("revision", "desc")
-        .orderBy("position", "desc")
+        .where(listed.isBefore(after))
         .limit(limit)
         .execute();
     const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
-    const binding = ["WebhookDelivery", webhook.id];
-    const cursorOf = ({ revision, position }: DeliveryRow): Cursor => [revision, String(position)];
+    const binding = ["WebhookDelivery", webhook.id, ...(customerId === null ? [] : [orgPath])];
     const { rows, nextPageToken } = await listQueue.run(call, () =>
-      listPage(pageTokens, request, binding, read, cursorOf),
+      listPage(pageTokens, request, binding, read, listed.cursorOf),
     );
     const deliveries = rows.map(toDelivery);
-    const { cursor_revision: deliveredRevision } = state;
-    const holdEndTime = toTimestamp(state.is_holding ? holdEndOf(state.cursor_time, caller.time, logDays) : null);
+    const { deliveredRevision, heldSince } = listed;
+    const holdEndTime = toTimestamp(heldSince && holdEndOf(heldSince, caller.time, logDays));
     return create(ListWebhookDeliveriesResponseSchema, { deliveries, nextPageToken, deliveredRevision, holdEndTime });
   };
 }
 
-const isBefore = (after: Cursor | undefined) =>
-  after === undefined ? sql<SqlBool>`true` : sql<SqlBool>`(revision, position) < (${after[0]}::uuid, ${after[1]}::int)`;
+/** What is listed, and how far the webhook has delivered. */
+interface Listed {
+  readonly select: SelectQueryBuilder<Schema, "webhook_deliveries", DeliveryRow>;
+  readonly isBefore: (after: Cursor | undefined) => RawBuilder<SqlBool>;
+  readonly cursorOf: (row: DeliveryRow) => Cursor;
+  readonly deliveredRevision: string;
+  /** Up to when it has delivered what the log is kept for; null if it holds none. */
+  readonly heldSince: Date | null;
+}
 
-export function toDelivery(row: Omit<DeliveryRow, "customer_id" | "org_id" | "webhook_id">): WebhookDelivery {
+async function readListedOfOrg(db: Kysely<Schema>, { org_id: orgId, id }: WebhookRow): Promise<Listed | undefined> {
+  const state = await db
+    .selectFrom("webhooks")
+    .innerJoin("orgs", (join) =>
+      join.onRef("orgs.customer_id", "=", "webhooks.customer_id").onRef("orgs.id", "=", "webhooks.org_id"),
+    )
+    .select(["webhooks.customer_id", "cursor_revision", "cursor_time", isHolding.as("is_holding")])
+    .where("webhooks.org_id", "=", orgId)
+    .where("webhooks.id", "=", id)
+    .executeTakeFirst();
+  if (state === undefined) return undefined;
+  return {
+    select: db
+      .selectFrom("webhook_deliveries")
+      .selectAll()
+      .where(isInOrgOf("webhook_deliveries", { customer_id: state.customer_id, id: orgId }))
+      .orderBy("revision", "desc")
+      .orderBy("position", "desc"),
+    isBefore: (after) =>
+      after === undefined
+        ? sql<SqlBool>`true`
+        : sql<SqlBool>`(revision, position) < (${after[0]}::uuid, ${after[1]}::int)`,
+    cursorOf: ({ revision, position }) => [revision, String(position)],
+    deliveredRevision: state.cursor_revision,
+    heldSince: state.is_holding ? state.cursor_time : null,
+  };
+}
+
+/** The revisions of several logs have no order, so what was tried last is first. @throws ServiceError FIELD_INVALID, PATH_INVALID */
+async function readListedOfCustomer(
+  db: Kysely<Schema>,
+  { id }: WebhookRow,
+  customerId: string,
+  orgPath: string,
+): Promise<Listed> {
+  const logId = orgPath === "" ? undefined : await requireLogOfCustomer(db, customerId, orgPath);
+  const select = db
+    .selectFrom("webhook_deliveries")
+    .selectAll()
+    .where("customer_id", "=", customerId)
+    .orderBy("attempt_time", "desc")
+    .orderBy("revision", "desc")
+    .orderBy("position", "desc");
+  return {
+    select: logId === undefined ? select : select.where("org_id", "=", logId),
+    isBefore: (after) =>
+      after === undefined
+        ? sql<SqlBool>`true`
+        : sql<SqlBool>`(attempt_time, revision, position) < (${after[0]}::timestamptz, ${after[1]}::uuid, ${after[2]}::int)`,
+    cursorOf: ({ attempt_time: time, revision, position }) => [time.toISOString(), revision, String(position)],
+    deliveredRevision: (logId && (await readCursorRevision(db, customerId, id, logId))) ?? "",
+    heldSince: await readHeldSince(db, customerId, id),
+  };
+}
+
+export function toDelivery(row: Omit<DeliveryRow, "webhook_id">): WebhookDelivery {
+  const { customer_id: customerId, org_id: orgId } = row;
   return create(WebhookDeliverySchema, {
     id: row.message_id,
     state: WebhookDelivery_State[row.state],
@@ -102,5 +162,6 @@ export function toDelivery(row: Omit<DeliveryRow, "customer_id" | "org_id" | "we
     answer: row.answer,
     error: row.error,
     duration: durationFromMs(row.duration_ms),
+    orgPath: isLogOfCustomer({ customer_id: customerId, id: orgId }) ? "" : formatPath(patterns.Org, byId(orgId)),
   });
 }

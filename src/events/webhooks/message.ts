@@ -6,8 +6,8 @@ import {
   Webhook_State as State,
 } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import type { Webhooks } from "../../database/webhook-tables.ts";
-import { byId, formatPath, orgPathName } from "../../paths/format-path.ts";
-import { patterns } from "../../paths/patterns.ts";
+import { byId, formatPath, pathName } from "../../paths/format-path.ts";
+import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import { toPublicKey } from "./secret.ts";
@@ -47,5 +47,10 @@ export function toWebhook(row: IssuedWebhookRow): Webhook {
 }
 
 export function webhookPath(row: WebhookRow): string {
-  return formatPath(patterns.Webhook, orgPathName(row), row.name);
+  const { org_id: id, org_name: orgName, customer_name: customerName } = row;
+  if (orgName === null) {
+    const customer = pathName({ id, name: customerName ?? "", delete_time: row.customer_delete_time });
+    return formatPath(otherPatterns.customerWebhook, customer, row.name);
+  }
+  return formatPath(patterns.Webhook, pathName({ id, name: orgName, delete_time: row.org_delete_time }), row.name);
 }

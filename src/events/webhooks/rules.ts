@@ -5,7 +5,7 @@ import type { AuthorHolds, Holds } from "../../access/evaluation/author-holds.ts
 import type { TargetPath } from "../../access/evaluation/target-path.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { LogDays } from "../../database/held-log.ts";
-import { isInOrgOf } from "../../database/org-key.ts";
+import { type OrgKey, isLogOfCustomer } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError, invalidField, invalidFields } from "../../errors/service-error.ts";
@@ -14,12 +14,12 @@ import type { Sealer } from "../../identity/sealer.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns, singletonPath } from "../../paths/patterns.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
-import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { requireIdsInPaths } from "../changes/resolve-paths.ts";
 import { changeFields } from "../changes/fields.ts";
 import { afterAll } from "../deliveries/lease.ts";
 import { readFilter } from "../../filters/read-filter.ts";
+import { beginLogsAnew, lockWebhooks, removeDeliveries } from "./logs.ts";
 import { type IssuedWebhookRow, toFormatColumn } from "./message.ts";
 import { issueKeys } from "./secret.ts";
 
@@ -38,8 +38,10 @@ export const tryAtOnce = { attempts: 0, failing_since: null, next_attempt_time: 
 /** Those of a webhook that begins another request. */
 export const nonePending = { pending_time: null, pending_revision: null, pending_position: null } as const;
 
+/** @param of whose webhooks they are. */
 export function createWebhookRules(
   dependencies: WebhookDependencies & Pick<ResourceDependencies, "authorHolds">,
+  of: "org" | "customer",
 ): WebhookRules {
   const { sealer, webhookNetworks, authorHolds } = dependencies;
 
@@ -51,12 +53,13 @@ export function createWebhookRules(
   };
 
   return {
-    scope: { kind: "parent" },
+    scope: of === "org" ? { kind: "parent" } : { kind: "customer", locksOf: (logOfCustomer) => ({ logOfCustomer }) },
     creation: {
       kind: "in org",
       prepare: (transaction, _parents, webhooks, atItem) =>
         mapItems(webhooks, atItem, async (webhook) => {
           const terms = termsOf(webhook);
+          const parent = parentOf(transaction, of);
           const member = await requireMayDeliver(transaction, authorHolds);
           const id = transaction.newId();
           const { secret, ...keys } = issueKeys(sealer, id, webhook.signature);
@@ -66,8 +69,8 @@ export function createWebhookRules(
           const none = { sealed_previous_secret: null, previous_public_key: null, previous_secret_expire_time: null };
           const secrets = { ...keys, ...none };
           return {
-            columns: { id, ...terms, ...state, ...member, ...secrets, ...cursor },
-            joined: { ...joinedOrgColumns(transaction), ...(secret !== undefined && { secret }) },
+            columns: { id, ...parent.columns, ...terms, ...state, ...member, ...secrets, ...cursor },
+            joined: { ...parent.joined, ...(secret !== undefined && { secret }) },
           };
         }),
     },
@@ -80,25 +83,15 @@ export function createWebhookRules(
       }
       const terms = termsOf(webhook);
       const member = await requireMayDeliver(transaction, authorHolds);
+      if (of === "customer") await beginLogsAnew(transaction, row.id);
       return { ...terms, ...member, ...tryAtOnce, ...nonePending };
     },
 
     async beforeRemove({ db, org }, rows) {
       const ids = rows.map(({ id }) => id);
       // A delivery that ends meanwhile waits, and then records nothing.
-      await db
-        .selectFrom("webhooks")
-        .select("id")
-        .where(isInOrgOf("webhooks", org))
-        .where("id", "in", ids)
-        .orderBy("id")
-        .forUpdate()
-        .execute();
-      await db
-        .deleteFrom("webhook_deliveries")
-        .where(isInOrgOf("webhook_deliveries", org))
-        .where("webhook_id", "in", ids)
-        .execute();
+      await lockWebhooks(db, org, ids);
+      await removeDeliveries(db, org, ids);
     },
 
     // It shows what its member may see, and gives nobody access.
@@ -106,12 +99,25 @@ export function createWebhookRules(
   };
 }
 
+/** Returns the columns of a new webhook that say where it is. */
+function parentOf({ org, time }: OrgTransaction, of: "org" | "customer") {
+  if (of === "org") {
+    const noCustomer = { customer_name: null, customer_delete_time: null };
+    return { columns: {}, joined: { org_name: org.name, org_delete_time: org.delete_time, ...noCustomer } };
+  }
+  const noOrg = { org_name: null, org_delete_time: null };
+  return {
+    columns: { parent_customer_id: org.id, start_time: time },
+    joined: { customer_name: org.name, customer_delete_time: org.delete_time, ...noOrg },
+  };
+}
+
 /** The member for which a webhook delivers. */
 type DeliveringMember = Pick<IssuedWebhookRow, "member_org_id" | "member_id">;
 
 /**
- * Checks that a webhook may deliver for the author of a change: who reads the log of the org, with a credential that has no limit which
- * deliveries would not have.
+ * Checks that a webhook may deliver for the author of a change: who reads the log of the org or of the customer, with a credential that has no
+ * limit which deliveries would not have.
  *
  * @param called what is to deliver, for errors.
  * @throws ServiceError PERMISSION_DENIED or GRANT_EXCEEDS_OWN
@@ -124,8 +130,9 @@ export async function requireMayDeliver(
   const { author, org } = transaction;
   await requireUnlimited(transaction, `have ${called} deliver for its member`);
   const holds = await authorHolds.now(transaction);
-  if (!(await holds(permissionToDeliver, orgPath(org.id)))) {
-    const resource = singletonPath("ChangeLog", formatPath(patterns.Org, pathName(org)));
+  if (!(await holds(permissionToDeliver, pathOfLog(org)))) {
+    const pattern = isLogOfCustomer(org) ? patterns.Customer : patterns.Org;
+    const resource = singletonPath("ChangeLog", formatPath(pattern, pathName(org)));
     throw new ServiceError(
       "PERMISSION_DENIED",
       `${called} delivers what its member may see: requires ${permissionToDeliver} on ${resource}`,
@@ -136,14 +143,14 @@ export async function requireMayDeliver(
 }
 
 /**
- * Returns what a member may do for which something delivers; undefined if it may not list the changes of the org any more.
+ * Returns what a member may do for which something delivers; undefined if it may not list the changes of the org or the customer any more.
  *
  * @param when `now`, or as it would be if the org were neither suspended nor deleted.
  */
 export async function holdsToDeliver(
   db: Kysely<Schema>,
   authorHolds: AuthorHolds,
-  { org_id: orgId, member_org_id: actorOrgId, member_id: actorId }: Delivering,
+  { customer_id: customerId, org_id: orgId, member_org_id: actorOrgId, member_id: actorId }: Delivering,
   when: "now" | "if active" = "now",
 ): Promise<Holds | undefined> {
   const author = { actorId, actorOrgId, grantsUntil: null, narrowing: undefined, origin: { credentialId: null } };
@@ -153,7 +160,7 @@ export async function holdsToDeliver(
     when === "now"
       ? await authorHolds.now({ db, author })
       : await authorHolds.ifActive({ db, author }, await orgsDeletedWith(db, orgId, actorOrgId));
-  return (await holds(permissionToDeliver, orgPath(orgId))) ? holds : undefined;
+  return (await holds(permissionToDeliver, pathOfLog({ customer_id: customerId, id: orgId }))) ? holds : undefined;
 }
 
 /** Returns an org, and the one of a member if both were deleted with their customer: it had its access until then. */
@@ -174,12 +181,17 @@ async function orgsDeletedWith(db: Kysely<Schema>, id: string, memberOrgId: stri
 }
 
 interface Delivering {
+  readonly customer_id: string;
+  /** That of the customer, for what delivers the logs of a customer. */
   readonly org_id: string;
   readonly member_org_id: string;
   readonly member_id: string;
 }
 
-const orgPath = (id: string): TargetPath => ({ pattern: patterns.Org, references: [{ by: "id", value: id }] });
+const pathOfLog = (key: OrgKey): TargetPath => ({
+  pattern: isLogOfCustomer(key) ? patterns.Customer : patterns.Org,
+  references: [{ by: "id", value: key.id }],
+});
 
 const permissionToDeliver = "iam.changes.list";
 

@@ -1,27 +1,25 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { type Updateable, sql } from "kysely";
+import type { Updateable } from "kysely";
 import type { Webhook } from "../../../gen/iam/v1alpha/webhook_pb.ts";
-import { targetOf } from "../../access/evaluation/call.ts";
+import { compareLogs } from "../deliveries/lease.ts";
+import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { isInOrgOf } from "../../database/org-key.ts";
+import { isLogOfCustomer } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
-import { invalidField } from "../../errors/service-error.ts";
-import { timeText } from "../../database/clock.ts";
-import type { WebhookSchema } from "../../../gen/iam/v1alpha/webhook_pb.ts";
-import { patterns } from "../../paths/patterns.ts";
+import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
-import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { runOpen } from "../../standard-methods/write/open-write.ts";
+import { locksOf, runOpen } from "../../standard-methods/write/open-write.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
+import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { webhookDefinition } from "./definition.ts";
+import { beginLogsAnew } from "./logs.ts";
 import { type IssuedWebhookRow, toWebhook } from "./message.ts";
-import { nonePending, requireMayDeliver, tryAtOnce } from "./rules.ts";
-
-export type ServedWebhooks = ServedResource<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
+import { requireMayDeliver, tryAtOnce } from "./rules.ts";
+import { type ServedWebhooks, placeOfCall } from "./served.ts";
 
 type WebhookChange = Updateable<Schema["webhooks"]>;
 
@@ -38,17 +36,18 @@ export function createChangeWebhook<Request extends Message & { readonly etag: s
   method: DescMethod,
   change: (transaction: OrgTransaction, row: IssuedWebhookRow, request: Request) => Promise<Changed>,
 ) {
-  const { reader, dependencies } = served;
   return (request: Request, context: HandlerContext): Promise<Webhook> => {
-    const path = targetOf(context, patterns.Webhook);
+    const { placed, path } = placeOfCall(served, context);
+    const { reader, rules, dependencies } = placed;
     const write = readWriteRequest(method, request, context);
     return runWrite(
       dependencies,
       write,
-      (call) =>
-        runOpen(call, { org: path[0] }, async (transaction) => {
+      async (call) =>
+        runOpen(call, await locksOf(rules.scope, call.db, path), async (transaction) => {
           const found = await reader.find(transaction.db, path);
-          const row = await requireFound(served, transaction, found, path, request.etag);
+          const row = await requireFound(placed, transaction, found, path, request.etag);
+          await requireOpenParents(placed, transaction, [row], alone);
           const changed = await change(transaction, row, request);
           return toWebhook(await changeWebhook(transaction, row, changed));
         }),
@@ -79,27 +78,14 @@ export function pause(): Promise<Changed> {
 }
 
 export async function resume(
-  { dependencies: { authorHolds } }: ServedWebhooks,
+  authorHolds: AuthorHolds,
   transaction: OrgTransaction,
+  { id }: IssuedWebhookRow,
 ): Promise<Changed> {
   const member = await requireMayDeliver(transaction, authorHolds);
+  const resumed = { state: "ACTIVE", disabled_reason: null, ...member, ...tryAtOnce } as const;
   // What was written while it did not deliver, nobody has noted.
-  const noted = { noted_time: transaction.time };
-  return { columns: { state: "ACTIVE", disabled_reason: null, ...member, ...tryAtOnce, ...noted } };
-}
-
-/** Sets the cursor before a revision, and takes the webhook from the server that delivers: it has another cursor. */
-export async function replay({ db, org }: OrgTransaction, revision: string): Promise<Changed> {
-  const found = await db
-    .selectFrom("changes")
-    .select(timeText(sql`time`).as("time"))
-    .where(isInOrgOf("changes", org))
-    .where("revision", "=", revision)
-    .limit(1)
-    .executeTakeFirst();
-  if (found === undefined) {
-    throw invalidField("from_revision", "must be the revision of a Change that is in the log of the org", "revision");
-  }
-  const cursor = { cursor_time: found.time, cursor_revision: revision, cursor_position: -1 };
-  return { columns: { ...cursor, ...nonePending, ...tryAtOnce, lease_id: null, lease_end: "epoch" } };
+  if (!isLogOfCustomer(transaction.org)) return { columns: { ...resumed, noted_time: transaction.time } };
+  await beginLogsAnew(transaction, id);
+  return { columns: { ...resumed, cursor_position: compareLogs } };
 }

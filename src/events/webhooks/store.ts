@@ -6,6 +6,7 @@ export type WebhookRow = InferResult<ReturnType<typeof selectWebhooks>>[number];
 
 export const webhookColumns = [
   "org_id",
+  "parent_customer_id",
   "url",
   "filter",
   "format",
@@ -34,6 +35,8 @@ export const unreadWebhookColumns = [
   "failing_since",
   "next_attempt_time",
   "noted_time",
+  "start_time",
+  "org_customer_id",
   "lease_id",
   "lease_end",
 ] as const;
@@ -41,10 +44,11 @@ export const unreadWebhookColumns = [
 /** Selects all webhooks, with the columns that their paths need. */
 export function selectWebhooks(db: Kysely<Schema>) {
   return db
-    .selectFrom("orgs")
-    .innerJoin("webhooks", (join) =>
-      join.onRef("webhooks.customer_id", "=", "orgs.customer_id").onRef("webhooks.org_id", "=", "orgs.id"),
+    .selectFrom("webhooks")
+    .leftJoin("orgs", (join) =>
+      join.onRef("orgs.customer_id", "=", "webhooks.org_customer_id").onRef("orgs.id", "=", "webhooks.org_id"),
     )
+    .leftJoin("customers", "customers.id", "webhooks.parent_customer_id")
     .select(columnsOf("webhooks", webhookColumns))
-    .select([...pathColumns.org]);
+    .select([...pathColumns.org, "customers.name as customer_name", "customers.delete_time as customer_delete_time"]);
 }

@@ -14,15 +14,27 @@ export function selectCustomers(db: Kysely<Schema>) {
   return db.selectFrom("customers").select(columnsOf("customers", customerColumns));
 }
 
+/** A customer in which orgs are created. */
+export interface LockedCustomer extends CustomerRow {
+  /** Whether it has a webhook that delivers, which follows the orgs, too. */
+  readonly has_webhooks: boolean;
+}
+
+const hasWebhooks = sql<boolean>`exists (
+  select from webhooks
+  where webhooks.org_id = customers.id and webhooks.customer_id = customers.id and webhooks.state = 'ACTIVE'
+)`;
+
 /**
  * Finds the customers that references name, and locks them until the transaction ends, before it locks an org, in the order of their ids,
  * which is the order for every transaction that locks several. Those whose name another transaction takes away meanwhile are not found.
  */
-export async function lockCustomers(db: WriteTransaction, references: readonly Reference[]): Promise<CustomerRow[]> {
+export async function lockCustomers(db: WriteTransaction, references: readonly Reference[]): Promise<LockedCustomer[]> {
   if (references.length === 0) return [];
   requireNoOrgLocked(db);
   const isNamed = references.map((reference) => matchesReference(customerLevel, reference));
   return selectCustomers(db)
+    .select(hasWebhooks.as("has_webhooks"))
     .where(sql<SqlBool>`(${sql.join(isNamed, sql` or `)})`)
     .orderBy("customers.id")
     .modifyEnd(sql`for no key update`)

@@ -6,7 +6,7 @@ import type { TimedRevision } from "../../changes/entries.ts";
 import { beginLog } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
-import { type CustomerRow, lockCustomers } from "../customers/store.ts";
+import { type CustomerRow, type LockedCustomer, lockCustomers } from "../customers/store.ts";
 import { deleted, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -49,7 +49,7 @@ export async function createOrgs(
  *
  * @returns those that exist.
  */
-async function lockCustomersOf(db: WriteTransaction, orgs: readonly Org[], atItem: AtItem): Promise<CustomerRow[]> {
+async function lockCustomersOf(db: WriteTransaction, orgs: readonly Org[], atItem: AtItem): Promise<LockedCustomer[]> {
   const named = new Map<string, Reference>();
   for (const [index, { customerPath: path }] of orgs.entries()) {
     if (path === "" || named.has(path)) continue;
@@ -64,12 +64,12 @@ async function createOrg(
   org: Org,
   author: Author,
   limit: number | undefined,
-  customers: CustomerRow[],
+  customers: LockedCustomer[],
 ): Promise<OrgRow> {
   const isIn = org.customerPath !== "";
   const customer = isIn
     ? requireLiveCustomer(customers, org.customerPath)
-    : await insertCustomer(db, { name: org.name, displayName: org.displayName, description: "", labels: {} }, author);
+    : { ...(await insertCustomer(db, fieldsOfCustomer(org), author)), has_webhooks: false };
   if (!isIn) customers.push(customer);
   if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
     throw limitExceeded(orgDefinition, customerPath(customer), limit);
@@ -78,7 +78,7 @@ async function createOrg(
   const row = await insertOrg(db, customer, org, first);
   // The insertion waits for another one of the same name.
   await author.confirm(db, undefined);
-  await beginLog(db, { ...first, org: row }, author, [changeOf(orgDefinition, null, row)]);
+  await beginLog(db, { ...first, org: row }, author, [changeOf(orgDefinition, null, row)], customer.has_webhooks);
   return row;
 }
 
@@ -109,8 +109,16 @@ export async function insertCustomer(db: WriteTransaction, fields: NamedFields, 
   return row;
 }
 
+/** A customer that is made for an org is called as that is. */
+const fieldsOfCustomer = ({ name, displayName }: Org): NamedFields => ({
+  name,
+  displayName,
+  description: "",
+  labels: {},
+});
+
 /** @throws ServiceError RESOURCE_NOT_FOUND, STATE_FORBIDS when it is deleted */
-function requireLiveCustomer(customers: readonly CustomerRow[], path: string): CustomerRow {
+function requireLiveCustomer(customers: readonly LockedCustomer[], path: string): LockedCustomer {
   const references = parseCustomerPath(path);
   const [reference] = references;
   const customer = customers.find(({ id, name, delete_time: deleteTime }) => {

@@ -6,8 +6,8 @@ export type OrgTable = keyof Schema;
 
 /**
  * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in, codes of clients,
- * quotas and what counts against them, sweeps, references, deliveries of webhooks, what files manage, what is derived from resources, sign-ins
- * and refused calls, and the change log.
+ * quotas and what counts against them, sweeps, references, deliveries of webhooks, how far those of customers have delivered, what files
+ * manage, what is derived from resources, sign-ins and refused calls, and the change log.
  */
 const beforeResources = [
   "write_requests",
@@ -18,6 +18,8 @@ const beforeResources = [
   "quotas",
   "sweeps",
   "resource_references",
+  // Before the deliveries, which are recorded for those that have a row.
+  "webhook_logs",
   "webhook_deliveries",
   "managed_resources",
 ] as const satisfies readonly OrgTable[];

@@ -4,7 +4,7 @@ import { customerDefinition } from "../../iam/customers/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { findPurgeableCustomers } from "./find-purgeable.ts";
 import { type PurgeTask, type PurgeTaskDependencies, type Removed, searchSize } from "./purge-task.ts";
-import { lockPurgeableCustomer, removeCustomer } from "./store.ts";
+import { emptyCustomer, lockPurgeableCustomer, removeCustomer } from "./store.ts";
 
 /**
  * Creates the task that removes customers past their purge time, once they have no orgs. That one was removed is in the log of the org
@@ -22,16 +22,19 @@ export function createPurgeableCustomersTask(dependencies: PurgeTaskDependencies
 }
 
 function removePurgeableCustomer(
-  { database, installation: { systemOrgId } }: PurgeTaskDependencies,
+  { database, installation: { systemOrgId }, rowsPerStep }: PurgeTaskDependencies,
   id: string,
 ): Promise<Removed | undefined> {
   return inTransaction(database, (db) =>
     writeInOrg(db, { org: { by: "id", value: systemOrgId } }, purgeAuthor, async (transaction) => {
       const customer = await lockPurgeableCustomer(transaction, id);
       if (customer === undefined) return undefined;
+      const rows = await emptyCustomer(db, id, rowsPerStep);
+      // There may be more.
+      if (rows >= rowsPerStep) return { rows, resources: 0 };
       await removeCustomer(db, customer);
       recordChange(transaction, customerDefinition, customer, null);
-      return { rows: 1, resources: 1 };
+      return { rows: rows + 1, resources: 1 };
     }),
   );
 }

@@ -12,8 +12,8 @@ import { forgetCounts } from "../../standard-methods/rows/counts.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { idOf, isOneOf, labelPlaceOf, led } from "../../standard-methods/rows/row-key.ts";
 import { hasNoOrg, isPastCustomer, isPurgeable } from "./purge-conditions.ts";
-import type { RowPlace } from "./find-purgeable.ts";
-import { rowsOfMembers } from "./org-tables.ts";
+import { type RowPlace, findRowsOfOrg } from "./find-purgeable.ts";
+import { type OrgTable, rowsOfMembers } from "./org-tables.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { readClock } from "../../database/clock.ts";
@@ -157,8 +157,25 @@ export async function hasChanges(db: Db, org: OrgKey): Promise<boolean> {
 }
 
 export async function removeOrg(db: Db, org: OrgRow): Promise<void> {
+  // What is noted for a webhook of the customer may have come since the org was emptied.
+  await db.deleteFrom("webhook_logs").where("customer_id", "=", org.customer_id).where("org_id", "=", org.id).execute();
   const place = labelPlaceOf(orgDefinition, undefined, org);
   await removeWhere(db, orgDefinition, place, isOneOf(orgDefinition, [org]));
+}
+
+/** The tables with rows of a customer itself: its webhooks, and what is known of them. It has the place of an org there. */
+const tablesOfCustomers = [
+  "webhook_deliveries",
+  "webhook_logs",
+  "webhooks",
+  "resource_labels",
+  "resource_counts",
+] as const satisfies readonly OrgTable[];
+
+/** Deletes up to `limit` rows of a customer that has no orgs any more, and returns how many. */
+export async function emptyCustomer(db: Db, customerId: string, limit: number): Promise<number> {
+  const customer = { customer_id: customerId, id: customerId };
+  return deleteRowsOfOrg(db, customer, await findRowsOfOrg(db, tablesOfCustomers, customer, limit));
 }
 
 export async function removeCustomer(db: Db, customer: CustomerRow): Promise<void> {

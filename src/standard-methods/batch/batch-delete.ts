@@ -64,8 +64,9 @@ export async function deleteAll<Table extends ResourceTable, Row extends Resourc
     case "parent":
     case "fixed":
       return deleteTogether(served, call, parent, paths);
-    case "itself":
     case "customer":
+      return parent.length > 0 ? deleteTogether(served, call, parent, paths) : deleteOneByOne(served, call, paths);
+    case "itself":
     case "each":
       return deleteOneByOne(served, call, paths);
   }

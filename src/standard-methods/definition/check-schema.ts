@@ -91,10 +91,10 @@ function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, 
   const customer = customerColumnOf(table);
   const primaryKey = `PRIMARY KEY (${[...key, ...(customer === undefined ? [] : [customer])].join(", ")})`;
   if (!all.includes(primaryKey)) problems.push(`the table ${table} has no ${primaryKey}`);
-  const expected = references.map(({ column, to }) => {
+  const expected = references.map(({ column, to, customer: ofReference = customer }) => {
     const other = registry.definitionOf(to);
     const columns = columnsReferringTo(other, column);
-    const leading = customersOfReference(table, other);
+    const leading = customersOfReference(ofReference, other);
     return `FOREIGN KEY (${[...leading.own, ...columns].join(", ")}) REFERENCES ${other.storage.table}(${[...leading.others, ...other.storage.key].join(", ")})`;
   });
   for (const reference of expected) {
@@ -110,10 +110,9 @@ function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, 
 
 /** Returns the columns with the customers of both rows, which lead a foreign key between rows of orgs; none for other rows. */
 function customersOfReference(
-  table: ResourceDefinition["storage"]["table"],
+  own: string | undefined,
   { type, storage }: ResourceDefinition,
 ): Readonly<Record<"own" | "others", readonly string[]>> {
-  const own = customerColumnOf(table);
   const other = type === "Org" ? "customer_id" : customerColumnOf(storage.table);
   return own === undefined || other === undefined ? { own: [], others: [] } : { own: [own], others: [other] };
 }

@@ -23,6 +23,7 @@ export type ResourceTable = Exclude<
   | "resource_references"
   | "sweeps"
   | "webhook_deliveries"
+  | "webhook_logs"
   | "write_requests"
 >;
 
@@ -92,6 +93,8 @@ export interface ResourcePlace {
 interface RowReference {
   readonly column: string;
   readonly to: ResourceType;
+  /** The column with the customer of the org that it refers to, for a table with rows of no org: null for those. By default that of all rows. */
+  readonly customer?: string;
   /**
    * What becomes of a row when the one that it refers to is to be removed permanently:
    *
@@ -166,7 +169,10 @@ interface TypedStorage<Table extends ResourceTable, Row extends ResourceRow> ext
   readonly unread: readonly (keyof Schema[Table] & string)[];
   readonly select: (db: Kysely<Schema>) => RowsQuery<Row>;
   readonly selectWithHidden?: (db: Kysely<Schema>) => RowsQuery<Row>;
-  readonly references: readonly (RowReference & { readonly column: keyof Schema[Table] & string })[];
+  readonly references: readonly (RowReference & {
+    readonly column: keyof Schema[Table] & string;
+    readonly customer?: keyof Schema[Table] & string;
+  })[];
   readonly hiddenReferences?: readonly (HiddenReference & {
     readonly refers: (row: Row, to: ReferredRow) => boolean;
   })[];

@@ -12,6 +12,7 @@ import { addEntry, addFollowers } from "./follower-rows.ts";
 const openShared = useSharedDatabase();
 let db: Kysely<Schema>;
 let orgId: string;
+let customerId: string;
 
 describe.each([
   ["webhooks", webhookFollowers],
@@ -23,7 +24,7 @@ describe.each([
   beforeEach(async () => {
     db = openShared().writes;
     await sql`update ${table} set state = 'PAUSED'`.execute(db);
-    orgId = (await addOrg(openShared(), uniqueName("org"))).id;
+    ({ id: orgId, customer_id: customerId } = await addOrg(openShared(), uniqueName("org")));
     await addFollowers(db, followers, 6, sql`id = ${orgId}`);
   });
 
@@ -37,7 +38,7 @@ describe.each([
   const anHourAgo = () => new Date(Date.now() - 3_600_000);
   const noteNow = () => {
     const time = new Date(Date.now() + 10).toISOString();
-    return noteWritten(db, followers, new Map([[orgId, { time, isOrgChanged: false }]]));
+    return noteWritten(db, followers, new Map([[orgId, { customerId, time, isOrgChanged: false }]]));
   };
 
   test("nothing is due until somebody has noted that the log goes on, and then some of the org are", async () => {
@@ -70,7 +71,7 @@ describe.each([
   });
 
   const noteOrgChanged = (time: Date) =>
-    noteWritten(db, followers, new Map([[orgId, { time: time.toISOString(), isOrgChanged: true }]]));
+    noteWritten(db, followers, new Map([[orgId, { customerId, time: time.toISOString(), isOrgChanged: true }]]));
 
   test.each([
     ["the server that has written that", () => noteOrgChanged(new Date())],
@@ -93,12 +94,17 @@ describe.each([
   );
 
   test("servers that note the same ones at once wait for each other, and none fails", async () => {
-    const ids = [orgId, (await addOrg(openShared(), uniqueName("org"))).id];
-    await addFollowers(db, followers, 20, sql`id = ${ids[1]}`);
+    const other = await addOrg(openShared(), uniqueName("org"));
+    const logs = [
+      [orgId, customerId],
+      [other.id, other.customer_id],
+    ] as const;
+    await addFollowers(db, followers, 20, sql`id = ${other.id}`);
     const rounds = Array.from({ length: 20 }, (_, round) => {
       const time = new Date(Date.now() + round).toISOString();
-      const inTurns = round % 2 === 0 ? ids : ids.toReversed();
-      return noteWritten(db, followers, new Map(inTurns.map((id) => [id, { time, isOrgChanged: false }])));
+      const inTurns = round % 2 === 0 ? logs : logs.toReversed();
+      const written = inTurns.map(([id, ofOrg]) => [id, { customerId: ofOrg, time, isOrgChanged: false }] as const);
+      return noteWritten(db, followers, new Map(written));
     });
     await Promise.all(rounds);
     const { rows } = await sql<{ count: string }>`

@@ -33,6 +33,17 @@ export async function addFollowers(
     from orgs, generate_series(1, ${count}::int) as n where ${orgs}`.execute(db);
 }
 
+/** Inserts webhooks of a customer, which deliver what is written from now on. Returns their ids. */
+export async function addWebhooksOfCustomer(db: Kysely<Schema>, customerId: string, count: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    insert into webhooks (customer_id, org_id, parent_customer_id, start_time, id, state, member_org_id, member_id, ${own.webhooks},
+      cursor_time, cursor_revision, cursor_position, name, display_name, description, labels, changed_revision)
+    select id, id, id, clock_timestamp(), gen_random_uuid(), 'ACTIVE', id, id, ${ownValues.webhooks},
+      clock_timestamp(), revision, 2147483647, 'follower-' || gen_random_uuid(), '', '', '{}', revision
+    from customers, generate_series(1, ${count}::int) as n where id = ${customerId} returning id`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
 /** Adds an entry to the log of an org, without a note to those that follow it, as a server does that is killed. */
 export async function addEntry(db: Kysely<Schema>, orgId: string, type = "Group"): Promise<void> {
   await sql`

@@ -4,7 +4,7 @@ import type { SqlClient } from "../../support/sql.ts";
  * Lets a receiver that fails be tried again only when a test says so, however long the test takes: by itself, that comes after five
  * seconds. A test sets an earlier time, which stays.
  */
-export async function stopRetries(sql: SqlClient, table: "webhooks" | "event_streams"): Promise<void> {
+export async function stopRetries(sql: SqlClient, table: "webhooks" | "webhook_logs" | "event_streams"): Promise<void> {
   await sql.query(`
     create function ${table}_wait() returns trigger language plpgsql as $$
     begin

@@ -201,6 +201,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
       attempt_time, status_code, answer, error, duration_ms)
     values (${customer}, ${org.id}, gen_random_uuid(), gen_random_uuid(), 0, '', 1, 'DELIVERED', 1, now(), 200, '', '', 1)`);
   await query(sql`
+    insert into webhook_logs (customer_id, org_id, webhook_id, noted_time, cursor_time, cursor_revision, cursor_position)
+    values (${customer}, ${org.id}, gen_random_uuid(), now(), now(), gen_random_uuid(), 0)`);
+  await query(sql`
     insert into managed_resources (customer_id, org_id, path_hash, content_hash, source, version)
     values (${customer}, ${org.id}, '', '', '', '')`);
   await query(
