@@ -8,6 +8,8 @@ import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { type Kysely, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Visibility, unlimited } from "../../src/access/evaluation/visibility.ts";
+import { webhookDefinition } from "../../src/events/webhooks/definition.ts";
+import { webhookPlaces } from "../../src/events/webhooks/places.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Database, openDatabase, settingsByKey } from "../../src/database/database.ts";
@@ -245,6 +247,13 @@ describe.each(Object.entries(lists).filter(([, list]) => !isFew(list)))(
       );
     });
   },
+);
+
+test.each([
+  ["one customer", byId(largest("Customer"))],
+  ["all customers", all],
+])("the webhooks of %s are read without those of orgs", (_which, parent) =>
+  expectCheapPages({ definition: { ...webhookDefinition, places: [webhookPlaces.customer] }, parent: [parent] }, {}),
 );
 
 test("the members of an org are read without the deleted ones, which are the majority", () => {

@@ -101,6 +101,17 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   ],
 };
 
+/** Rows of other places of a resource, after those of its first one. */
+const others: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = {
+  webhooks: [
+    `insert into webhooks (id, customer_id, org_id, parent_customer_id, start_time, url, filter, format, state, member_org_id, member_id,
+        sealed_secret, cursor_time, cursor_revision, cursor_position, ${columns})
+      select ${idOf("00", "n")}, ${id("Customer", "n")}, ${id("Customer", "n")}, ${id("Customer", "n")}, now(), '', '', 'STANDARD', 'ACTIVE',
+        gen_random_uuid(), gen_random_uuid(), '', now(), gen_random_uuid(), 0, ${values}
+      from generate_series(1, ${large / 4}) n`,
+  ],
+};
+
 /** A column in the catalog of PostgreSQL. */
 interface CatalogColumn {
   readonly name: string;
@@ -181,6 +192,6 @@ export async function insertManyRows(db: Kysely<Schema>, definitions: readonly R
   for (const definition of inOrderOfInsertion.filter((each) => definitions.includes(each))) {
     const { table } = definition.storage;
     const own = statements[table] ?? [insertOf(definition, await readColumns(db, table))];
-    for (const statement of own) await sql.raw(statement).execute(db);
+    for (const statement of [...own, ...(others[table] ?? [])]) await sql.raw(statement).execute(db);
   }
 }

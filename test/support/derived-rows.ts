@@ -44,18 +44,18 @@ interface Compared {
 
 const isKept = sql`not exists (select from orgs where orgs.id = org_id and orgs.purge_time <= now())`;
 
-/** Recomputes counts and labels, for rows that the service did not write. Locks both tables. */
+/** Recomputes counts and labels, for rows that the service did not write. Those of a customer have it in the place of an org. Locks both tables. */
 export async function rebuildDerivedRows(db: Transaction<Schema>, registry: ResourceRegistry): Promise<void> {
   await sql`lock table resource_counts, resource_labels in exclusive mode`.execute(db);
   await sql`delete from resource_counts`.execute(db);
   await sql`
     insert into resource_counts (customer_id, org_id, parent_id, resource_type, count)
-    select orgs.customer_id, org_id, parent_id, resource_type, count
-    from (${countRows(registry)}) as counted join orgs on orgs.id = org_id`.execute(db);
+    select coalesce(orgs.customer_id, org_id), org_id, parent_id, resource_type, count
+    from (${countRows(registry)}) as counted left join orgs on orgs.id = org_id`.execute(db);
   await sql`delete from resource_labels`.execute(db);
   await sql`
     insert into resource_labels (customer_id, org_id, resource_type, key, value, parent_id, resource_id)
-    select case resource_type when 'Customer' then resource_id else orgs.customer_id end,
+    select case resource_type when 'Customer' then resource_id else coalesce(orgs.customer_id, org_id) end,
       org_id, resource_type, key, value, parent_id, resource_id
     from (${labelRows(registry)}) as labelled
     left join orgs on orgs.id = case resource_type when 'Org' then resource_id else org_id end`.execute(db);
