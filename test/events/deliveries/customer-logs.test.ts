@@ -62,6 +62,17 @@ test("a log has a row when something in it is noted, and none before", async () 
   expect(await logsOf()).toEqual([customerId, ...orgIds].toSorted());
 });
 
+test("a note does not wait for the lock of an org, and what it leaves out is found in what was written lately", async () => {
+  await addEntry(db, orgIds[0]);
+  await db.transaction().execute(async (transaction) => {
+    await sql`select from orgs where id = ${orgIds[0]} for update`.execute(transaction);
+    await noteNow(...orgIds);
+    expect(await logsOf()).toEqual([orgIds[1]]);
+  });
+  await noteWrittenSince(db, webhookFollowers, new Date(Date.now() - 3_600_000));
+  expect(await logsOf()).toEqual([...orgIds].toSorted());
+});
+
 test("what is from before the webhook is not noted", async () => {
   await noteHeads(db, webhookFollowers);
   await noteWrittenSince(db, webhookFollowers, new Date(Date.now() - 3_600_000));
