@@ -32,15 +32,16 @@ export async function addWebhooksOfCustomers(db: Kysely<unknown>): Promise<void>
       primary key (customer_id, webhook_id, org_id)
     )`,
     // The table is small, so that it is written anew in a moment: an org has few webhooks.
+    `alter table webhooks
+      add column start_time timestamptz,
+      add column parent_customer_id uuid,
+      add column org_customer_id uuid generated always as (nullif(customer_id, org_id)) stored`,
+    // From here on, nobody reads orgs until the end.
     `-- squawk-ignore ban-drop-constraint
     alter table webhooks drop constraint webhooks_customer_id_org_id_fkey`,
     // Those of a customer are counted, and none of its orgs is what they are in. Counts are removed with the rows that they count.
     `-- squawk-ignore ban-drop-constraint
     alter table resource_counts drop constraint resource_counts_customer_id_org_id_fkey`,
-    `alter table webhooks
-      add column start_time timestamptz,
-      add column parent_customer_id uuid,
-      add column org_customer_id uuid generated always as (nullif(customer_id, org_id)) stored`,
     `alter table webhooks add constraint ${references.ofOrgs} foreign key (org_customer_id, org_id)
       references orgs (customer_id, id) not valid`,
     `alter table webhooks add constraint ${references.ofCustomers} foreign key (parent_customer_id) references customers (id) not valid`,

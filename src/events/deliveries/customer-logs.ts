@@ -30,7 +30,7 @@ export function selectHeads(): RawBuilder<unknown> {
 /**
  * Notes for webhooks of customers that logs have gone on: in the rows of the logs, and in that of the webhook, whose time grows each time, so that
  * a turn which has found nothing more does not miss what is noted meanwhile. A receiver that fails is not tried earlier. An org that is purged
- * meanwhile gets no row. Its lock is not waited for, so that nothing else is held up that waits for the webhook: what is left out by one that only
+ * gets no row again, which would begin where the webhook does. Its lock is not waited for, so that nothing else is held up that waits for the webhook: what is left out by one that only
  * has another name then is noted with that, or with what was written lately.
  *
  * @param written selects `customer_id`, `org_id` and `time`.
@@ -45,19 +45,20 @@ export function noteLogs(written: RawBuilder<unknown>, isWanted = sql<SqlBool>`t
       order by id for no key update
     ),
     ahead as materialized (
-      select written.customer_id, written.org_id, followed.id, written.time, followed.start_time
+      select written.customer_id, written.org_id, followed.id, written.time, followed.start_time, known.webhook_id is not null as is_known
       from written join followed on followed.customer_id = written.customer_id
       left join webhook_logs as known on known.customer_id = written.customer_id and known.webhook_id = followed.id
         and known.org_id = written.org_id
       where written.time > followed.start_time and (known.noted_time is null or written.time > greatest(known.noted_time, known.cursor_time))
     ),
     living as materialized (
-      select id from orgs where (customer_id, id) in (select customer_id, org_id from ahead) for key share skip locked
+      select id, coalesce(purge_time <= clock_timestamp(), false) as is_purged from orgs
+      where (customer_id, id) in (select customer_id, org_id from ahead) for key share skip locked
     ),
     noted as (
       insert into webhook_logs as logs (customer_id, org_id, webhook_id, noted_time, cursor_time, cursor_revision, cursor_position)
       select customer_id, org_id, id, time, start_time, ${noRevision}::uuid, ${sql.lit(afterAll)} from ahead
-      where org_id = customer_id or org_id in (select id from living)
+      where org_id = customer_id or exists (select from living where living.id = ahead.org_id and (ahead.is_known or not living.is_purged))
       on conflict (customer_id, webhook_id, org_id) do update set noted_time = excluded.noted_time
         where excluded.noted_time > greatest(logs.noted_time, logs.cursor_time)
       returning logs.customer_id, logs.webhook_id
@@ -116,6 +117,16 @@ export function selectNextLog(
       order by next_attempt_time limit 1
     ) as behind on true
     where ${isHeld("webhooks", lease)}`;
+}
+
+/**
+ * Lets a webhook wait for a log whose request is refused, when no other has anything to deliver. The receiver accepts others, so what is noted
+ * meanwhile, or from now on, does not wait.
+ */
+export async function waitForLog(db: Kysely<Schema>, lease: Lease, noted: string, until: Date): Promise<void> {
+  await sql`
+    update webhooks set next_attempt_time = ${until}, failing_since = null
+    where ${isHeld("webhooks", lease)} and noted_time = ${noted}::timestamptz`.execute(db);
 }
 
 /** Ends what was noted of a webhook until nothing was found any more. */

@@ -5,7 +5,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import type { ChangeRow } from "../changes/store.ts";
 import { type AttemptDependencies, type Group, createAttempt } from "./attempt.ts";
-import { compareAllLogs, endNoted, findNextLog } from "./customer-logs.ts";
+import { compareAllLogs, endNoted, findNextLog, waitForLog } from "./customer-logs.ts";
 import { endOfLog, postponeInactive } from "./due.ts";
 import { compareLogs, isSame } from "./lease.ts";
 import { positionOf } from "./read-ahead.ts";
@@ -64,7 +64,10 @@ function createRunOfCustomer(writes: Kysely<Schema>, deliverNext: DeliverNext): 
         await endNoted(writes, lease, noted);
         return {};
       }
-      if (next.next_attempt_time > clock()) return { nextAttemptTime: next.next_attempt_time };
+      if (next.next_attempt_time > clock()) {
+        await waitForLog(writes, lease, noted, next.next_attempt_time);
+        return {};
+      }
       const { log_id: id, ...state } = next;
       const ofLog = { ...webhook, ...state, log: { customer_id: webhook.customer_id, id } };
       const step = await deliverNext({ ...turn, webhook: ofLog }, progressOf(ofLog));

@@ -82,7 +82,7 @@ export function writtenLogOf({ noticed, resourceType }: Followers, committed: Co
   return {
     customerId: last.customer_id,
     time: toText(last.time),
-    isOrgChanged: isChanged("Org") || isChanged("Customer"),
+    isOrgChanged: isChanged(last.org_id === last.customer_id ? "Customer" : "Org"),
   };
 }
 
@@ -112,7 +112,7 @@ export async function noteWrittenSince(db: Kysely<Schema>, followers: Followers,
 
 export function noteSince(followers: Followers, since: Date): RawBuilder<unknown> {
   const selected = sql`
-    select org_id, max(time) as time, bool_or(resource_type in ('Org', 'Customer')) as is_org_changed from changes
+    select org_id, max(time) as time, bool_or(resource_type = case when org_id = customer_id then 'Customer' else 'Org' end) as is_org_changed from changes
     where time > ${since} and ${sql.raw(isInThePast)} group by org_id`;
   return note(followers, selected);
 }

@@ -28,9 +28,12 @@ export async function beginLogsAnew({ db, org }: OrgTransaction, webhookId: stri
       and (pending_time is not null or failing_since is not null)`.execute(db);
 }
 
-/** Sets the cursor of a webhook of a customer in one log. @param time up to which the log is known to have entries. */
+/**
+ * Sets the cursor of a webhook of a customer in one log, before an entry. Up to when the log is known to have entries is left as it was: a
+ * write in another org does not wait for the lock of the customer, and may be committed with an earlier time than this one.
+ */
 export async function setCursor(
-  { db, org, time }: OrgTransaction,
+  { db, org }: OrgTransaction,
   webhookId: string,
   logId: string,
   cursor: Position,
@@ -38,9 +41,9 @@ export async function setCursor(
   await lockWebhooks(db, org, [webhookId]);
   await sql`
     insert into webhook_logs as logs (customer_id, org_id, webhook_id, noted_time, cursor_time, cursor_revision, cursor_position)
-    values (${org.customer_id}, ${logId}, ${webhookId}, ${time}::timestamptz, ${cursor.time}::timestamptz, ${cursor.revision}, ${cursor.position})
+    values (${org.customer_id}, ${logId}, ${webhookId}, ${cursor.time}::timestamptz, ${cursor.time}::timestamptz, ${cursor.revision}, ${cursor.position})
     on conflict (customer_id, webhook_id, org_id) do update set
-      noted_time = greatest(logs.noted_time, excluded.noted_time), cursor_time = excluded.cursor_time,
+      cursor_time = excluded.cursor_time,
       cursor_revision = excluded.cursor_revision, cursor_position = excluded.cursor_position, pending_time = null, pending_revision = null,
       pending_position = null, attempts = 0, failing_since = null, next_attempt_time = 'epoch'`.execute(db);
 }
@@ -65,16 +68,18 @@ export async function readCursorRevision(
 /** Removes what is known of webhooks of an org, or of a customer, that are removed. */
 export async function removeDeliveries(db: Kysely<Schema>, org: OrgKey, ids: readonly string[]): Promise<void> {
   const isOfCustomer = isLogOfCustomer(org);
+  // First, as where an org is emptied.
+  if (isOfCustomer) {
+    await db
+      .deleteFrom("webhook_logs")
+      .where("customer_id", "=", org.customer_id)
+      .where("webhook_id", "in", ids)
+      .execute();
+  }
   const deliveries = db.deleteFrom("webhook_deliveries").where("webhook_id", "in", ids);
   await (
     isOfCustomer
       ? deliveries.where("customer_id", "=", org.customer_id)
       : deliveries.where(isInOrgOf("webhook_deliveries", org))
   ).execute();
-  if (!isOfCustomer) return;
-  await db
-    .deleteFrom("webhook_logs")
-    .where("customer_id", "=", org.customer_id)
-    .where("webhook_id", "in", ids)
-    .execute();
 }

@@ -180,6 +180,9 @@ export async function emptyCustomer(db: Db, customerId: string, limit: number): 
 
 export async function removeCustomer(db: Db, customer: CustomerRow): Promise<void> {
   await removeQuotasOfCustomer(db, customer.id);
+  // Also of orgs that a server purged which did not know of them.
+  await db.deleteFrom("webhook_logs").where("customer_id", "=", customer.id).execute();
+  await db.deleteFrom("webhook_deliveries").where("customer_id", "=", customer.id).execute();
   const place = labelPlaceOf(customerDefinition, undefined, customer);
   await removeWhere(db, customerDefinition, place, isOneOf(customerDefinition, [customer]));
 }

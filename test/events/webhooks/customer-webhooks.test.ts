@@ -9,6 +9,7 @@ import {
 } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { required } from "../../../src/errors/required.ts";
 import { uniqueName } from "../../support/api.ts";
+import { openSqlClient } from "../../support/sql.ts";
 import { type CustomerPlace, openCustomerPlace } from "./customer-place.ts";
 import { eventsOf, idsOf, pathsOf } from "./place.ts";
 import { type Received, type Receiver, accept, answerWith, startReceiver } from "./receiver.ts";
@@ -138,8 +139,13 @@ test("what is refused in one log does not keep the others, and is given up after
   };
   const refused = await place.createGroup(bad);
   await expect.poll(() => statesOf(webhook)).toEqual([FAILED]);
+  // The wait of the receiver is over, and that of the log is not.
+  await place.sql.query("update webhooks set next_attempt_time = 'epoch' where id = $1", [webhook.id]);
+  await place.owner.members.updateMember({ path: place.owner.path, member: { description: "wakes" } });
+  await expect
+    .poll(() => place.sql.query("select from webhooks where id = $1 and failing_since is null", [webhook.id]))
+    .toHaveLength(1);
   const accepted = await place.createGroup(good);
-  await place.passWait(webhook);
   await expect.poll(() => statesOf(webhook, good.path)).toEqual([DELIVERED]);
   expect(pathsIn(receiver, good)).toEqual([accepted]);
   await expect
@@ -194,6 +200,32 @@ test("a replay sends one log again, from a revision on", async () => {
     (await owner.changes.listChanges({ parentPath: customerPath, filter: 'resource_type = "Webhook"' })).changes[0],
   );
   await owner.webhooks.replayWebhook({ path: webhook.path, fromRevision: revision });
+});
+
+test("a replay does not leave out what is written at the same time and is committed later", async () => {
+  const { owner, orgs, sql } = place;
+  const [org] = orgs;
+  const receiver = await startReceiver();
+  const webhook = await place.createWebhook(receiver);
+  const first = await place.createGroup(org);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  const { changes } = await owner.changes.listChanges({ parentPath: org.path, filter: 'resource_type = "Group"' });
+  const holder = await openSqlClient(place.server.databaseUrl);
+  await holder.query("begin");
+  await holder.query("lock table groups in share mode");
+  // It has the lock of its org, and its time, when it waits for the table.
+  const late = place.createGroup(org);
+  const waiting = "select from pg_locks where relation = 'groups'::regclass and not granted";
+  await expect.poll(() => sql.query(waiting)).toHaveLength(1);
+  const fromRevision = required(changes[0]).revision;
+  await owner.webhooks.replayWebhook({ path: webhook.path, fromRevision, orgPath: org.path });
+  await expect.poll(() => receiver.received.length).toBe(2);
+  const isAtEnd = "select from webhook_logs where webhook_id = $1 and org_id = $2 and cursor_position = 2147483647";
+  await expect.poll(() => sql.query(isAtEnd, [webhook.id, org.id])).toHaveLength(1);
+  await holder.query("commit");
+  await holder.close();
+  await late;
+  await expect.poll(() => pathsOf(receiver.received)).toEqual([first, first, await late]);
 });
 
 test("deliveries are listed of all logs, or of one", async () => {
