@@ -65,7 +65,7 @@ export function periodUntil(now: number, asked: AskedPeriod): Period {
     const least = Math.ceil((end - start) / maxSteps / 1e6);
     throw invalidField("step", `must be at least ${least}s here, so that there are at most ${maxSteps} steps`, rule);
   }
-  return { start, end, step, steps };
+  return { start, end, step: Math.min(step, end - start), steps };
 }
 
 /** Returns when a step begins; that after the last one is the end. */

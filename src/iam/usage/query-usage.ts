@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { isStatementTimeout } from "../../database/failure.ts";
 import { readInChunks } from "../../database/read-in-chunks.ts";
+import { type StatementLimits, limitsWithin, listLimits } from "../../database/transaction-limits.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import type { Installation } from "../../identity/installation.ts";
 import { createFairQueue } from "../../scheduling/fair-queue.ts";
@@ -28,6 +29,8 @@ interface UsageCall {
   /** The org of the caller. */
   readonly orgId: string;
   readonly signal: AbortSignal;
+  /** Returns the time until the deadline of the call, in milliseconds; undefined if there is none. */
+  readonly timeoutMs: () => number | undefined;
 }
 
 /** @throws ServiceError FIELD_INVALID, REVISION_EXPIRED, RESOURCE_NOT_FOUND, RATE_LIMITED, DEADLINE_EXCEEDED when it takes too long. */
@@ -44,8 +47,8 @@ const maxReadMs = 30_000;
 
 export const usageLimits: UsageLimits = { maxPoints: 10_000, ending: () => AbortSignal.timeout(maxReadMs) };
 
-/** How many are read at once, each on a connection, and one of a customer. */
-const readsAtOnce = 2;
+/** How many are read at once, on a connection each. With those that access as it was reads, one of four is left for others. */
+const readsAtOnce = 1;
 
 const chunkSize = 1_000;
 
@@ -60,13 +63,21 @@ export function createQueryUsage(
 ): QueryUsage {
   const turns = createFairQueue({ capacity: readsAtOnce, perTarget: 1, perOrg: 1, waitsFor: "usage to be read" });
 
-  const readGroups = async (question: UsageQuestion, period: Period, signal: AbortSignal): Promise<GroupUsage[]> => {
+  const readGroups = async (
+    question: UsageQuestion,
+    period: Period,
+    signal: AbortSignal,
+    { statementMs }: Pick<StatementLimits, "statementMs">,
+  ): Promise<GroupUsage[]> => {
     const groups: GroupUsage[] = [];
     const select = selectUsage(question.scope, period, question.dimensions, systemOrgId);
     const snapshot = database.reads.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
     await snapshot.execute(async (db) => {
       // To compile the statement takes longer than it saves: the planner expects a hundred kinds of each resource.
-      await sql`select set_config('jit', 'off', true)`.execute(db);
+      await sql`
+        select set_config('jit', 'off', true), set_config('statement_timeout', ${`${statementMs}ms`}, true)`.execute(
+        db,
+      );
       for await (const rows of inGroups(readInChunks(db, select, chunkSize), signal)) {
         const group = foldSeries(period, rows);
         if (group === undefined) continue;
@@ -79,7 +90,7 @@ export function createQueryUsage(
     return groups;
   };
 
-  return ({ orgId, signal }, question) => {
+  return ({ orgId, signal, timeoutMs }, question) => {
     const { scope, asked } = question;
     return turns.run({ orgId, target: scope.customerId, signal: () => signal }, async () => {
       const ending = startEnding();
@@ -88,7 +99,7 @@ export function createQueryUsage(
         const frame = await readFrame(database.reads, scope);
         const period = periodUntil(frame.now, asked);
         requireLogged(frame, period.start);
-        const groups = await readGroups(question, period, either);
+        const groups = await readGroups(question, period, either, limitsWithin(listLimits, timeoutMs()));
         // The log may have been cut meanwhile.
         requireLogged(await readFrame(database.reads, scope), period.start);
         return { period, groups };

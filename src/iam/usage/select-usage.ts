@@ -117,10 +117,18 @@ function selectChanges(
       from changes ${service || type ? types : sql``}
       where customer_id = ${customerId} ${orgId === null ? sql`` : sql`and org_id = ${orgId}`}
         and resource_type = 'Resource' and time > ${since} and ${sql.raw(isInThePast)}
+        and org_id <> all (array(${selectOrgsInPurge(customerId)}))
         and ${given("after")} <> ${given("before")}
         ${kind === "project" ? sql`and ${ofRow("project_id")} = ${id}` : sql``}
     ) as entries
-    where given -> kind is distinct from had -> kind`;
+    where coalesce((given ->> kind)::numeric, 0) <> coalesce((had ->> kind)::numeric, 0)`;
+}
+
+/** Selects the orgs whose log is being removed, in any order: what is left of it does not add up. */
+function selectOrgsInPurge(customerId: string): RawBuilder<unknown> {
+  return sql`
+    select id from orgs where customer_id = ${customerId} and purge_time <= clock_timestamp()
+      and not exists (select from resources where resources.customer_id = orgs.customer_id and resources.org_id = orgs.id)`;
 }
 
 function idIf(isMeant: boolean, column: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -36,7 +36,7 @@ export function createUsageService(dependencies: UsageDependencies): ServiceImpl
       const pattern = patternOf(context);
       const { level, lookup } = required(served.find((each) => isSamePattern(each.level.pattern, pattern)));
       const scope = await lookup(targetOf(context, level.pattern), visibleOf(context));
-      const call = { orgId: callerOf(context).orgId, signal: context.signal };
+      const call = { orgId: callerOf(context).orgId, signal: context.signal, timeoutMs: () => context.timeoutMs() };
       const { period, groups } = await queryUsage(call, { scope, asked, dimensions: dimensionsOf(shown) });
       const keys = groups.map(({ group }) => group);
       const namesOf = await readNames(database.reads, scope.customerId, keys);
@@ -49,7 +49,7 @@ export function createUsageService(dependencies: UsageDependencies): ServiceImpl
         series.push(toSeries(each, namesOf(each.group), shown, times));
       }
       const { path: parentPath } = scope;
-      return create(QueryUsageResponseSchema, { parentPath, series: series.toSorted(byPaths), ...boundsOf(period) });
+      return create(QueryUsageResponseSchema, { parentPath, series: inOrder(series), ...boundsOf(period) });
     },
   };
 }
@@ -91,8 +91,9 @@ function boundsOf({ start, end }: Period) {
 const textOf = ({ orgPath, projectPath, servicePath, typePath, kind }: UsageSeries): string =>
   [orgPath, projectPath, servicePath, typePath, kind].join(" ");
 
-function byPaths(one: UsageSeries, other: UsageSeries): number {
-  return textOf(one) < textOf(other) ? -1 : 1;
+function inOrder(series: readonly UsageSeries[]): UsageSeries[] {
+  const named = series.map((each) => [textOf(each), each] as const);
+  return named.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
 
 /** @param microseconds since 1970. */

@@ -66,9 +66,13 @@ describe("is refused with the field:", () => {
     expect(failure.message).toContain(description);
   });
 
-  test("1,000 steps are not", async () => {
-    const { series } = await usage.queryUsage({ parentPath: cloud.org, step: { seconds: 87n } });
-    expect(series.map(({ points }) => points.length)).toEqual([994, 994]);
+  test("1,000 steps are not, nor is one that is longer than the period", async () => {
+    const lengths = async (seconds: bigint) => {
+      const { series } = await usage.queryUsage({ parentPath: cloud.org, step: { seconds } });
+      return series.map(({ points }) => points.length);
+    };
+    expect(await lengths(87n)).toEqual([994, 994]);
+    expect(await lengths(9_223_372_036_854_775_807n)).toEqual([1, 1]);
   });
 });
 
@@ -167,11 +171,47 @@ test("what is gone is shown by ids, and what it consumed stays", async () => {
   expect(ofTypes.map(({ kind }) => kind)).toContain(cores);
 });
 
+test("a resource without an amount makes no series", async () => {
+  const { path: parentPath } = await cloud.api.projects.createProject({
+    parentPath: cloud.org,
+    project: { name: "empty" },
+  });
+  const { servicePath, cores: kind } = cloud;
+  const operations = [
+    { verb: "create", quantities: [{ kind, counted: true }] },
+    ...["delete", "suspend", "resume"].map((verb) => ({ verb })),
+  ];
+  const resourceType = { name: "shells", collection: "shells", operations };
+  const { path: typePath } = await cloud.types.createResourceType({ parentPath: servicePath, resourceType });
+  await cloud.resources.createResource({ parentPath, resource: { name: "none", typePath, quantities: { [kind]: 0 } } });
+  await cloud.complete();
+  expect((await usage.queryUsage({ parentPath })).series).toEqual([]);
+});
+
+test("an org whose log is being removed counts not at all, rather than in part", async () => {
+  const own = await openCloud("gRPC", server.url, server.operatorKey);
+  const { resourcePath: path } = await own.create("early", 2);
+  await own.complete();
+  await own.resources.deleteResource({ path });
+  await own.complete();
+  const { id, customerPath: parentPath } = await own.api.orgs.getOrg({ path: own.org });
+  const kinds = async () => (await usage.queryUsage({ parentPath })).series.map(({ kind }) => kind);
+  expect(await kinds()).toContain(own.cores);
+  await own.api.orgs.createOrg({ org: { name: uniqueName("stays"), customerPath: parentPath } });
+  await own.api.orgs.deleteOrg({ path: own.org });
+  // The purge may be faster, and then all of it is gone.
+  await sql.query("update orgs set purge_time = now() where id = $1", [id]);
+  await sql.query("delete from changes where org_id = $1 and resource_type = 'Resource' and after is not null", [id]);
+  expect(await kinds()).not.toContain(own.cores);
+});
+
 test("an org that is older than the log is known since the log begins, and a younger one since ever", async () => {
   const company = await openCompany("gRPC", server);
   const parentPath = company.org.path;
   const ask = (time: string) => usage.queryUsage({ parentPath, fromTime: at(time) });
   expect((await ask("2000-01-01T00:00:00Z")).series).toEqual([]);
+  const ofYounger = await usage.queryUsage({ parentPath: cloud.org, fromTime: at("2000-01-01T00:00:00Z") });
+  expect(ofYounger.series.length).toBeGreaterThan(0);
   await sql.query("update orgs set create_time = '2001-01-01' where id = $1", [company.org.id]);
   const [row] = await sql.query(
     `select to_char(to_date(min(substr(relname, 9)), 'YYYY_MM'), 'YYYY-MM-DD"T00:00:00.000000Z"') as oldest
@@ -185,7 +225,11 @@ test("an org that is older than the log is known since the log begins, and a you
 });
 
 describe("a question that is too large", () => {
-  const ask = async (limits: Partial<typeof usageLimits>, step?: number): ReturnType<QueryUsage> => {
+  const ask = async (
+    limits: Partial<typeof usageLimits>,
+    step?: number,
+    timeoutMs?: number,
+  ): ReturnType<QueryUsage> => {
     const [org] = await sql.query("select id, customer_id from orgs where name = $1", [cloud.org.slice(6)]);
     const [id, customerId] = [String(org?.["id"]), String(org?.["customer_id"])];
     const [system] = await sql.query("select id from orgs where name = 'system'");
@@ -194,7 +238,8 @@ describe("a question that is too large", () => {
     const dimensions = { org: false, project: false, service: false, type: false };
     const asked = { start: undefined, end: undefined, step };
     const scope = { kind: "org", id, customerId, orgId: id } as const;
-    return query({ orgId: id, signal: new AbortController().signal }, { scope, asked, dimensions });
+    const { signal } = new AbortController();
+    return query({ orgId: id, signal, timeoutMs: () => timeoutMs }, { scope, asked, dimensions });
   };
 
   test("has more points than an answer may have, and is told what helps", async () => {
@@ -205,10 +250,19 @@ describe("a question that is too large", () => {
     });
   });
 
+  const tooLong = {
+    reason: "DEADLINE_EXCEEDED",
+    message: expect.stringContaining("ask for a later from_time"),
+  };
+
   test("takes too long, and is DEADLINE_EXCEEDED", async () => {
-    await expect(ask({ ending: () => AbortSignal.abort() })).rejects.toMatchObject({
-      reason: "DEADLINE_EXCEEDED",
-      message: expect.stringContaining("ask for a later from_time"),
-    });
+    await expect(ask({ ending: () => AbortSignal.abort() })).rejects.toMatchObject(tooLong);
+  });
+
+  test("takes the database longer than the call has, and is the same", async () => {
+    await sql.query("begin");
+    await sql.query("lock table resources in access exclusive mode");
+    const failed = expect(ask({}, undefined, 1_000)).rejects.toMatchObject(tooLong);
+    await failed.finally(() => sql.query("rollback"));
   });
 });

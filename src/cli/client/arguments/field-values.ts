@@ -53,6 +53,7 @@ export function readFieldValues(
         throw new CommandError(`--${flag} is given twice`);
       }
       const read = given.map((value) => (typeof value === "boolean" ? value : readValue(field, value, options)));
+      if (read.at(-1) === undefined) continue;
       values[field.name] = field.shape === "list" ? read.flat() : read.at(-1);
       mask.push(field.name);
     }
@@ -93,8 +94,12 @@ function readValue(field: Field, text: string, options: ReadingOptions): unknown
         `${flag} must be a ${type === "integer" ? "whole " : ""}number, got ${JSON.stringify(text)}`,
       );
     }
-    case "time":
-      return parseTime(text, options.now, flag, dayEdgeOf(field), directionOf(field));
+    case "time": {
+      const time = parseTime(text, options.now, flag, dayEdgeOf(field), directionOf(field));
+      // The day of today lasts until now, which the service knows best.
+      const isToday = directionOf(field) === "ago" && /^[\d-]+$/.test(text) && Date.parse(text) <= options.now;
+      return isToday && Date.parse(time) > options.now ? undefined : time;
+    }
     case "duration":
       return parseDuration(text, flag);
     case "json":
