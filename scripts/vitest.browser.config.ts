@@ -1,4 +1,4 @@
-// The tests in a real browser. They need Debian's chromium-headless-shell, or its chromium, which not every machine has.
+// The tests in a real browser. They need Debian's chromium, which not every machine has.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
