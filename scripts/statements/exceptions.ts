@@ -12,9 +12,5 @@ export const exceptions: readonly Exception[] = [
       "src/standard-methods/rows/insert-row.ts insertRow: insert resource_counts, insert resource_labels, insert roles",
     reason: "It is sent for other tables.",
   },
-  {
-    start: "src/standard-methods/rows/insert-rows.ts insertCounted: insert resource_counts, insert subgroups",
-    reason: "It is sent for other tables.",
-  },
   { start: "text select ? as two", reason: "A test of connections, which are the same to each server." },
 ];

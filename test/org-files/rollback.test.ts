@@ -69,6 +69,10 @@ describe("a rollback", () => {
       parentPath: `${org}/groups/sre`,
       groupMember: { memberPath: bob.path },
     });
+    for (const name of ["dev", "ops"]) {
+      const { path: groupPath } = await groups.createGroup({ parentPath: org, group: { name } });
+      await groupMembers.createSubgroup({ parentPath: `${org}/groups/sre`, subgroup: { groupPath } });
+    }
     await company.bind(org, "viewer", { path: `${org}/groups/sre` });
     const { id } = await projects.createProject({ parentPath: org, project: { name: "web" } });
     const [revision, before] = [await head(), await lists()];
@@ -81,6 +85,8 @@ describe("a rollback", () => {
       "UNDELETE members/bob",
       "UPDATE projects/shop name=web",
       "CREATE groups/sre",
+      "CREATE groups/sre/subgroups/dev",
+      "CREATE groups/sre/subgroups/ops",
       "CREATE groups/sre/members/bob",
       expect.stringMatching(/^CREATE roleBindings\/binding/),
       "DELETE members/mallory",
