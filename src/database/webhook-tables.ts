@@ -58,22 +58,27 @@ export interface Webhooks extends NamedColumns {
   lease_end: ColumnType<Date, never, Date | string>;
 }
 
+/** How far a webhook has delivered a log. */
+type LogProgress = Pick<
+  Webhooks,
+  | "cursor_time"
+  | "cursor_revision"
+  | "cursor_position"
+  | "pending_time"
+  | "pending_revision"
+  | "pending_position"
+  | "attempts"
+  | "failing_since"
+  | "next_attempt_time"
+>;
+
 /** @public How far a webhook of a customer has delivered the log of an org, or of the customer itself. Written under the lock of the webhook. */
-export interface WebhookLogs {
+export interface WebhookLogs extends LogProgress {
   customer_id: string;
   /** Of the log: that of the customer, if it is the log of that. */
   org_id: string;
   webhook_id: string;
   noted_time: ColumnType<Date, string, string>;
-  cursor_time: ColumnType<Date, string, string>;
-  cursor_revision: string;
-  cursor_position: number;
-  pending_time: ColumnType<Date | null, never, string | null>;
-  pending_revision: string | null;
-  pending_position: number | null;
-  attempts: Generated<number>;
-  failing_since: ColumnType<Date | null, never, Date | string | null>;
-  next_attempt_time: ColumnType<Date, string | undefined, Date | string>;
 }
 
 /** The last requests of each webhook, by their first entry. The org is that of the log, or the customer in the place of one. */

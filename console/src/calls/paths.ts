@@ -12,6 +12,9 @@ export const parentOf = (path: string): string => path.split("/").slice(0, -2).j
 /** Returns the org that a path leads into: `/orgs/acme` for `/orgs/acme/members/alice`; empty for one outside of orgs. */
 export const orgOf = (path: string): string => (path.startsWith("/orgs/") ? path.split("/").slice(0, 3).join("/") : "");
 
+/** Returns the path below its org: `members/alice` for `/orgs/acme/members/alice`; the name of the org for that itself. */
+export const belowOrg = (path: string): string => path.split("/").slice(3).join("/") || nameOf(path);
+
 /** Returns the path of the quota of something: `/orgs/acme/quota` for `/orgs/acme`. */
 export const quotaOf = (path: string): string => `${path}/quota`;
 

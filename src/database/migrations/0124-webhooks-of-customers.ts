@@ -36,7 +36,7 @@ export async function addWebhooksOfCustomers(db: Kysely<unknown>): Promise<void>
       add column start_time timestamptz,
       add column parent_customer_id uuid,
       add column org_customer_id uuid generated always as (nullif(customer_id, org_id)) stored`,
-    // From here on, nobody reads orgs until the end.
+    // From here on, nobody else reads orgs until the migration is committed.
     `-- squawk-ignore ban-drop-constraint
     alter table webhooks drop constraint webhooks_customer_id_org_id_fkey`,
     // Those of a customer are counted, and none of its orgs is what they are in. Counts are removed with the rows that they count.

@@ -19,9 +19,14 @@ export function selectLogsSince(since: Date): RawBuilder<unknown> {
     where ${anyActive} and time > ${since} and ${sql.raw(isInThePast)} group by customer_id, org_id`;
 }
 
-/** Selects all logs of customers with webhooks. */
-export function selectHeads(): RawBuilder<unknown> {
-  const customers = sql`(select parent_customer_id from webhooks where ${isActive})`;
+/**
+ * Selects all logs of customers with webhooks.
+ *
+ * @param customers whose, as a list in SQL; all by default.
+ */
+export function selectHeads(
+  customers = sql`(select parent_customer_id from webhooks where ${isActive})`,
+): RawBuilder<unknown> {
   return sql`
     select customer_id, id as org_id, revision_time as time from orgs where customer_id in ${customers}
     union all select id, id, revision_time from customers where id in ${customers}`;
@@ -30,8 +35,8 @@ export function selectHeads(): RawBuilder<unknown> {
 /**
  * Notes for webhooks of customers that logs have gone on: in the rows of the logs, and in that of the webhook, whose time grows each time, so that
  * a turn which has found nothing more does not miss what is noted meanwhile. A receiver that fails is not tried earlier. An org that is purged
- * gets no row again, which would begin where the webhook does. Its lock is not waited for, so that nothing else is held up that waits for the webhook: what is left out by one that only
- * has another name then is noted with that, or with what was written lately.
+ * gets no row again, which would begin where the webhook does. Its lock is not waited for, so that nothing else is held up that waits for the
+ * webhook: what is left out by one that only has another name then is noted with that, or with what was written lately.
  *
  * @param written selects `customer_id`, `org_id` and `time`.
  * @param isWanted the condition of the webhooks; all by default.
@@ -72,10 +77,7 @@ export function noteLogs(written: RawBuilder<unknown>, isWanted = sql<SqlBool>`t
 /** Compares all logs of a webhook that was resumed with how far it has delivered: what was written meanwhile, nobody has noted. */
 export async function compareAllLogs(db: Kysely<Schema>, lease: Lease, webhook: Claimed): Promise<void> {
   const { customer_id: customerId, changed_revision: revision } = webhook;
-  const heads = sql`
-    select customer_id, id as org_id, revision_time as time from orgs where customer_id = ${customerId}
-    union all select id, id, revision_time from customers where id = ${customerId}`;
-  await noteLogs(heads, isHeld("webhooks", lease)).execute(db);
+  await noteLogs(selectHeads(sql`(${customerId})`), isHeld("webhooks", lease)).execute(db);
   // If it was resumed again meanwhile, they are compared again.
   await sql`
     update webhooks set cursor_position = ${sql.lit(afterAll)}

@@ -1,13 +1,13 @@
 import { serviceAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Webhooks } from "../../database/webhook-tables.ts";
-import { isInOrgOf, isLogOfCustomer } from "../../database/org-key.ts";
+import { isInOrgOf } from "../../database/org-key.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { changeWebhook } from "../webhooks/set-state.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
 import type { DeliveryCounts } from "./counts.ts";
 import type { Lease } from "./lease.ts";
-import type { Claimed } from "./store.ts";
+import { type Claimed, isOfCustomer } from "./store.ts";
 
 /** Disables a webhook that was claimed, unless it was changed since or the lease was lost. */
 export type DisableWebhook = (
@@ -25,8 +25,7 @@ export function createDisableWebhook(
   return (webhook, lease, reason) =>
     inTransaction(database, (db) => {
       const parent = { by: "id", value: webhook.org_id } as const;
-      const isOfCustomer = isLogOfCustomer({ customer_id: webhook.customer_id, id: webhook.org_id });
-      const locks = isOfCustomer ? { logOfCustomer: parent } : ({ org: parent, state: "any" } as const);
+      const locks = isOfCustomer(webhook) ? { logOfCustomer: parent } : ({ org: parent, state: "any" } as const);
       return writeInOrg(db, locks, author, async (transaction) => {
         const row = await selectWebhooks(db)
           .where(isInOrgOf("webhooks", transaction.org))

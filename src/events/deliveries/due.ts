@@ -9,7 +9,7 @@ import type { Schema } from "../../database/schema.ts";
 import { noteLogs, selectHeads, selectLogsSince } from "./customer-logs.ts";
 import type { Followers } from "./followers.ts";
 import { type DuePlace, type Lease, type Position, afterAll, isAt } from "./lease.ts";
-import { isParentActive } from "./store.ts";
+import { isOfCustomer, isParentActive } from "./store.ts";
 
 /** At most so many of an org are found at once. */
 export const perOrg = 4;
@@ -82,7 +82,7 @@ export function writtenLogOf({ noticed, resourceType }: Followers, committed: Co
   return {
     customerId: last.customer_id,
     time: toText(last.time),
-    isOrgChanged: isChanged(last.org_id === last.customer_id ? "Customer" : "Org"),
+    isOrgChanged: isChanged(isOfCustomer(last) ? "Customer" : "Org"),
   };
 }
 

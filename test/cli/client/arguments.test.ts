@@ -97,8 +97,8 @@ test.each([
 });
 
 test.each([
-  ["--from-time 2026-11-01 --to-time 2026-11-30", "2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"],
-  ["--from-time 2026-11-01T12:00:00Z --to-time 2026-11-01T13:00:00Z", "2026-11-01T12:00:00Z", "2026-11-01T13:00:00Z"],
+  ["--from-time 2025-11-01 --to-time 2025-11-30", "2025-11-01T00:00:00Z", "2025-12-01T00:00:00Z"],
+  ["--from-time 2025-11-01T12:00:00Z --to-time 2025-11-01T13:00:00Z", "2025-11-01T12:00:00Z", "2025-11-01T13:00:00Z"],
   ["--from-time 7d --to-time 12h", expect.any(String), expect.any(String)],
 ])("what usage is asked of is in the past: %s", async (flags, from, to) => {
   const { url, requests } = await startHostileService((_request, response) => sendJson(response, {}));
@@ -112,6 +112,15 @@ test.each([
   const [begins, ends] = [Date.parse(String(given[1])), Date.parse(String(given[2]))];
   expect(begins).toBeLessThan(ends);
   if (flags.includes("7d")) expect(ends - begins).toBe(6.5 * 86_400_000);
+});
+
+test("a day that is not over does not lead to a time in the future", async () => {
+  const { url, requests } = await startHostileService((_request, response) => sendJson(response, {}));
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key, TENANTRY_ORG: "a" } });
+  const today = new Date().toISOString().slice(0, 10);
+  expect((await terminal.run(`query usage --from-time 7d --to-time ${today}`)).stderr).toBe("");
+  const to = new URL(String(requests[0]?.line.slice(4)), url).searchParams.get("to_time");
+  expect(to === null || Date.parse(to) <= Date.now()).toBe(true);
 });
 
 test("flags add to the maps of a file", async () => {

@@ -1,10 +1,10 @@
 import { type PlannedChange, PlannedChange_ActionSchema } from "../../../../gen/iam/v1alpha/org_file_pb.ts";
+import { belowOrg } from "../../calls/paths.ts";
 import { wordIn } from "../../texts/enum-words.ts";
 import { rollbackTexts } from "../../texts/moment-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { DifferentFields } from "../changes/differences.tsx";
-import { belowOrg } from "./below-org.ts";
 
 const columns: readonly Column<PlannedChange>[] = [
   {

@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ImpliedRemoval, RollbackOrgResponse } from "../../../../gen/iam/v1alpha/org_file_pb.ts";
+import { belowOrg } from "../../calls/paths.ts";
 import { rollbackTexts } from "../../texts/moment-texts.ts";
 import { Empty } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
 import { PreviewNote } from "../../ui/preview-note.tsx";
 import { Time } from "../../ui/time.tsx";
-import { belowOrg } from "./below-org.ts";
 import { PlannedChanges } from "./planned-changes.tsx";
 
 interface RollbackPlanProps {
