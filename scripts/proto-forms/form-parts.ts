@@ -204,8 +204,8 @@ export function withArticle(noun: string): string {
 }
 
 /** Returns a field that only some resources have. */
-export function when(holds: boolean, field: FieldForm): readonly FieldForm[] {
-  return holds ? [field] : [];
+export function when(holds: boolean, ...fields: readonly FieldForm[]): readonly FieldForm[] {
+  return holds ? fields : [];
 }
 
 /** Returns the response type of a permanent Delete. It has a preview if access depends on the resource. */

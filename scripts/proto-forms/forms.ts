@@ -5,7 +5,9 @@
 // is specific to the resource: any code if it is in backticks, otherwise any text or none.
 import type { JsonObject } from "@bufbuild/protobuf";
 import { batchCreate, batchDelete, batchGet } from "./batch-forms.ts";
+import { pastTypes } from "../../src/standard-methods/past/past-tables.ts";
 import {
+  type FieldForm,
   type MessageForm,
   type MethodForm,
   anyPath,
@@ -111,7 +113,10 @@ function get(resource: Resource): MethodForm {
     permission: "get",
     request: {
       comment: `Names the ${thing} to return.`,
-      fields: [pathField(resource, `The ${thing}, for example ${either([...new Set(examples)])}.`)],
+      fields: [
+        pathField(resource, `The ${thing}, for example ${either([...new Set(examples)])}.`),
+        ...momentFields(resource),
+      ],
     },
     response: message.typeName,
   };
@@ -179,8 +184,25 @@ function listRequest(resource: Resource): MessageForm {
       },
       // Came later, so its number is the last.
       ...when(keepsDeleted && isRunByProvider, showDeleted),
+      ...momentFields(resource),
     ],
   };
+}
+
+/** What access is made of can be read as it was. */
+const withPast: ReadonlySet<string> = new Set(pastTypes);
+
+function momentFields({ message }: Resource): readonly FieldForm[] {
+  return when(
+    withPast.has(message.name),
+    {
+      name: "as_of_revision",
+      type: "string",
+      options: { "[buf.validate.field]": { string: { max_bytes: "64" } } },
+      comment: "…",
+    },
+    { name: "as_of_time", type: "google.protobuf.Timestamp", comment: "…" },
+  );
 }
 
 function listResponse(resource: Resource): MessageForm {

@@ -11,7 +11,7 @@ import { createPreviewAccess } from "../access/previews/create-preview-access.ts
 import { type OpenPlannedOrg, createOpenPlannedOrg } from "../access/previews/planned-org.ts";
 import { createPreviewSnapshot } from "../access/previews/preview-snapshot.ts";
 import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
-import { type PastSnapshots, createPastSnapshots } from "../access/snapshots/past-snapshots.ts";
+import { type PastSnapshots, createPastSnapshots, createPastTurns } from "../access/snapshots/past-snapshots.ts";
 import { type OrgHeads, createOrgHeads } from "../access/snapshots/org-heads.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
@@ -22,6 +22,7 @@ import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import { startSnapshots } from "../installation/start-snapshots.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
+import type { FairQueue } from "../scheduling/fair-queue.ts";
 import type { TimeSlices } from "../scheduling/time-slices.ts";
 import type { RunningJob } from "../timers/runs.ts";
 import type { Contract } from "./contract.ts";
@@ -46,6 +47,8 @@ export interface Access {
   readonly recentOrgs: RecentOrgs;
   readonly openPlannedOrg: OpenPlannedOrg;
   readonly pastSnapshots: PastSnapshots;
+  /** Where all reads of the past wait. */
+  readonly pastTurns: FairQueue;
   /** What handlers ask about access. */
   readonly ofHandlers: Pick<
     ServiceDependencies,
@@ -73,9 +76,11 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
   const heads = createOrgHeads(database, recentOrgs);
   const engine = { predefinedRoles, compileCondition: compileWithinBudget };
   const { snapshots, job } = startSnapshots(settings, parts, engine);
+  const pastTurns = createPastTurns();
   const pastSnapshots = createPastSnapshots({
     ...engine,
     database,
+    turns: pastTurns,
     maxBytes: settings.accessMemoryBytes * shareOfPast,
   });
   const evaluator = createAccessEvaluator({ database, collections });
@@ -91,6 +96,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     recentOrgs,
     openPlannedOrg: createOpenPlannedOrg({ database, snapshots, previewSnapshot }),
     pastSnapshots,
+    pastTurns,
     ofHandlers: {
       recentOrgs,
       authorHolds: createAuthorHolds(viewAuthor, evaluator),

@@ -9,6 +9,7 @@ import type { Sealer } from "../identity/sealer.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import { createProjectContents } from "../resources/project-contents.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
+import { createPastReads } from "../standard-methods/past/past-reads.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
 import type { Identity } from "./identity.ts";
@@ -36,7 +37,7 @@ interface Parts {
   readonly issuer: () => string;
   readonly contract: Contract;
   readonly scheduling: Scheduling;
-  readonly access: Pick<Access, "ofHandlers" | "pastSnapshots">;
+  readonly access: Pick<Access, "ofHandlers" | "pastSnapshots" | "pastTurns">;
   readonly identity: Pick<Identity, "impersonation" | "signHead" | "tokenFunctions">;
   readonly readsAndWrites: ReadsAndWrites;
   readonly watching: ReturnType<typeof composeWatches>;
@@ -53,6 +54,8 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
   const { authoriserOf } = access.ofHandlers;
   const recordRead = createRecordRead({ database, installation, writeQueue: readsAndWrites.writeQueue });
   const recordLogRead = createRecordLogRead(recordRead);
+  const { pageTokens } = readsAndWrites;
+  const { pastSnapshots, pastTurns } = access;
   return {
     ...access.ofHandlers,
     ...readsAndWrites,
@@ -64,7 +67,8 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     knownPermissions,
     projectContents: createProjectContents(database),
     recordRead,
-    openPastOrg: createOpenPastOrg({ database, authoriserOf, pastSnapshots: access.pastSnapshots, recordLogRead }),
+    openPastOrg: createOpenPastOrg({ database, authoriserOf, pastSnapshots, recordLogRead }),
+    pastReads: createPastReads({ database, registry, authoriserOf, pageTokens, turns: pastTurns, recordLogRead }),
     predefinedRoles,
     listQueue,
     previewQueue,

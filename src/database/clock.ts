@@ -6,6 +6,9 @@ import type { Schema } from "./schema.ts";
 /** The database's clock in milliseconds, as a column of a statement that reads something else, too. */
 export const clockMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::float8`;
 
+/** The time of a statement: after that of the lock that a write has waited for, where that of the transaction is before. */
+export const statementTime: RawBuilder<Date> = sql<Date>`statement_timestamp()`;
+
 /** Returns a time as text with microseconds, which a Date does not have: `2029-12-31T23:59:59.000001Z`. */
 export function timeText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -9,6 +9,7 @@ import type { Caller } from "../identity/caller.ts";
 import type { TypePermissions } from "../resources/type-permissions.ts";
 import { type PermissionsOfItem, authoriseItems } from "./authorisation/authorise-items.ts";
 import { authoriseParents, isOverParents } from "./authorisation/authorise-parents.ts";
+import { decideInTime } from "./authorisation/authorise-past.ts";
 import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import { unlimited } from "../access/evaluation/visibility.ts";
@@ -92,7 +93,7 @@ export function createCallInterceptor(
         authorised = onParents.authorised;
         decisions.push(...onParents.decisions);
       } else {
-        authorised = await decide({ permission, listVisibility }, path);
+        authorised = await decideInTime(decide, rules, { permission, listVisibility }, path, message);
         await decideItems(() => [permission], authorised.target);
       }
     } else if (typedPermission !== undefined) {

@@ -36,6 +36,8 @@ export interface MethodRules {
   readonly anyPath: AnyPathField | undefined;
   /** Which List calls are restricted to the orgs in which the caller may list, if it may not list in all orgs. */
   readonly listVisibility: ListVisibility;
+  /** Whether a request can ask for what was there earlier. */
+  readonly readsPast: boolean;
   readonly deprecation: MethodDeprecation | undefined;
   /** Whether the method changes nothing. Every other method takes `validate_only` (AIP-163). */
   readonly reads: boolean;
@@ -72,6 +74,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
     itemPatterns: readItemPatterns(method, name),
     anyPath,
     listVisibility: listVisibilityOf(listsAllOrgs, isPaged && target !== undefined),
+    readsPast: target !== undefined && takesField(method, "as_of_revision"),
     deprecation: readDeprecation(method),
     reads,
     length: lengthOf(method),

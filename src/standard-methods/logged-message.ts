@@ -22,7 +22,7 @@ export function toLoggedMessage(definition: ResourceDefinition, columns: Columns
 }
 
 /** Returns undefined for a row without columns that its message needs: it is older than they are. */
-function whole(make: () => Message): Message | undefined {
+export function whole<Of extends Message>(make: () => Of): Of | undefined {
   try {
     return make();
   } catch (error) {

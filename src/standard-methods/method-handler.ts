@@ -6,11 +6,11 @@ import {
   type MessageShape,
   isMessage,
 } from "@bufbuild/protobuf";
-import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import { authorOf, callerOf, orgOf, slicesOf } from "../access/evaluation/call.ts";
 import { invalidField } from "../errors/service-error.ts";
-import type { ListRequest } from "./read/list.ts";
+import type { ListRequest } from "./read/list-page.ts";
 import { joinedOf } from "./write/joined-write.ts";
 import { type WriteRequest, fingerprintOf } from "./write/write-call.ts";
 
@@ -29,6 +29,8 @@ interface StandardRequest extends Message, ListRequest, WriteFields {
   readonly requests: readonly StandardRequest[];
   readonly updateMask?: FieldMask;
   readonly etag: string;
+  readonly asOfRevision?: string;
+  readonly asOfTime?: Timestamp;
 }
 
 export type Handler = (request: StandardRequest, context: HandlerContext) => Promise<Message>;

@@ -24,6 +24,7 @@ import type {
 } from "./definition/definition.ts";
 import type { Transition } from "./definition/lifecycle.ts";
 import type { Limits } from "./definition/limits.ts";
+import type { PastReads } from "./past/past-reads.ts";
 import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
 import type { RevalidatedResponses } from "./read/revalidated-responses.ts";
@@ -178,6 +179,7 @@ export interface ResourceDependencies {
   readonly registry: ResourceRegistry;
   readonly readers: RowReaders;
   readonly pageTokens: PageTokens;
+  readonly pastReads: PastReads;
   readonly installation: Installation;
   readonly escalation: EscalationGuard;
   readonly authorHolds: AuthorHolds;

@@ -42,7 +42,8 @@ async function createOrg(customerPath = "") {
   const sql = await openSqlClient(server.databaseUrl);
   const [row] = await sql.query("select id, customer_id, revision, revision_time from orgs where id = $1", [org.id]);
   await sql.close();
-  const moment = { revision: String(row?.["revision"]), time: new Date(String(row?.["revision_time"])).toISOString() };
+  const time = new Date(String(row?.["revision_time"])).toISOString();
+  const moment = { revision: String(row?.["revision"]), time, head_time: time };
   return { org: { id: org.id, customerId: String(row?.["customer_id"]) }, customerPath: org.customerPath, moment };
 }
 

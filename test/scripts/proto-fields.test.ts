@@ -27,7 +27,9 @@ test("every field of a request has a field_behavior, and every path a resource_r
 
 test("names the fields of a request, and of a resource in it, without a field_behavior", () => {
   const clear = (options: FieldOptions): void => clearExtension(options, field_behavior);
-  expect(checkWithout("GetGroupRequest", clear)).toEqual(["GetGroupRequest.path: [google.api.field_behavior]"]);
+  const fields = ["path", "as_of_revision", "as_of_time"];
+  const named = fields.map((field) => `GetGroupRequest.${field}: [google.api.field_behavior]`);
+  expect(checkWithout("GetGroupRequest", clear)).toEqual(named);
   expect(checkWithout("Group", clear)).toContain("Group.display_name: [google.api.field_behavior]");
 });
 

@@ -4,7 +4,7 @@ import type { Moment } from "../../changes/past/find-moment.ts";
 import type { Database } from "../../database/database.ts";
 import { isStatementTimeout } from "../../database/failure.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
+import { type FairQueue, type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
 import type { OrgSnapshotOptions } from "../engine/org-snapshot.ts";
 import { createKeptForAWhile } from "./kept-for-a-while.ts";
 import { type PastSnapshot, readPastSnapshot } from "./read-past-snapshot.ts";
@@ -30,27 +30,31 @@ export interface PastSnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
   readonly database: Pick<Database, "reads">;
   /** The maximum memory of those that are kept, in bytes. One alone may have more while it is used. */
   readonly maxBytes: number;
+  /** Where reads wait, with others of the past. */
+  readonly turns?: FairQueue;
   /** How long reading one may take. Default: 30 s. */
   readonly maxReadMs?: number;
 }
 
+/** How long a read of the past may take, in milliseconds. */
+export const maxPastMs = 30_000;
+
 /** How long one is kept. What was erased from the log meanwhile is in it for that long. */
 const keptMs = 60_000;
 
-/**
- * How many orgs are read at once, each on a connection: one of a customer, however many orgs it has, so that its long histories do not
- * hold up those of others.
- */
+/** How many reads of the past run at once, each on a connection. */
 const readsAtOnce = 2;
 
+/**
+ * Creates the queue in which reads of the past have their turns: one of a customer, however many orgs it has, so that its long
+ * histories do not hold up those of others.
+ */
+export function createPastTurns(): FairQueue {
+  return createFairQueue({ capacity: readsAtOnce, perTarget: 1, perOrg: 1, waitsFor: "an org to be read as it was" });
+}
+
 export function createPastSnapshots(given: PastSnapshotsOptions): PastSnapshots {
-  const { database, maxBytes, maxReadMs = 30_000, ...options } = given;
-  const turns = createFairQueue({
-    capacity: readsAtOnce,
-    perTarget: 1,
-    perOrg: 1,
-    waitsFor: "an org to be read as it was",
-  });
+  const { database, turns = createPastTurns(), maxBytes, maxReadMs = maxPastMs, ...options } = given;
   const kept = createKeptForAWhile<PastSnapshot>({ keptMs, maxBytes, bytesOf: ({ snapshot }) => snapshot.bytes });
 
   return {

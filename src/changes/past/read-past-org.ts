@@ -1,12 +1,10 @@
 // The row of an org as it was at a revision.
 import { type Transaction, sql } from "kysely";
 import type { OrgKey } from "../../database/org-key.ts";
-import { isInThePast } from "../../database/partitions.ts";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { timeText } from "../../database/clock.ts";
-import type { Moment } from "./find-moment.ts";
-import { isLater } from "./read-past-rows.ts";
+import { type Moment, isKept, isLater } from "./find-moment.ts";
 
 export interface PastOrg<Row = object> extends OrgKey {
   /** As it is now. */
@@ -40,7 +38,7 @@ export async function readPastOrg<Row>(
       (
         select before from changes
         where customer_id = orgs.customer_id and org_id = orgs.id and resource_id = orgs.id and resource_type = 'Org'
-          and ${isLater(moment)} and ${sql.raw(isInThePast)}
+          and ${isLater(moment)}
         order by revision, position limit 1
       ),
       ${now}
@@ -48,7 +46,7 @@ export async function readPastOrg<Row>(
       orgs.revision = ${moment.revision} or exists (
         select from changes
         where customer_id = orgs.customer_id and org_id = orgs.id and changes.revision = ${moment.revision}
-          and ${sql.raw(isInThePast)}
+          and ${isKept(moment)}
       )
     ) as is_kept
     from orgs where id = ${orgId}`.execute(db);

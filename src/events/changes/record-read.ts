@@ -2,7 +2,7 @@
 // and hour, which is written before anything is read.
 import type { HandlerContext } from "@connectrpc/connect";
 import { type SqlBool, sql } from "kysely";
-import type { RecordLogRead } from "../../iam/access-checks/as-of.ts";
+import type { RecordLogRead } from "../../standard-methods/past/open-past.ts";
 import { formatPath } from "../../paths/format-path.ts";
 import { patterns, singletonPath } from "../../paths/patterns.ts";
 import { authorOf, callerOf } from "../../access/evaluation/call.ts";

@@ -14,6 +14,7 @@ import type { Caller } from "../../identity/caller.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
+import type { RecordLogRead } from "../../standard-methods/past/open-past.ts";
 import { type NamedSubject, findNow } from "./read-check-request.ts";
 import type { Confirmed } from "./subject-orgs.ts";
 
@@ -96,12 +97,6 @@ export type OpenPastOrg = (
   permission: string,
   asOf: AsOf,
 ) => Promise<ConfirmedPast>;
-
-/** Records in the log of an org that the caller reads it: a line for each caller and hour. */
-export type RecordLogRead = (
-  context: HandlerContext,
-  org: { readonly id: string; readonly name: string },
-) => Promise<void>;
 
 interface PastOrgDependencies {
   readonly database: Pick<Database, "reads">;

@@ -1,11 +1,9 @@
-import { type InferResult, type Kysely, sql } from "kysely";
+import { type InferResult, type Kysely, type RawBuilder, sql } from "kysely";
+import { statementTime } from "../../database/clock.ts";
 import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type MembershipRow = InferResult<ReturnType<typeof selectMemberships>>[number];
-
-/** The time of the statement is after that of the lock that a write has waited for; that of the transaction is before. */
-const isUnexpired = sql<boolean>`(group_members.expire_time is null or group_members.expire_time > statement_timestamp())`;
 
 export const membershipColumns = ["org_id", "group_id", "member_id", "expire_time", ...versionColumns] as const;
 
@@ -13,11 +11,14 @@ export const membershipColumns = ["org_id", "group_id", "member_id", "expire_tim
  * Selects all memberships that count: unexpired, and of members that are not deleted. They have the fields of their members that lists show,
  * and the columns that their paths need.
  */
-export const selectMemberships = (db: Kysely<Schema>) =>
-  selectUnexpiredMemberships(db).where("members.delete_time", "is", null);
+export const selectMemberships = (db: Kysely<Schema>, now?: RawBuilder<Date>) =>
+  selectUnexpiredMemberships(db, now).where("members.delete_time", "is", null);
 
 /** Selects all unexpired memberships. Those of deleted members count again when these are undeleted. */
-export const selectUnexpiredMemberships = (db: Kysely<Schema>) => selectKeptMemberships(db).where(isUnexpired);
+export const selectUnexpiredMemberships = (db: Kysely<Schema>, now = statementTime) =>
+  selectKeptMemberships(db).where(
+    sql<boolean>`(group_members.expire_time is null or group_members.expire_time > ${now})`,
+  );
 
 /** Selects all stored memberships, whether or not they count. */
 export function selectKeptMemberships(db: Kysely<Schema>) {

@@ -1,4 +1,5 @@
 import { type InferResult, type Kysely, type SqlBool, sql } from "kysely";
+import { statementTime } from "../../database/clock.ts";
 import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
@@ -21,15 +22,15 @@ export const roleBindingColumns = [
   ...namedColumns,
 ] as const;
 
-/** An expired binding counts as removed, also one that has expired while a write waited for its lock. */
-const isInForce = sql<SqlBool>`(role_bindings.expire_time is null or role_bindings.expire_time > statement_timestamp())`;
-
 /**
  * Selects all unexpired role bindings, of all scopes, with the columns that their paths and those of their subjects and roles
  * need.
  */
-export function selectRoleBindings(db: Kysely<Schema>) {
-  return selectKeptRoleBindings(db).where(isInForce);
+export function selectRoleBindings(db: Kysely<Schema>, now = statementTime) {
+  // An expired binding counts as removed.
+  return selectKeptRoleBindings(db).where(
+    sql<SqlBool>`(role_bindings.expire_time is null or role_bindings.expire_time > ${now})`,
+  );
 }
 
 /** Selects all stored role bindings, including expired ones that are not removed yet. */

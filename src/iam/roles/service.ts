@@ -5,6 +5,7 @@ import { patternOf, targetOf } from "../../access/evaluation/call.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import type { Handler } from "../../standard-methods/method-handler.ts";
+import { requireNow } from "../../standard-methods/past/past-fields.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { toPredefinedRole } from "./message.ts";
 import { getPredefinedRole, listPredefinedRoles } from "./predefined-role-methods.ts";
@@ -16,11 +17,13 @@ export function createRolesService(dependencies: RoleDependencies): ServiceImpl<
   const { pageTokens, predefinedRoles } = dependencies;
 
   const predefined: Partial<ServiceImpl<typeof RolesService>> = {
-    getRole(_request, context) {
+    getRole(request, context) {
+      requireNow(request);
       const [reference] = targetOf(context, otherPatterns.predefinedRole);
       return toPredefinedRole(getPredefinedRole(predefinedRoles, reference));
     },
     async listRoles(request) {
+      requireNow(request);
       const { rows, nextPageToken } = await listPredefinedRoles(predefinedRoles, pageTokens, request);
       const roles = rows.map(toPredefinedRole);
       return create(ListRolesResponseSchema, { roles, nextPageToken, totalSize: predefinedRoles.length });

@@ -96,7 +96,7 @@ export function readSides(
       const { hasRemovals } = await readRemovals(db, org, moment);
       const read = (at: Moment, removals: boolean) => readRows(db, registry, org, at, removals, signal);
       const past = await read(moment, hasRemovals);
-      const now = await read({ revision: org.head, time: org.head_time }, false);
+      const now = await read({ revision: org.head, time: org.head_time, head_time: org.head_time }, false);
       await requireHead(db, org);
       const toSide = (rows: RowsByType) => slices.run(readResources(registry, rows));
       const toOrg = (row: Columns): Org => toWholeFileMessage(OrgSchema, toLoggedMessage(ofOrg, row, "") as Org);

@@ -130,8 +130,12 @@ export interface ResourceStorage {
   readonly columns: readonly string[];
   /** The columns that reads do not return and the change log does not keep: secrets and internal columns. */
   readonly unread: readonly string[];
-  /** Selects the visible rows (no expired memberships, for example), with the joined columns that messages and paths need. */
-  readonly select: (db: Kysely<Schema>) => RowsQuery<unknown>;
+  /**
+   * Selects the visible rows (no expired memberships, for example), with the joined columns that messages and paths need.
+   *
+   * @param now at which they are visible. Default: the time of the statement.
+   */
+  readonly select: (db: Kysely<Schema>, now?: RawBuilder<Date>) => RowsQuery<unknown>;
   /**
    * Selects also the rows that are not visible as long as what they refer to is deleted. Its Undelete shows them again, without an entry in
    * the change log. Undefined if there are none.
@@ -167,7 +171,7 @@ interface TypedStorage<Table extends ResourceTable, Row extends ResourceRow> ext
   readonly id: keyof Schema[Table] & string;
   readonly columns: readonly (keyof Schema[Table] & string)[];
   readonly unread: readonly (keyof Schema[Table] & string)[];
-  readonly select: (db: Kysely<Schema>) => RowsQuery<Row>;
+  readonly select: (db: Kysely<Schema>, now?: RawBuilder<Date>) => RowsQuery<Row>;
   readonly selectWithHidden?: (db: Kysely<Schema>) => RowsQuery<Row>;
   readonly references: readonly (RowReference & {
     readonly column: keyof Schema[Table] & string;

@@ -10,6 +10,13 @@ export interface PageRequest {
   readonly pageToken: string;
 }
 
+/** The fields of a List request, without the parent. */
+export interface ListRequest extends PageRequest {
+  readonly showDeleted?: boolean;
+  readonly filter: string;
+  readonly orderBy: string;
+}
+
 export interface Page<Row> {
   readonly rows: readonly Row[];
   /** Empty on the last page. */

@@ -9,7 +9,7 @@ import { restrictedBy, toSql } from "../../filters/to-sql.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type ResourceRow, type ResourceTable, endOf, isBelowOrg } from "../definition/definition.ts";
-import { type Page, type PageRequest, listPage } from "./list-page.ts";
+import { type ListRequest, type Page, listPage } from "./list-page.ts";
 import { orgRevisionIn, orgRevisionStatement } from "./org-revision.ts";
 import type { Cursor } from "./page-token.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
@@ -17,13 +17,6 @@ import { countIn, countStatement } from "../rows/counts.ts";
 import type { ServedResource } from "../rules.ts";
 import { readInTime } from "./read-in-time.ts";
 import { listFieldsOf } from "./list-fields.ts";
-
-/** The fields of a List request, without the parent. */
-export interface ListRequest extends PageRequest {
-  readonly showDeleted?: boolean;
-  readonly filter: string;
-  readonly orderBy: string;
-}
 
 /** A page, with the total number of resources if it is known, and the revision of the org if the list is of one. */
 interface CountedPage<Row> extends Page<Row> {

@@ -12,6 +12,7 @@ import { type ResourceRow, type ResourceTable, endOf } from "../definition/defin
 import { type AddHandler, type Handler, fieldOfType } from "../method-handler.ts";
 import { idOf } from "../rows/row-key.ts";
 import type { ResourceRules, ServedResource } from "../rules.ts";
+import { readAsked, toPastMessage } from "../past/past-fields.ts";
 import { createListMethod } from "./list.ts";
 import { responseKey } from "./response-key.ts";
 import type { FreshResponse, ReadResponse } from "./revalidated-responses.ts";
@@ -49,8 +50,12 @@ function getHandler<Table extends ResourceTable, Row extends ResourceRow, Desc e
     for (const id of ids) if (id !== caller.orgId) dependencies.recentOrgs.add(caller.clientId, id);
   };
 
-  return async (_request, context) => {
+  return async (request, context) => {
     const path = targetOf(context, pattern);
+    const asked = readAsked(request, place, path);
+    if (asked !== undefined) {
+      return toPastMessage(definition, await dependencies.pastReads.get({ definition, place, path, asked }, context));
+    }
     const visible = visibleOf(context);
     const caller = callerOf(context);
     const orgs = rules.show === undefined ? revalidatingOrgs(path) : undefined;
@@ -87,6 +92,13 @@ function listHandler<Table extends ResourceTable, Row extends ResourceRow, Desc 
     const shown = { visible: visibleOf(context), rows: rules.visible?.(context) };
     const caller = callerOf(context);
     const parent = parentOf(context);
+    const asked = readAsked(request, place, parent);
+    if (asked !== undefined) {
+      const of = { definition, place, path: parent, asked };
+      const { rows, ...rest } = await dependencies.pastReads.list(of, request, context);
+      await slicesOf(context).next();
+      return create(output, { [items.localName]: rows.map((row) => toPastMessage(definition, row)), ...rest });
+    }
     const read = async (): Promise<FreshResponse<Message>> => {
       const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
       const { rows, endsAt, ...rest } = await dependencies.listQueue.run(call, () =>

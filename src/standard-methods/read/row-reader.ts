@@ -1,5 +1,5 @@
 // Reads the rows of a resource by path, by key and page by page, as its definition describes.
-import { type CompiledQuery, type Kysely, type SqlBool, sql } from "kysely";
+import { type CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
@@ -132,13 +132,14 @@ function idColumns({ places: [{ parents }], storage }: ResourceDefinition): stri
   return [...parents.map(({ column }) => column), storage.id];
 }
 
-/** Returns the rows of a resource that are in a place. */
-function rowsOf<Table extends ResourceTable, Row extends ResourceRow>(
+/** Returns the rows of a resource that are in a place. @param now at which they are visible. */
+export function rowsOf<Table extends ResourceTable, Row extends ResourceRow>(
   { storage }: TypedDefinition<Table, Row>,
   { holds }: ResourcePlace,
   db: Kysely<Schema>,
+  now?: RawBuilder<Date>,
 ): RowsQuery<Row> {
-  const rows = storage.select(db);
+  const rows = storage.select(db, now);
   return holds === undefined ? rows : (rows.where(holds) as unknown as RowsQuery<Row>);
 }
 
@@ -217,7 +218,8 @@ function inOrderOf<Row extends ResourceRow>(
   return rows.map((row) => byKey.get(keyOf(definition, row)));
 }
 
-function listingOf<Row>(
+/** Returns how the given rows of a resource are listed. */
+export function listingOf<Row>(
   definition: ResourceDefinition,
   { parents }: ResourcePlace,
   rows: RowsQuery<Row>,

@@ -72,6 +72,10 @@ test("somebody asks who might do what before a binding was deleted", async () =>
     `explain members/dora iam.projects.update --as-of ${revision}`,
     `who-may iam.projects.update --as-of ${revision}`,
     `what-may members/dora iam.projects.update --as-of ${revision}`,
+    `get roleBindings/dora-edits --as-of ${revision} --columns name,role_path`,
+    `list projects --as-of ${revision} --columns path`,
+    "list projects --columns path --as-of yesterday",
+    "list clients --as-of 2d",
     "check members/dora iam.projects.update --as-of 1970-01-01T00:00:00+00:00x",
     "check members/dora iam.projects.update --as-of 2999-01-01",
   ];

@@ -107,6 +107,7 @@ const dependencies = () => ({
     commandLineClientId: "",
   },
   pageTokens: createPageTokens(Buffer.alloc(32)),
+  pastReads: { get: decidesNothing, list: decidesNothing },
   registry,
   readers: createRowReaders(database, registry),
   limits: {},

@@ -55,6 +55,9 @@ export interface ParsedArguments {
   readonly values: ReadonlyMap<string, readonly (string | boolean)[]>;
 }
 
+/** The fields that other flags set, or that the command line fills in. */
+const givenOtherwise: ReadonlySet<string> = new Set(["page_token", "update_mask", "as_of_revision", "as_of_time"]);
+
 /** Returns the fields of a method that can be given as flags: those of its resource, and of the request. */
 export function fieldsOf({ messages }: Contract, method: Method): readonly Field[] {
   const ofResource = method.resource === undefined ? [] : (messages[method.resource] ?? []);
@@ -63,7 +66,7 @@ export function fieldsOf({ messages }: Contract, method: Method): readonly Field
     ({ mode, name }) => mode !== "output" && !(isUpdate && mode === "immutable") && (isUpdate || name !== "etag"),
   );
   const ofRequest = method.fields.map((each) => (typeof each === "string" ? sharedFields[each] : each));
-  const own = ofRequest.filter((each) => each !== undefined && !["page_token", "update_mask"].includes(each.name));
+  const own = ofRequest.filter((each) => each !== undefined && !givenOtherwise.has(each.name));
   return [...settable, ...own.filter((each) => each !== undefined)];
 }
 

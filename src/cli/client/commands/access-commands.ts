@@ -1,6 +1,6 @@
 // Questions about access: may somebody do something, why, who may, and what may somebody.
+import { asOfFlag, readAsOf } from "../arguments/as-of.ts";
 import { absolutePath } from "../arguments/field-values.ts";
-import { parseMoment } from "../arguments/times.ts";
 import { type Flag, type ParsedArguments, columnsFlag, limitFlag, limitOf, single } from "../arguments/flags.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import type { Connection } from "../credentials/connect.ts";
@@ -18,12 +18,6 @@ const kindFlag: Flag = {
   name: "kind",
   value: "PROJECT|RESOURCE",
   help: "What to list: projects, or the resources in them",
-};
-
-const asOfFlag: Flag = {
-  name: "as-of",
-  value: "REVISION|TIME",
-  help: "Answer as of then: 2026-03-01T12:00:00Z, 2026-03-01 for its beginning in UTC, or 2d for two days ago",
 };
 
 /** Returns the path of a subject; `me` is the caller. */
@@ -52,7 +46,7 @@ async function readQuestion(call: CommandCall, parsed: ParsedArguments, command:
     permission,
     resource_path: resourceOf(call, connection, resource),
     ...contextOf(parsed),
-    ...asOf(call, parsed),
+    ...readAsOf(parsed, call.host.now()),
   };
   return { connection, body };
 }
@@ -74,14 +68,6 @@ function contextOf(parsed: ParsedArguments): { readonly context?: unknown } {
       cause: error,
     });
   }
-}
-
-/** Returns the fields with the moment that is asked about. */
-function asOf({ host }: CommandCall, parsed: ParsedArguments): Readonly<Record<string, string>> {
-  const text = single(parsed, "as-of");
-  if (text === undefined) return {};
-  const { revision, time } = parseMoment(text, host.now(), "--as-of");
-  return revision === undefined ? { as_of_time: time ?? "" } : { as_of_revision: revision };
 }
 
 async function ask({ connection, body }: Question, verb: string): Promise<unknown> {
@@ -182,7 +168,7 @@ const whoMay: Command = {
       permission,
       resource_path: resourceOf(call, connection, resource),
       ...contextOf(parsed),
-      ...asOf(call, parsed),
+      ...readAsOf(parsed, call.host.now()),
     };
     return list(call, parsed, { connection, body }, ["listSubjects", "subject_paths"]);
   },
@@ -210,7 +196,7 @@ const whatMay: Command = {
       parent_path: `/orgs/${org}`,
       ...(kind && { kind }),
       ...contextOf(parsed),
-      ...asOf(call, parsed),
+      ...readAsOf(parsed, call.host.now()),
     };
     return list(call, parsed, { connection, body }, ["listResources", "resource_paths"]);
   },

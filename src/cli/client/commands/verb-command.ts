@@ -19,6 +19,7 @@ import {
   parseArguments,
   single,
 } from "../arguments/flags.ts";
+import { asOfFlag, readAsOf } from "../arguments/as-of.ts";
 import { type ReadingOptions, readFieldValues } from "../arguments/field-values.ts";
 import { didYouMean, fold } from "../arguments/nearest.ts";
 import { readFields } from "../arguments/read-fields.ts";
@@ -46,6 +47,7 @@ export function flagsOf(contract: Contract, method: Method): readonly Flag[] {
     ...(method.body === "" ? [] : [fileFlag]),
     ...(method.verb === "update" ? [clearFlag] : []),
     ...(method.items === undefined ? [] : [limitFlag]),
+    ...(method.fields.includes("as_of_time") ? [asOfFlag] : []),
     ...(startsOperation(method) ? [noWaitFlag] : []),
     columnsFlag,
     ...(method.fields.includes("validate_only") ? [dryRunFlag] : []),
@@ -215,7 +217,7 @@ function buildCall(
     options,
     method.body === "*" ? written : {},
   );
-  const request: Record<string, unknown> = { ...ofRequest.values };
+  const request: Record<string, unknown> = { ...ofRequest.values, ...readAsOf(parsed, host.now()) };
   if (isDryRun(parsed)) request["validate_only"] = true;
   const canRepeat = method.fields.includes("request_id");
   if (canRepeat && request["validate_only"] !== true) request["request_id"] ??= randomUUID();

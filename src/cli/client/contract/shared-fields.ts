@@ -14,5 +14,7 @@ export const sharedFields: Readonly<Record<string, Field>> = {
   allow_missing: flag("allow_missing", "Do not fail if it does not exist"),
   validate_only: flag("validate_only", "Say what would happen, and change nothing"),
   request_id: text("request_id", "A UUID that makes a retry safe; one is made for each call"),
+  as_of_revision: text("as_of_revision", "Answer as of this revision of the org"),
+  as_of_time: { name: "as_of_time", type: "time", help: "Answer as of this time" },
   etag: text("etag", "Fail if it has changed since it was read with this etag"),
 };

@@ -1,0 +1,322 @@
+// Tests that Get and List answer as of an earlier moment.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { services } from "../../src/rpc/services.ts";
+import { pastTypes } from "../../src/standard-methods/past/past-tables.ts";
+import { methodNouns } from "../../src/paths/patterns.ts";
+import { required } from "../../src/errors/required.ts";
+import { openCompany } from "../access/callers.ts";
+import { type AccessPlace, createAccessPlace } from "../support/access-place.ts";
+import { type Api, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { createRandomHistory } from "../support/random-history.ts";
+import { rounds } from "../support/rounds.ts";
+import { type SharedServer, sharedServer } from "../support/shared-server.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { overFirst } from "../support/transports.ts";
+
+let server: SharedServer;
+/** Purges at once, and has the log that is cut. */
+let purging: TestServer;
+let sql: SqlClient;
+beforeAll(async () => {
+  server = await sharedServer();
+  purging = await startTestServer({ purgeIntervalMs: 100 });
+  sql = await openSqlClient(purging.databaseUrl);
+});
+afterAll(async () => {
+  await sql.close();
+  await purging.close();
+});
+
+const open = (on: SharedServer) => createAccessPlace("gRPC", on.url, on.operatorKey);
+
+interface Answer {
+  readonly revision: string;
+  readonly items: readonly object[];
+}
+
+/** Lists all that can be read as it was. A filter and an order are those of now, too. */
+function listAll(api: Api, path: string, asOfRevision: string): Promise<Answer[]> {
+  const page = { pageSize: 1000, asOfRevision };
+  const below = { ...page, parentPath: path };
+  const inGroups = { ...page, parentPath: `${path}/groups/-` };
+  const lists = [
+    api.members.listMembers({ ...below, showDeleted: true }).then((all) => ({ ...all, items: all.members })),
+    api.members
+      .listMembers({ ...below, filter: "state = ACTIVE AND NOT name = alice", orderBy: "name desc" })
+      .then((all) => ({ ...all, items: all.members })),
+    api.groups.listGroups(below).then((all) => ({ ...all, items: all.groups })),
+    api.projects.listProjects({ ...below, showDeleted: true }).then((all) => ({ ...all, items: all.projects })),
+    api.roles.listRoles(below).then((all) => ({ ...all, items: all.roles })),
+    api.groupMembers.listGroupMembers(inGroups).then((all) => ({ ...all, items: all.members })),
+    api.groupMembers.listSubgroups(inGroups).then((all) => ({ ...all, items: all.subgroups })),
+    api.roleBindings.listRoleBindings(below).then((all) => ({ ...all, items: all.roleBindings })),
+    api.roleBindings
+      .listRoleBindings({ ...page, parentPath: `${path}/projects/-` })
+      .then((all) => ({ ...all, items: all.roleBindings })),
+  ];
+  return Promise.all(lists.map(async (list) => list.then(({ revision, items }) => ({ revision, items }))));
+}
+
+test.each(Array.from({ length: rounds(1, 100) }, (_, index) => index))(
+  "lists as of each revision of a random history are those that were given then (%s)",
+  async () => {
+    const { api, org } = await open(purging);
+    const history = createRandomHistory(api, org.path);
+    const recorded: Answer[][] = [];
+    for (let step = 0; step < 24; step++) {
+      for (let write = 0; write < rounds(3, 1); write++) await history.write();
+      const answers = await listAll(api, org.path, "");
+      // A purge comes by itself, also between two answers.
+      if (new Set(answers.map(({ revision }) => revision)).size === 1) recorded.push(answers);
+    }
+    const past = recorded.filter((_, index) => index % rounds(3, 1) === 0);
+    for (const answers of past) {
+      const [{ revision }] = answers as [Answer];
+      expect(await listAll(api, org.path, revision)).toEqual(answers);
+    }
+    expect(past.length).toBeGreaterThan(2);
+  },
+);
+
+test("what can be read as it was has the fields that ask for it, in Get and List, and nothing else", () => {
+  const taking = services.flatMap(({ methods }) =>
+    methods.filter(
+      ({ name, input }) => /^(Get|List)/.test(name) && input.fields.some((field) => field.name === "as_of_time"),
+    ),
+  );
+  const wanted = pastTypes.flatMap((type) => {
+    const { one, many } = methodNouns(type);
+    return [`Get${one}`, `List${many}`];
+  });
+  const ofAccess = ["ListResources", "ListSubjects"];
+  expect(new Set(taking.map(({ name }) => name))).toEqual(new Set([...wanted, ...ofAccess]));
+});
+
+/** Returns the head of an org. */
+const headOf = async ({ api, org }: Pick<AccessPlace, "api" | "org">): Promise<string> =>
+  (await api.members.listMembers({ parentPath: org.path })).revision;
+
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
+  test("each resource has the name and fields of then, also if something else has its path now", async () => {
+    const { api, org } = await createAccessPlace(protocol, server.url, server.operatorKey);
+    const parentPath = org.path;
+    const member = await api.members.createMember({ parentPath, member: { name: "dora", displayName: "Dora" } });
+    const group = await api.groups.createGroup({ parentPath, group: { name: "devs" } });
+    const groupMember = { memberPath: member.path };
+    const membership = await api.groupMembers.createGroupMember({ parentPath: group.path, groupMember });
+    const asOfRevision = await headOf({ api, org });
+    await api.members.updateMember({ path: member.path, member: { name: "dorothy", displayName: "Dorothy" } });
+    await api.members.createMember({ parentPath, member: { name: "dora", displayName: "Another one" } });
+    await api.groups.deleteGroup({ path: group.path });
+
+    expect(await api.members.getMember({ path: member.path, asOfRevision })).toEqual(member);
+    const byId = `${parentPath}/members/@${member.id}`;
+    expect(await api.members.getMember({ path: byId, asOfRevision })).toEqual(member);
+    expect(await api.groups.getGroup({ path: group.path, asOfRevision })).toEqual(group);
+    expect(await api.groupMembers.getGroupMember({ path: membership.path, asOfRevision })).toEqual(membership);
+    const listed = await api.groupMembers.listGroupMembers({ parentPath: group.path, asOfRevision });
+    expect(listed).toMatchObject({ members: [membership], revision: asOfRevision });
+    const later = await failureOf(api.members.getMember({ path: `${parentPath}/members/dorothy`, asOfRevision }));
+    expect(later).toMatchObject({ code: "NotFound" });
+    const nowhere = api.groupMembers.listGroupMembers({ parentPath: `${parentPath}/groups/none`, asOfRevision });
+    expect(await failureOf(nowhere)).toMatchObject({ code: "NotFound" });
+  });
+
+  test("what had expired by a time is there until then", async () => {
+    const place = await createAccessPlace(protocol, server.url, server.operatorKey);
+    const { api, bob, sre, web } = place;
+    const expireTime = timestampFromDate(new Date(Date.now() + 5_000));
+    const binding = await place.grant(web, bob, "/roles/editor", { expireTime });
+    const groupMember = { memberPath: bob, expireTime };
+    const { path } = await api.groupMembers.createGroupMember({ parentPath: sre, groupMember });
+    const asOfRevision = await headOf(place);
+    const bindingsAt = async (asked: object) =>
+      (await api.roleBindings.listRoleBindings({ parentPath: web, ...asked })).roleBindings.map((each) => each.path);
+    const membersAt = async (asked: object) =>
+      (await api.groupMembers.listGroupMembers({ parentPath: sre, ...asked })).members.map((each) => each.path);
+    await expect.poll(() => bindingsAt({})).toEqual([]);
+    await expect.poll(() => membersAt({})).not.toContain(path);
+    const before = timestampFromDate(new Date(Number(expireTime.seconds) * 1000 - 100));
+    for (const asked of [{ asOfRevision }, { asOfTime: before }]) {
+      expect(await bindingsAt(asked)).toEqual([binding]);
+      expect(await membersAt(asked)).toContain(path);
+    }
+    expect(await bindingsAt({ asOfTime: expireTime })).toEqual([]);
+    expect(await membersAt({ asOfTime: expireTime })).not.toContain(path);
+  });
+
+  test("mistakes are refused with the field", async () => {
+    const place = await createAccessPlace(protocol, server.url, server.operatorKey);
+    const { api, org } = place;
+    const [asOfRevision, asOfTime] = [await headOf(place), timestampFromDate(new Date())];
+    const future = timestampFromDate(new Date(Date.now() + 86_400_000));
+    const other = await createAccessPlace(protocol, server.url, server.operatorKey);
+    const list = (fields: object) => failureOf(api.members.listMembers({ parentPath: org.path, ...fields }));
+    const invalid = (field: string) => ({ code: "InvalidArgument", fields: [field] });
+    expect(await list({ asOfRevision, asOfTime })).toMatchObject(invalid("as_of_time"));
+    expect(await list({ asOfTime: future })).toMatchObject(invalid("as_of_time"));
+    expect(await list({ asOfRevision: "soon" })).toMatchObject(invalid("as_of_revision"));
+    expect(await list({ asOfRevision: other.org.etag })).toMatchObject(invalid("as_of_revision"));
+    expect(await list({ asOfRevision, filter: "colour = red" })).toMatchObject(invalid("filter"));
+    expect(await list({ asOfTime: timestampFromDate(new Date(0)) })).toMatchObject({ code: "OutOfRange" });
+    expect(await list({ asOfTime, parentPath: "/orgs/-" })).toMatchObject(invalid("as_of_time"));
+    const { customerPath } = org;
+    const elsewhere = [
+      () => api.roleBindings.listRoleBindings({ parentPath: customerPath, asOfRevision }),
+      () => api.roles.getRole({ path: "/roles/viewer", asOfRevision }),
+      () => api.roles.listRoles({ parentPath: "", asOfRevision }),
+    ];
+    for (const each of elsewhere) expect(await failureOf(each())).toMatchObject(invalid("as_of_revision"));
+  });
+});
+
+test("all pages are of the revision of the first one, and a token is for its moment", async () => {
+  const place = await open(server);
+  const { api, org } = place;
+  const asOfTime = timestampFromDate(new Date());
+  const asOfRevision = await headOf(place);
+  const request = { parentPath: org.path, pageSize: 1, orderBy: "name desc" };
+  for (const asked of [{ asOfRevision }, { asOfTime }]) {
+    const names: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await api.members.listMembers({ ...request, ...asked, pageToken });
+      expect(page.revision).toBe(asOfRevision);
+      names.push(...page.members.map(({ name }) => name));
+      pageToken = page.nextPageToken;
+      await api.members.createMember({ parentPath: org.path, member: { name: uniqueName("between") } });
+    } while (pageToken !== "");
+    expect(names).toEqual(["bob", "alice"]);
+  }
+  const { nextPageToken: pageToken } = await api.members.listMembers({ ...request, asOfRevision });
+  const refused = { code: "InvalidArgument", reason: "PAGE_TOKEN_INVALID" };
+  expect(await failureOf(api.members.listMembers({ ...request, pageToken }))).toMatchObject(refused);
+  expect(await failureOf(api.members.listMembers({ ...request, asOfTime, pageToken }))).toMatchObject(refused);
+});
+
+test("who asks must hold the permission of the method and that to read the log, on the org and now, which is in the log", async () => {
+  const company = await openCompany("gRPC", server);
+  const { api, org } = company;
+  const parentPath = org.path;
+  const role = async (...permissions: string[]) =>
+    (await api.roles.createRole({ parentPath, role: { name: uniqueName("role"), permissions } })).path;
+  const [lister, reader] = [await company.join("lister"), await company.join("reader")];
+  await company.bind(parentPath, await role("iam.members.list"), lister);
+  const reading = await company.bind(parentPath, await role("iam.members.list", "iam.changes.list"), reader);
+  const asOfRevision = await headOf({ api, org });
+  const listAs = ({ members }: Api) => members.listMembers({ parentPath, asOfRevision });
+  expect(await failureOf(listAs(lister))).toMatchObject({ code: "PermissionDenied" });
+  expect((await listAs(reader)).members.map(({ name }) => name)).toEqual(["lister", "reader"]);
+  const get = reader.members.getMember({ path: lister.path, asOfRevision });
+  expect(await failureOf(get)).toMatchObject({ code: "PermissionDenied" });
+  const { changes } = await api.changes.listChanges({ parentPath, filter: "type = READ" });
+  const readers = changes.map(({ actorPath }) => actorPath);
+  expect(readers.filter((path) => path.startsWith(parentPath))).toEqual([reader.path]);
+  await api.roleBindings.deleteRoleBinding({ path: reading });
+  expect(await failureOf(listAs(reader))).toMatchObject({ code: "PermissionDenied" });
+  const stranger = await (await openCompany("gRPC", server)).joinAs("owner");
+  const [there, notThere] = await Promise.all(
+    [parentPath, "/orgs/no-such-org"].map((path) =>
+      failureOf(stranger.members.listMembers({ parentPath: path, asOfRevision })),
+    ),
+  );
+  expect(there?.code).toEqual(notThere?.code);
+});
+
+test("what is in a project that is or was suspended is for those who may activate it", async () => {
+  const company = await openCompany("gRPC", server);
+  const { api, org } = company;
+  const parentPath = org.path;
+  const permissions = ["iam.roleBindings.list", "iam.roleBindings.get", "iam.changes.list"];
+  const { path: auditing } = await api.roles.createRole({ parentPath, role: { name: "auditing", permissions } });
+  const auditor = await company.join("auditor");
+  await company.bind(parentPath, auditing, auditor);
+  const [open_, shut] = await Promise.all(
+    ["open", "shut"].map(async (name) => (await api.projects.createProject({ parentPath, project: { name } })).path),
+  );
+  const [inOpen, inShut] = [open_, shut].map(required) as [string, string];
+  const bindings = [await company.bind(inOpen, "viewer", auditor), await company.bind(inShut, "viewer", auditor)];
+  const active = await headOf({ api, org });
+  await api.projects.suspendProject({ path: inShut });
+  const suspended = await headOf({ api, org });
+  const pathsAs = async ({ roleBindings }: Api, asOfRevision: string) => {
+    const page = await roleBindings.listRoleBindings({ parentPath: `${parentPath}/projects/-`, asOfRevision });
+    return page.roleBindings.map(({ path }) => path);
+  };
+  const isDenied = async () => {
+    for (const asOfRevision of [active, suspended]) {
+      const list = auditor.roleBindings.listRoleBindings({ parentPath: inShut, asOfRevision });
+      expect(await failureOf(list)).toMatchObject({ code: "PermissionDenied" });
+      const get = auditor.roleBindings.getRoleBinding({ path: required(bindings[1]), asOfRevision });
+      expect(await failureOf(get)).toMatchObject({ code: "PermissionDenied" });
+      expect(await pathsAs(auditor, asOfRevision)).toEqual([bindings[0]]);
+      expect((await pathsAs(api, asOfRevision)).toSorted()).toEqual(bindings.toSorted());
+    }
+  };
+  await isDenied();
+  await api.projects.activateProject({ path: inShut });
+  expect((await pathsAs(auditor, active)).toSorted()).toEqual(bindings.toSorted());
+  expect(await pathsAs(auditor, suspended)).toEqual([bindings[0]]);
+});
+
+test("who was erased is in the lists of then without what was erased", async () => {
+  const place = await open(purging);
+  const { api, org, sre } = place;
+  const member = { name: "carol", displayName: "Carol Jones" };
+  const { path, id } = await api.members.createMember({ parentPath: org.path, member });
+  await api.groupMembers.createGroupMember({ parentPath: sre, groupMember: { memberPath: path } });
+  const asOfRevision = await headOf(place);
+  await api.members.deleteMember({ path });
+  const erased = `${org.path}/members/@${id}`;
+  await api.members.purgeMember({ path: erased });
+  await expect.poll(() => sql.query("select from members where id = $1", [id]).then(({ length }) => length)).toBe(0);
+  await api.members.eraseMember({ path: erased });
+  const { members } = await api.members.listMembers({ parentPath: org.path, asOfRevision });
+  const memberships = await api.groupMembers.listGroupMembers({ parentPath: sre, asOfRevision });
+  expect(
+    JSON.stringify([members, memberships], (_, value: unknown) => (typeof value === "bigint" ? "" : value)),
+  ).not.toMatch(/carol/i);
+});
+
+test("after the log was cut, what it cannot tell is refused, and the rest is answered", async () => {
+  const place = await open(purging);
+  const { api, org, sre, web } = place;
+  const carol = await api.members.createMember({ parentPath: org.path, member: { name: "carol" } });
+  await api.groupMembers.createGroupMember({ parentPath: sre, groupMember: { memberPath: carol.path } });
+  const binding = await place.grant(web, carol.path, "/roles/editor");
+  const lost = await headOf(place);
+  await api.projects.createProject({ parentPath: org.path, project: { name: "later" } });
+  const oldest = await headOf(place);
+  await sql.query("delete from changes where org_id = $1 and revision < $2", [org.id, oldest]);
+  const listAt = (asOfRevision: string) => api.members.listMembers({ parentPath: org.path, asOfRevision });
+  expect(await failureOf(listAt(lost))).toMatchObject({
+    code: "OutOfRange",
+    reason: "REVISION_EXPIRED",
+    metadata: { oldest_revision: oldest },
+  });
+  const namesAt = async (asOfRevision: string) => (await listAt(asOfRevision)).members.map(({ name }) => name);
+  expect(await namesAt(oldest)).toEqual(["alice", "bob", "carol"]);
+
+  await api.members.deleteMember({ path: carol.path });
+  await api.members.purgeMember({ path: `${org.path}/members/@${carol.id}` });
+  await expect
+    .poll(() => sql.query("select from members where id = $1", [carol.id]).then(({ length }) => length))
+    .toBe(0);
+  // The log no longer has what she was in.
+  expect(await namesAt(oldest)).toEqual(["alice", "bob"]);
+  const memberships = await api.groupMembers.listGroupMembers({ parentPath: sre, asOfRevision: oldest });
+  expect(memberships.members.map(({ name }) => name)).toEqual(["alice"]);
+  for (const path of [carol.path, `${org.path}/members/@${carol.id}`]) {
+    const get = api.members.getMember({ path, asOfRevision: oldest });
+    expect(await failureOf(get)).toMatchObject({ reason: "REVISION_EXPIRED" });
+  }
+  const gone = api.roleBindings.getRoleBinding({ path: binding, asOfRevision: oldest });
+  expect(await failureOf(gone)).toMatchObject({ code: "NotFound" });
+
+  await api.groups.deleteGroup({ path: sre });
+  const all = api.groups.listGroups({ parentPath: org.path, asOfRevision: oldest });
+  expect(await failureOf(all)).toMatchObject({ reason: "REVISION_EXPIRED" });
+});
