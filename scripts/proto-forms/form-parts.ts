@@ -1,5 +1,6 @@
 // The parts that the forms of several verbs share: http rules, fields, and phrases of comments.
 import type { JsonObject } from "@bufbuild/protobuf";
+import { pastTypes } from "../../src/standard-methods/past/past-tables.ts";
 import { type Place, type Resource, fits } from "./resources.ts";
 
 export interface MethodForm {
@@ -28,6 +29,10 @@ export interface FieldForm {
   readonly options?: JsonObject;
   readonly comment: string;
 }
+
+/** A mask can name one entry of a map. */
+export const fieldsOfMask =
+  "`display_name,labels`; `labels.env` means one label, ``labels.`example.com/env` `` one whose key has dots, and `*` all fields";
 
 export const required: JsonObject = { "[google.api.field_behavior]": ["REQUIRED"] };
 const outputOnly: JsonObject = { "[google.api.field_behavior]": ["OUTPUT_ONLY"] };
@@ -206,6 +211,22 @@ export function withArticle(noun: string): string {
 /** Returns a field that only some resources have. */
 export function when(holds: boolean, ...fields: readonly FieldForm[]): readonly FieldForm[] {
   return holds ? fields : [];
+}
+
+/** What access is made of can be read as it was. */
+const withPast: ReadonlySet<string> = new Set(pastTypes);
+
+export function momentFields({ message }: Resource): readonly FieldForm[] {
+  return when(
+    withPast.has(message.name),
+    {
+      name: "as_of_revision",
+      type: "string",
+      options: { "[buf.validate.field]": { string: { max_bytes: "64" } } },
+      comment: "…",
+    },
+    { name: "as_of_time", type: "google.protobuf.Timestamp", comment: "…" },
+  );
 }
 
 /** Returns the response type of a permanent Delete. It has a preview if access depends on the resource. */

@@ -5,18 +5,18 @@
 // is specific to the resource: any code if it is in backticks, otherwise any text or none.
 import type { JsonObject } from "@bufbuild/protobuf";
 import { batchCreate, batchDelete, batchGet } from "./batch-forms.ts";
-import { pastTypes } from "../../src/standard-methods/past/past-tables.ts";
 import {
-  type FieldForm,
   type MessageForm,
   type MethodForm,
   anyPath,
   byId,
   collectionUrlOf,
   either,
+  fieldsOfMask,
   hasPredefined,
   httpRule,
   isAtTop,
+  momentFields,
   nothingLeft,
   operation,
   parentExamples,
@@ -33,10 +33,6 @@ import {
 } from "./form-parts.ts";
 import type { Resource } from "./resources.ts";
 import { activate, purge, suspend, undelete } from "./state-forms.ts";
-
-/** A mask can name one entry of a map. */
-const fieldsOfMask =
-  "`display_name,labels`; `labels.env` means one label, ``labels.`example.com/env` `` one whose key has dots, and `*` all fields";
 
 export const verbs = [
   "Get",
@@ -107,16 +103,14 @@ function get(resource: Resource): MethodForm {
   // An id identifies a resource without its parent, except for links, which share ids. A top-level resource has no parent.
   if (!resource.isLink && !isAtTop(resource)) examples.push(quote(byId(anyPath(example))));
   if (hasPredefined(resource)) examples.push("`roles/viewer`");
+  const path = pathField(resource, `The ${thing}, for example ${either([...new Set(examples)])}.`);
   return {
     comment: `Returns ${withArticle(thing)}.…`,
     http: httpRule(places.map((place) => ({ get: urlOf(place) }))),
     permission: "get",
     request: {
       comment: `Names the ${thing} to return.`,
-      fields: [
-        pathField(resource, `The ${thing}, for example ${either([...new Set(examples)])}.`),
-        ...momentFields(resource),
-      ],
+      fields: [path, ...momentFields(resource)],
     },
     response: message.typeName,
   };
@@ -187,22 +181,6 @@ function listRequest(resource: Resource): MessageForm {
       ...momentFields(resource),
     ],
   };
-}
-
-/** What access is made of can be read as it was. */
-const withPast: ReadonlySet<string> = new Set(pastTypes);
-
-function momentFields({ message }: Resource): readonly FieldForm[] {
-  return when(
-    withPast.has(message.name),
-    {
-      name: "as_of_revision",
-      type: "string",
-      options: { "[buf.validate.field]": { string: { max_bytes: "64" } } },
-      comment: "…",
-    },
-    { name: "as_of_time", type: "google.protobuf.Timestamp", comment: "…" },
-  );
 }
 
 function listResponse(resource: Resource): MessageForm {

@@ -107,6 +107,8 @@ beforeAll(async () => {
   const before = new Date().toISOString();
   await place.api.groups.createGroup({ parentPath: acme, group: { name: "night-watch" } });
   screens.push([`${acme}/rollback?to=${before}`, "groups/night-watch"]);
+  screens.push([`${acme}/past?show=groups&at=${new Date().toISOString()}`, "night-watch"]);
+  screens.push([`${acme}/past?at=then`, "Or as of a revision"]);
   screens.push([`${acme}/access?${asked}&asOf=then`, "Or as of a revision"]);
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });

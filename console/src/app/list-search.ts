@@ -75,6 +75,38 @@ export const readRollbackSearch = (search: Record<string, unknown>): RollbackSea
   leaveOut: search["leaveOut"] === true ? true : undefined,
 });
 
+/** What of an org is shown as it was: one of its lists, or what is in one thing. */
+const pastShows = [
+  "members",
+  "groups",
+  "projects",
+  "roles",
+  "roleBindings",
+  "groupMembers",
+  "projectBindings",
+] as const;
+
+export type PastShow = (typeof pastShows)[number];
+
+/** What the URL of an org as it was holds. */
+export interface PastSearch {
+  /** When: a time, such as `2026-03-01T12:00:00Z`, or a revision; left out for now. */
+  readonly at?: string | undefined;
+  readonly show?: PastShow | undefined;
+  /** The id of the group or project in which something is shown. */
+  readonly within?: string | undefined;
+  readonly q?: string | undefined;
+  readonly page?: string | undefined;
+}
+
+export const readPastSearch = (search: Record<string, unknown>): PastSearch => ({
+  at: textOf(search["at"]),
+  show: pastShows.find((show) => show === search["show"]),
+  within: textOf(search["within"]),
+  q: textOf(search["q"]),
+  page: textOf(search["page"]),
+});
+
 /** What the URL of the log of changes holds. */
 export interface ChangesSearch extends ListSearch {
   /** The only revision that is shown. */

@@ -47,6 +47,9 @@ export function OrgFrame() {
         <Link to="/orgs/$org/changes" params={params} activeOptions={{ includeSearch: false }}>
           {nav.changes}
         </Link>
+        <Link to="/orgs/$org/past" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.past}
+        </Link>
         <Link to="/orgs/$org/webhooks" params={params} activeOptions={{ includeSearch: false }}>
           {nav.webhooks}
         </Link>

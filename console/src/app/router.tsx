@@ -6,6 +6,7 @@ import {
   readChangesSearch,
   readListSearch,
   readMembersSearch,
+  readPastSearch,
   readQuotaSearch,
   readResourcesSearch,
   readRollbackSearch,
@@ -140,6 +141,13 @@ const rollbackRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/rollback/rollback-screen.tsx"), "RollbackScreen"),
 });
 
+const pastRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/past",
+  validateSearch: readPastSearch,
+  component: lazyRouteComponent(() => import("../screens/past/past-screen.tsx"), "PastScreen"),
+});
+
 const whyRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/access",
@@ -263,6 +271,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         rolesRoute,
         roleRoute,
         changesRoute,
+        pastRoute,
         rollbackRoute,
         whyRoute,
         webhooksRoute,

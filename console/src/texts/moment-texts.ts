@@ -18,6 +18,26 @@ export const asOfTexts = {
   whoMay: "Who could do what then?",
 };
 
+export const pastTexts = {
+  title: "As it was",
+  intro:
+    "What the organisation had at a moment: who was in it, in which groups, with which roles. Names are those of then.",
+  when: "As of when",
+  slider: "Moment",
+  now: "Now",
+  show: "What is shown",
+  search: "Search",
+  none: "There was nothing then.",
+  noneFound: "Nothing then has these words.",
+  members: "Who was in it",
+  bindings: "Who had roles on it",
+  permissions: "Permissions",
+  inGroup: "Members of a group",
+  onProject: "Roles granted on a project",
+  back: "All groups and projects",
+  fromLog: "As it was then",
+};
+
 /** What a change of a plan does to something. */
 const actions: Readonly<Record<NamesOf<typeof PlannedChange_Action>, string>> = {
   CREATE: "Create again",

@@ -40,6 +40,7 @@ export const texts = {
     grants: "Roles granted",
     roles: "Roles",
     changes: "Changes",
+    past: "As it was",
     webhooks: "Webhooks",
     eventStreams: "Event streams",
     clients: "OAuth clients",

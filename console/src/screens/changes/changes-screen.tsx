@@ -4,7 +4,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { ChangesService, Change_TypeSchema } from "../../../../gen/iam/v1alpha/change_pb.ts";
 import type { ChangesSearch } from "../../app/list-search.ts";
 import { stateNames } from "../../texts/state-names.ts";
-import { asOfTexts, rollbackTexts } from "../../texts/moment-texts.ts";
+import { asOfTexts, pastTexts, rollbackTexts } from "../../texts/moment-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -37,6 +37,9 @@ export function ChangesScreen() {
           <>
             <Link to="/orgs/$org/access" params={{ org }} search={{ asOf: revision }} className="button plain">
               {asOfTexts.whoMay}
+            </Link>
+            <Link to="/orgs/$org/past" params={{ org }} search={{ at: revision }} className="button plain">
+              {pastTexts.fromLog}
             </Link>
             <Link to="/orgs/$org/rollback" params={{ org }} search={{ to: revision }} className="button plain">
               {rollbackTexts.fromLog}
