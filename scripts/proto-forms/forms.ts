@@ -98,8 +98,7 @@ export const forms: { readonly [Each in Verb]: (resource: Resource) => MethodFor
 
 function get(resource: Resource): MethodForm {
   const { message, nouns, example, places } = resource;
-  const [thing] = nouns;
-  const examples = [quote(example), quote(byId(example))];
+  const [[thing], examples] = [nouns, [quote(example), quote(byId(example))]];
   // An id identifies a resource without its parent, except for links, which share ids. A top-level resource has no parent.
   if (!resource.isLink && !isAtTop(resource)) examples.push(quote(byId(anyPath(example))));
   if (hasPredefined(resource)) examples.push("`roles/viewer`");
@@ -185,7 +184,7 @@ function listRequest(resource: Resource): MessageForm {
 
 function listResponse(resource: Resource): MessageForm {
   const { message, nouns, keepsDeleted } = resource;
-  const [, things] = nouns;
+  const things = nouns[1];
   return {
     comment: `A page of ${things}.`,
     fields: [
