@@ -58,7 +58,8 @@ function pastTable(
   const isShown: RawBuilder<SqlBool>[] = [];
   if (isReferred && isCut) isShown.push(sql`not ${isGone(org, moment, sql.ref("was.id"))}`);
   // Rows that were removed with others before are in the log, too. What they referred to was not there any more.
-  if (!isReferred && hasRemovals) isShown.push(...references.map(({ column, to }) => refersTo(registry, column, to)));
+  if (!isReferred && hasRemovals)
+    isShown.push(...references.map(({ column, to }) => refersTo(registry, org, column, to)));
   const logged = {
     type,
     table: storage.table,
@@ -69,8 +70,15 @@ function pastTable(
   return selectPastTable(org, moment, logged, hasRemovals);
 }
 
-function refersTo(registry: Pick<ResourceRegistry, "definitionOf">, column: string, to: ResourceType) {
+/** The condition that what a row from the log refers to was there then. */
+function refersTo(
+  registry: Pick<ResourceRegistry, "definitionOf">,
+  org: OrgKey,
+  column: string,
+  to: ResourceType,
+): RawBuilder<SqlBool> {
   const { table } = registry.definitionOf(to).storage;
   const own = sql.ref(`was.${column}`);
-  return sql<SqlBool>`(${own} is null or exists (select from ${sql.table(table)} where ${sql.ref(`${table}.id`)} = ${own}))`;
+  const isIt = sql`${isInOrgOf(table, org)} and ${sql.ref(`${table}.id`)} = ${own}`;
+  return sql<SqlBool>`(${own} is null or exists (select from ${sql.table(table)} where ${isIt}))`;
 }
