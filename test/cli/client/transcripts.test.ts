@@ -76,6 +76,9 @@ test("somebody asks who might do what before a binding was deleted", async () =>
     `list projects --as-of ${revision} --columns path`,
     "list projects --columns path --as-of yesterday",
     "list clients --as-of 2d",
+    "list projects --as-of 1999-12-31",
+    "what-may members/dora iam.projects.update --as-of 1999-12-31",
+    "rollback --to 1999-12-31 --dry-run",
     "check members/dora iam.projects.update --as-of 1970-01-01T00:00:00+00:00x",
     "check members/dora iam.projects.update --as-of 2999-01-01",
   ];

@@ -55,10 +55,23 @@ function nextOf(error: ServiceCallError, { verb, found, contract }: Failed): str
       return found.newName === undefined ? undefined : `tenantry get ${path}/${found.newName}`;
     case "ETAG_STALE":
       return `tenantry get ${path}`;
+    case "REVISION_EXPIRED": {
+      const oldest = oldestOf(error);
+      return oldest === undefined ? undefined : `tenantry ${kebab(verb)} ${path} ${momentFlag(verb)} ${oldest}`;
+    }
     default:
       return error.violations.length > 0 ? `tenantry ${kebab(verb)} ${path} --help` : undefined;
   }
 }
+
+/** Returns the oldest moment that can be asked about, if the service says it. */
+function oldestOf({ metadata }: ServiceCallError): string | undefined {
+  return metadata["oldest_time"] ?? metadata["oldest_revision"];
+}
+
+/** Returns the flag of a verb that takes a moment in the past. */
+const momentFlag = (verb: string): string =>
+  verb === "rollback" ? "--to" : verb === "query" ? "--from-time" : "--as-of";
 
 /** Returns how to create what a creation refers to, or is in, if that can be created. */
 function nextOfLackingParent({ resource = "" }: ServiceCallError["metadata"], contract: Contract): string | undefined {
@@ -96,7 +109,11 @@ export function explainAccessFailure(error: unknown, resourcePath: string): unkn
   if (!(error instanceof ServiceCallError)) return error;
   const { message, exitCode, reason, body, status, metadata } = error;
   const segments = resourcePath.split("/").filter((each) => each !== "");
-  const next =
-    status === 401 ? "tenantry login" : reason === "PERMISSION_DENIED" ? nextOfDenial(metadata, segments) : undefined;
+  const oldest = oldestOf(error);
+  const nextByReason: Readonly<Record<string, string | undefined>> = {
+    PERMISSION_DENIED: nextOfDenial(metadata, segments),
+    REVISION_EXPIRED: oldest === undefined ? undefined : `ask with --as-of ${oldest}, or later`,
+  };
+  const next = status === 401 ? "tenantry login" : nextByReason[reason ?? ""];
   return new CommandError(message, { exitCode, reason, body, next, cause: error });
 }
