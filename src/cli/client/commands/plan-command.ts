@@ -13,6 +13,7 @@ import { type PlanLines, readPlan, writePlan } from "../output/write-plan.ts";
 import { type Command, type CommandCall, connectTo, refuseWords } from "./command.ts";
 import { confirm } from "./confirm-removal.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { planFormatFlag, planFormatOf, showPlan, withoutOutput } from "./plan-format.ts";
 
 const sharedFlags: readonly Flag[] = [
   {
@@ -34,7 +35,7 @@ const sharedFlags: readonly Flag[] = [
 
 const planFlags: readonly Flag[] = [
   ...sharedFlags,
-  { name: "output", short: "o", value: "FORMAT", help: "table, json, or markdown for a pull request" },
+  planFormatFlag,
   {
     name: "author",
     value: "MEMBER",
@@ -61,14 +62,12 @@ const planFile: Command = {
   help: "Show what would change in an org to match a file, as tenantry export ORG writes them; the exit code is 2 if anything would. What a file can have: tenantry help file",
   flags: planFlags,
   async run(call, parsed) {
-    const format = single(parsed, "output") ?? (call.host.isTerminal ? "table" : "json");
-    if (format !== "table" && format !== "json" && format !== "markdown")
-      throw new CommandError(`a plan is shown as table, json or markdown, got ${JSON.stringify(format)}`);
+    const format = planFormatOf(call, parsed);
     const connection = await connectTo(call, withoutOutput(parsed));
     const author = single(parsed, "author");
     const { answer, plan, note } = await planOf(call, parsed, connection, author);
     if (call.host.isInteractive) call.host.warn(note);
-    call.host.print(format === "json" ? writeJson(answer) : writePlan(plan, format));
+    call.host.print(showPlan(answer, plan, format));
     if (plan.obstacles.length > 0) return exitCodes.refused;
     return plan.changes.length > 0 ? exitCodes.differs : exitCodes.done;
   },
@@ -97,11 +96,6 @@ const applyFile: Command = {
     return exitCodes.done;
   },
 };
-
-/** The formats of a plan are its own. */
-function withoutOutput(parsed: ParsedArguments): ParsedArguments {
-  return { ...parsed, values: new Map([...parsed.values].filter(([name]) => name !== "output")) };
-}
 
 async function planOf(
   call: CommandCall,

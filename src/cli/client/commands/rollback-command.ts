@@ -11,6 +11,7 @@ import { readPlan, writePlan } from "../output/write-plan.ts";
 import { type Command, type CommandCall, connectTo, refuseWords } from "./command.ts";
 import { confirm } from "./confirm-removal.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { planFormatFlag, planFormatOf, showPlan, withoutOutput } from "./plan-format.ts";
 
 const flags: readonly Flag[] = [
   {
@@ -23,6 +24,7 @@ const flags: readonly Flag[] = [
     help: "Leads back what can be, and leaves out a member that was purged and the like",
   },
   { name: "dry-run", help: "Only shows what would change; the exit code is 2 if anything would" },
+  planFormatFlag,
 ];
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -36,16 +38,16 @@ export const rollbackCommand: Command = {
     const [given] = parsed.positionals;
     refuseWords(parsed, 1, { message: "rollback takes one org", next: `tenantry rollback ${given ?? "ORG"} --to 2d` });
     const { request, text } = requestOf(call, parsed);
-    const connection = await connectTo(call, parsed);
+    const format = planFormatOf(call, parsed);
+    const connection = await connectTo(call, withoutOutput(parsed));
     const org = given ?? connection.context.org;
     if (org === undefined)
       throw new CommandError("rollback needs an org", { next: `tenantry rollback ORG --to ${text}` });
     const isDry = isSet(parsed, "dry-run");
     const answer = await send(call, connection, org, { ...request, validate_only: true });
     const plan = readPlan(org.split("/").at(-1) ?? org, answer);
-    const shown = writePlan(plan, "table");
-    if (isDry) call.host.print(call.host.isTerminal ? shown : writeJson(answer));
-    else if (call.host.isInteractive) call.host.warn(shown);
+    if (isDry) call.host.print(showPlan(answer, plan, format));
+    else if (call.host.isInteractive) call.host.warn(writePlan(plan, "table"));
     if (plan.obstacles.length > 0) {
       if (isDry) return exitCodes.refused;
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });

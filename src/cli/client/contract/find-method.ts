@@ -168,8 +168,18 @@ function unknownCollection(
     return new CommandError(`${word} are below an org: give it with --org, or write orgs/ORG/${segments.join("/")}`);
   const list = known.length === 0 ? "nothing is" : `there are ${known.join(", ")}`;
   return new CommandError(`there is no ${JSON.stringify(word)}${place}: ${list}${didYouMean(word, known)}`, {
-    next: meant && nextOf(contract, verb, segments.with(index, meant), index + 1),
+    next:
+      meant === undefined
+        ? nextInOrg(contract, verb, segments)
+        : nextOf(contract, verb, segments.with(index, meant), index + 1),
   });
+}
+
+/** Returns the same command for the org that a name alone may mean. */
+function nextInOrg(contract: Contract, verb: string, segments: readonly string[]): string | undefined {
+  const path = ["orgs", ...segments];
+  const isOrg = segments.length === 1 && methodAt(contract, verb, path) !== undefined;
+  return isOrg ? `tenantry ${kebab(verb)} ${path.join("/")}` : undefined;
 }
 
 /** Returns the same command with a path that was put right, or what lists the collection in it, if that is wrong behind it as well. */
