@@ -175,11 +175,10 @@ function unknownCollection(
   });
 }
 
-/** Returns the same command for the org that a name alone may mean. */
+/** Returns the same command in the org that a name at the beginning may mean. */
 function nextInOrg(contract: Contract, verb: string, segments: readonly string[]): string | undefined {
   const path = ["orgs", ...segments];
-  const isOrg = segments.length === 1 && methodAt(contract, verb, path) !== undefined;
-  return isOrg ? `tenantry ${kebab(verb)} ${path.join("/")}` : undefined;
+  return methodAt(contract, verb, path) === undefined ? undefined : `tenantry ${kebab(verb)} ${path.join("/")}`;
 }
 
 /** Returns the same command with a path that was put right, or what lists the collection in it, if that is wrong behind it as well. */
