@@ -98,6 +98,11 @@ export function isStatementTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "57014";
 }
 
+/** Whether a statement would have written to a server that takes no writes: a standby, or one that was set to read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "25006";
+}
+
 /** Whether the role has no right to do what a statement does. */
 export function isDenied(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "42501";

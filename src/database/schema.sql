@@ -932,6 +932,35 @@ create table sweeps (
 );
 CREATE INDEX sweeps_queue ON sweeps USING btree (next_time);
 
+create table usage_summaries (
+  customer_id uuid not null,
+  org_id uuid not null,
+  scope_id uuid not null,
+  divided_by text not null,
+  piece bigint not null,
+  id uuid not null,
+  begins bigint not null,
+  ends bigint not null,
+  orgs uuid[] not null,
+  constraint usage_summaries_pkey PRIMARY KEY (customer_id, org_id, scope_id, divided_by, piece)
+);
+
+create table usage_sums (
+  customer_id uuid not null,
+  org_id uuid not null,
+  summary_id uuid not null,
+  begins bigint,
+  of_org_id uuid,
+  project_id uuid,
+  service_id uuid,
+  type_id uuid,
+  kind text not null,
+  change numeric not null,
+  moment numeric not null,
+  highest numeric not null
+);
+CREATE INDEX usage_sums_by_time ON usage_sums USING btree (customer_id, org_id, summary_id, begins);
+
 create table webhook_deliveries (
   customer_id uuid not null,
   org_id uuid not null,

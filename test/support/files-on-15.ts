@@ -46,6 +46,7 @@ export const filesOn15: readonly string[] = [
   "test/iam/quota-requests/requests.test.ts",
   "test/iam/role-bindings/service-bindings.test.ts",
   "test/iam/role-bindings/shared-names.test.ts",
+  "test/iam/usage/summaries.test.ts",
   "test/iam/usage/usage.test.ts",
   "test/identity/tokens/signing-keys.test.ts",
   "test/jobs/fills-job.test.ts",

@@ -15,6 +15,8 @@ const ofCustomersToo: ReadonlySet<string> = new Set([
   "changes",
   "resource_counts",
   "resource_labels",
+  "usage_summaries",
+  "usage_sums",
   "webhook_deliveries",
   "webhook_logs",
   "webhooks",

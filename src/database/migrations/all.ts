@@ -56,6 +56,7 @@ import {
   indexesOfCustomerWebhooks,
   validateParentsOfWebhooks,
 } from "./0124-webhooks-of-customers.ts";
+import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -145,6 +146,8 @@ export const migrations: Migrations = {
   "0124-webhooks-of-customers": { up: addWebhooksOfCustomers },
   "0125-webhooks-of-customers-indexes": { createIndexes: indexesOfCustomerWebhooks },
   "0125-webhooks-of-customers-references": { up: validateParentsOfWebhooks },
+  "0128-usage-summaries": { up: createUsageSummaries },
+  "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
 };
 
 /**

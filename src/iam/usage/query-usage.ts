@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
-import { isStatementTimeout } from "../../database/failure.ts";
+import { isReadOnly, isStatementTimeout } from "../../database/failure.ts";
 import { readInChunks } from "../../database/read-in-chunks.ts";
 import { type StatementLimits, limitsWithin, listLimits } from "../../database/transaction-limits.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
@@ -11,7 +11,9 @@ import { createFairQueue } from "../../scheduling/fair-queue.ts";
 import { type GroupUsage, foldSeries } from "./fold-series.ts";
 import { type AskedPeriod, type Period, periodUntil } from "./period.ts";
 import { readFrame, requireLogged } from "./read-frame.ts";
+import { selectSummed } from "./select-summed.ts";
 import { type Dimensions, type GroupKey, type UsageRow, type UsageScope, selectUsage } from "./select-usage.ts";
+import { type SummaryLimits, type Summarised, createSumUp, findSummary, pieceFor, summaryLimits } from "./summaries.ts";
 
 interface UsageAnswer {
   readonly period: Period;
@@ -41,11 +43,16 @@ export interface UsageLimits {
   readonly maxPoints: number;
   /** Returns what ends a read that has begun. */
   readonly ending: () => AbortSignal;
+  readonly summaries: SummaryLimits;
 }
 
 const maxReadMs = 30_000;
 
-export const usageLimits: UsageLimits = { maxPoints: 10_000, ending: () => AbortSignal.timeout(maxReadMs) };
+export const usageLimits: UsageLimits = {
+  maxPoints: 10_000,
+  ending: () => AbortSignal.timeout(maxReadMs),
+  summaries: summaryLimits,
+};
 
 /** How many are read at once, on a connection each. With those that access as it was reads, one of four is left for others. */
 const readsAtOnce = 1;
@@ -53,31 +60,37 @@ const readsAtOnce = 1;
 const chunkSize = 1_000;
 
 interface QueryDependencies {
-  readonly database: Pick<Database, "reads">;
+  readonly database: Pick<Database, "reads" | "writes">;
   readonly installation: Pick<Installation, "systemOrgId">;
 }
 
 export function createQueryUsage(
   { database, installation: { systemOrgId } }: QueryDependencies,
-  { maxPoints, ending: startEnding }: UsageLimits = usageLimits,
+  { maxPoints, ending: startEnding, summaries }: UsageLimits = usageLimits,
 ): QueryUsage {
+  const sumUp = createSumUp(database, systemOrgId, summaries);
   const turns = createFairQueue({ capacity: readsAtOnce, perTarget: 1, perOrg: 1, waitsFor: "usage to be read" });
 
   const readGroups = async (
-    question: UsageQuestion,
+    summarised: Summarised,
     period: Period,
     signal: AbortSignal,
     { statementMs }: Pick<StatementLimits, "statementMs">,
   ): Promise<GroupUsage[]> => {
     const groups: GroupUsage[] = [];
-    const select = selectUsage(question.scope, period, question.dimensions, systemOrgId);
+    const { scope, dimensions } = summarised;
     const snapshot = database.reads.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
-    await snapshot.execute(async (db) => {
+    const isValid = await snapshot.execute(async (db) => {
       // To compile the statement takes longer than it saves: the planner expects a hundred kinds of each resource.
       await sql`
         select set_config('jit', 'off', true), set_config('statement_timeout', ${`${statementMs}ms`}, true)`.execute(
         db,
       );
+      const summary = await findSummary(db, summarised);
+      const select =
+        summary === undefined
+          ? selectUsage(scope, period, dimensions, systemOrgId)
+          : selectSummed(scope, period, dimensions, systemOrgId, summary);
       for await (const rows of inGroups(readInChunks(db, select, chunkSize), signal)) {
         const group = foldSeries(period, rows);
         if (group === undefined) continue;
@@ -86,12 +99,14 @@ export function createQueryUsage(
         // A group of many steps takes milliseconds.
         await nextTurn();
       }
+      return summary === undefined || (await findSummary(db, summarised)) !== undefined;
     });
-    return groups;
+    // The time came to purge an org while it was read: the summary has it, and the log no longer counts.
+    return isValid ? groups : readGroups(summarised, period, signal, { statementMs });
   };
 
   return ({ orgId, signal, timeoutMs }, question) => {
-    const { scope, asked } = question;
+    const { scope, asked, dimensions } = question;
     return turns.run({ orgId, target: scope.customerId, signal: () => signal }, async () => {
       const ending = startEnding();
       const either = AbortSignal.any([signal, ending]);
@@ -99,7 +114,11 @@ export function createQueryUsage(
         const frame = await readFrame(database.reads, scope);
         const period = periodUntil(frame.now, asked);
         requireLogged(frame, period.start);
-        const groups = await readGroups(question, period, either, limitsWithin(listLimits, timeoutMs()));
+        const limits = () => limitsWithin(listLimits, timeoutMs());
+        const summarised = { scope, dimensions, piece: pieceFor(period, summaries) };
+        const terms = { signal: either, statementMs: () => limits().statementMs };
+        await unlessReadOnly(sumUp({ summarised, frame, period }, terms));
+        const groups = await readGroups(summarised, period, either, limits());
         // The log may have been cut meanwhile.
         requireLogged(await readFrame(database.reads, scope), period.start);
         return { period, groups };
@@ -132,6 +151,13 @@ const keys: readonly (keyof GroupKey)[] = ["org_id", "project_id", "service_id",
 
 const isOfGroup = (row: GroupKey, of: GroupKey): boolean => keys.every((key) => row[key] === of[key]);
 
+/** A database that takes no writes for now has what was summed up before, and the log. */
+async function unlessReadOnly(sumsUp: Promise<void>): Promise<void> {
+  await sumsUp.catch((error: unknown) => {
+    if (!isReadOnly(error)) throw error;
+  });
+}
+
 function tooManyPoints({ steps }: Period, maxPoints: number): ServiceError {
   const description = `gives more than ${Math.floor(maxPoints / steps)} series of ${steps} steps: group by less, take longer steps, or ask for one Org or Project at a time`;
   return invalidField("group_by", description, "usage.points");
@@ -144,7 +170,7 @@ async function inTime<Result>(ending: AbortSignal, run: () => Promise<Result>): 
   } catch (cause) {
     if (!isStatementTimeout(cause) && !(ending.aborted && cause === ending.reason)) throw cause;
     const message =
-      "it takes too long to read what was consumed since then; ask for a later from_time, or for one Org or Project at a time";
+      "it takes too long to read what was consumed since then; ask again, which goes on from what is summed up by now, or ask for a later from_time, or for one Org or Project at a time";
     throw new ServiceError("DEADLINE_EXCEEDED", message, { cause });
   }
 }

@@ -6,15 +6,19 @@ import type { Schema } from "../../database/schema.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
 import type { UsageScope } from "./select-usage.ts";
 
-interface UsageFrame {
+export interface UsageFrame {
   /** Until when everything is known, in microseconds: the clock of the database, or the latest revision if that is ahead of it. */
   readonly now: number;
+  readonly clock: number;
+  /** When the scope was created. */
+  readonly created: number;
   /** Since when everything is known; 0 if the log has all of the scope. */
   readonly oldest: number;
 }
 
 interface FrameRow {
   readonly now: string;
+  readonly clock: string;
   readonly created: string;
   readonly oldest_month: string | null;
 }
@@ -28,7 +32,7 @@ export async function readFrame(db: Kysely<Schema>, { kind, id, customerId, orgI
       : sql`scope.customer_id = ${customerId} and scope.id = ${id} ${kind === "project" ? sql`and scope.org_id = ${orgId}` : sql``}`;
   const { rows } = await sql<FrameRow>`
     select (extract(epoch from scope.create_time) * 1000000)::bigint as created, ${oldestMonth} as oldest_month,
-      (extract(epoch from greatest(clock_timestamp(), (
+      (extract(epoch from clock_timestamp()) * 1000000)::bigint as clock, (extract(epoch from greatest(clock_timestamp(), (
         select max(revision_time) from orgs
         where orgs.customer_id = ${customerId} ${orgId === null ? sql`` : sql`and orgs.id = ${orgId}`}
       ))) * 1000000)::bigint as now
@@ -37,7 +41,8 @@ export async function readFrame(db: Kysely<Schema>, { kind, id, customerId, orgI
   if (row === undefined) throw notFound(kind, `@${id}`);
   const oldest = Date.parse(`${row.oldest_month?.replace("_", "-")}-01T00:00:00Z`) * 1000;
   // Before the scope was created there was nothing in it.
-  return { now: Number(row.now), oldest: Number(row.created) < oldest ? oldest : 0 };
+  const [now, clock, created] = [row.now, row.clock, row.created].map(Number) as [number, number, number];
+  return { now, clock, created, oldest: created < oldest ? oldest : 0 };
 }
 
 /** @throws ServiceError REVISION_EXPIRED if the log does not reach back to the start of a period. */

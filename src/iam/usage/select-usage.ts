@@ -40,28 +40,27 @@ export interface UsageRow extends GroupKey {
   readonly highest: string;
 }
 
+/** Part of the time of the log, in microseconds: after `begins`, until `ends`. */
+export interface LogRange {
+  readonly begins: number;
+  readonly ends: number;
+}
+
+/** The columns of a group. */
+export const groupKeys = sql`org_id, project_id, service_id, type_id, kind`;
+
 /**
- * Selects them in the order of the groups and steps.
+ * Selects the rows of a period in the order of the groups and steps.
  *
- * @param systemOrgId the org in whose log the removals of types are.
+ * @param amounts selects the changes of groups, with `at`, when they were, their `amount` and their `moment` since the start of the period. One that
+ * sums up several is at the end of these, and has the greatest sum of them as `top`. The amounts after all changes are at null.
  */
-export function selectUsage(
-  scope: UsageScope,
-  { start, end, step, steps }: Period,
-  dimensions: Dimensions,
-  systemOrgId: string,
-): RawBuilder<UsageRow> {
-  const since = sql`${formatMicroseconds(start)}::timestamptz`;
-  const keys = sql`org_id, project_id, service_id, type_id, kind`;
+export function selectSteps({ start, end, step, steps }: Period, amounts: RawBuilder<unknown>): RawBuilder<UsageRow> {
   // Changes of one moment are peers, so that each has the sum after all of them.
   return sql<UsageRow>`
-    with amounts as (
-      ${selectAmountsOfNow(scope, dimensions)}
-      union all
-      ${selectChanges(scope, dimensions, since, systemOrgId)}
-    ),
+    with amounts as (${amounts}),
     running as (
-      select ${keys}, at - ${start}::bigint as passed, amount, sum(amount) over (partition by ${keys} order by at) as reached,
+      select ${groupKeys}, moment, amount, top, sum(amount) over (partition by ${groupKeys} order by at) as reached,
         case
           when at is null then -1
           when at > ${end}::bigint then ${steps}::int
@@ -69,16 +68,41 @@ export function selectUsage(
         end as step
       from amounts
     )
-    select ${keys}, step, sum(amount)::text as change, coalesce(sum(amount * passed), 0)::text as moment, max(reached)::text as highest
-    from running group by ${keys}, step order by ${keys}, step`;
+    select ${groupKeys}, step, sum(amount)::text as change, coalesce(sum(moment), 0)::text as moment,
+      max(coalesce(reached - amount + top, reached))::text as highest
+    from running group by ${groupKeys}, step order by ${groupKeys}, step`;
 }
 
-function selectAmountsOfNow(
+/**
+ * Selects the rows of a period from what is there now, and what has changed since the period began.
+ *
+ * @param systemOrgId the org in whose log the removals of types are.
+ */
+export function selectUsage(
+  scope: UsageScope,
+  period: Period,
+  dimensions: Dimensions,
+  systemOrgId: string,
+): RawBuilder<UsageRow> {
+  const { start } = period;
+  const since = { begins: start, ends: Infinity };
+  return selectSteps(
+    period,
+    sql`
+      select ${groupKeys}, null::bigint as at, amount, null::numeric as moment, null::numeric as top
+      from (${selectAmountsOfNow(scope, dimensions)}) as of_now
+      union all
+      select ${groupKeys}, at, amount, amount * (at - ${start}::bigint), null
+      from (${selectChanges(scope, dimensions, [since], systemOrgId)}) as changed`,
+  );
+}
+
+export function selectAmountsOfNow(
   { kind, id, customerId, orgId }: UsageScope,
   { org, project, service, type }: Dimensions,
 ): RawBuilder<unknown> {
   return sql`
-    select org_id, project_id, service_id, type_id, kind, null::bigint as at, sum((given ->> kind)::numeric) as amount
+    select ${groupKeys}, sum((given ->> kind)::numeric) as amount
     from (
       select ${idIf(org || project, sql`resources.org_id`)} as org_id, ${idIf(project, sql`resources.project_id`)} as project_id,
         ${idIf(service || type, sql`resource_types.service_id`)} as service_id, ${idIf(type, sql`resources.type_id`)} as type_id,
@@ -92,40 +116,51 @@ function selectAmountsOfNow(
     group by 1, 2, 3, 4, 5`;
 }
 
-function selectChanges(
+/** Selects what the log has of changes in one of these ranges, of which there is at least one, the earliest first. */
+export function selectChanges(
   { kind, id, customerId, orgId }: UsageScope,
   { org, project, service, type }: Dimensions,
-  since: RawBuilder<unknown>,
+  ranges: readonly LogRange[],
   systemOrgId: string,
 ): RawBuilder<unknown> {
+  const [begins, ends] = [ranges.map((range) => timeOf(range.begins)), ranges.map((range) => timeOf(range.ends))];
+  const since = sql`${begins[0]}::timestamptz`;
   const given = (row: "before" | "after") => sql`coalesce(${sql.ref(row)} -> 'given_quantities', '{}')`;
   const ofRow = (column: string) => sql`(coalesce(after, before) ->> ${sql.lit(column)})::uuid`;
   const types = sql`
-    left join (
-      select id, service_id from resource_types
-      union all
-      ${selectRemovedTypes(systemOrgId, since)}
-    ) as types on types.id = ${ofRow("type_id")}`;
+    left join resource_types on resource_types.id = ${ofRow("type_id")}
+    left join removed on removed.id = ${ofRow("type_id")}`;
+  const withRemoved = sql`with removed as materialized (${selectRemovedTypes(systemOrgId, since)})`;
+  // Each range is read by itself, from the index by time.
   return sql`
-    select org_id, project_id, service_id, type_id, kind, at,
-      coalesce((given ->> kind)::numeric, 0) - coalesce((had ->> kind)::numeric, 0)
+    select ${groupKeys}, at, coalesce((given ->> kind)::numeric, 0) - coalesce((had ->> kind)::numeric, 0) as amount
     from (
+      ${service || type ? withRemoved : sql``}
       select ${idIf(org || project, sql`changes.org_id`)} as org_id, ${idIf(project, ofRow("project_id"))} as project_id,
-        ${idIf(service || type, sql`types.service_id`)} as service_id, ${idIf(type, ofRow("type_id"))} as type_id,
+        ${idIf(service || type, sql`coalesce(resource_types.service_id, removed.service_id)`)} as service_id, ${idIf(type, ofRow("type_id"))} as type_id,
         (extract(epoch from time) * 1000000)::bigint as at, ${given("after")} as given, ${given("before")} as had,
         jsonb_object_keys(${given("before")} || ${given("after")}) collate "C" as kind
-      from changes ${service || type ? types : sql``}
-      where customer_id = ${customerId} ${orgId === null ? sql`` : sql`and org_id = ${orgId}`}
-        and resource_type = 'Resource' and time > ${since} and ${sql.raw(isInThePast)}
-        and org_id <> all (array(${selectOrgsInPurge(customerId)}))
-        and ${given("after")} <> ${given("before")}
-        ${kind === "project" ? sql`and ${ofRow("project_id")} = ${id}` : sql``}
+      from unnest(${begins}::timestamptz[], ${ends}::timestamptz[]) as ranges (begins, ends)
+      cross join lateral (
+        select org_id, time, before, after from changes
+        where customer_id = ${customerId} ${orgId === null ? sql`` : sql`and org_id = ${orgId}`}
+          and resource_type = 'Resource' and time > ranges.begins and time <= ranges.ends
+          and time > ${since} and ${sql.raw(isInThePast)}
+          and org_id <> all (array(${selectOrgsInPurge(customerId)}))
+          and ${given("after")} <> ${given("before")}
+          ${kind === "project" ? sql`and ${ofRow("project_id")} = ${id}` : sql``}
+        offset 0
+      ) as changes
+      ${service || type ? types : sql``}
     ) as entries
     where coalesce((given ->> kind)::numeric, 0) <> coalesce((had ->> kind)::numeric, 0)`;
 }
 
+const timeOf = (microseconds: number): string =>
+  microseconds === Infinity ? "infinity" : formatMicroseconds(microseconds);
+
 /** Selects the orgs whose log is being removed, in any order: what is left of it does not add up. */
-function selectOrgsInPurge(customerId: string): RawBuilder<unknown> {
+export function selectOrgsInPurge(customerId: string): RawBuilder<unknown> {
   return sql`
     select id from orgs where customer_id = ${customerId} and purge_time <= clock_timestamp()
       and not exists (select from resources where resources.customer_id = orgs.customer_id and resources.org_id = orgs.id)`;

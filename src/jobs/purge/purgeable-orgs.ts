@@ -11,7 +11,7 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
 import { type PurgeTask, type PurgeTaskDependencies, type Removed, nothing, searchSize } from "./purge-task.ts";
 import { orgTablesOf } from "./org-tables.ts";
-import { deleteRowsOfOrg, hasChanges, lockPurgeableOrg, removeOrg } from "./store.ts";
+import { deleteRowsOfOrg, hasChanges, lockPurgeableOrg, removeOrg, removeUsageWith } from "./store.ts";
 
 export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): PurgeTask {
   const { database, registry, rowsPerStep } = dependencies;
@@ -23,7 +23,7 @@ export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): Pu
     const { id } = org;
     const rows = found.get(id) ?? (await findRowsOfOrg(database.reads, tables, org, searchSize(rowsPerStep)));
     found.delete(id);
-    if (rows.length === 0) return removePurgeableOrg(dependencies, org);
+    if (rows.length === 0) return (await removeUsage(dependencies, org)) ?? removePurgeableOrg(dependencies, org);
     const removed = await emptyOrg(dependencies, id, rows.slice(0, rowsPerStep));
     if (removed !== undefined && rows.length > rowsPerStep) found.set(id, rows.slice(rowsPerStep));
     return removed;
@@ -48,6 +48,18 @@ function emptyOrg(
     if (rows.some(({ table }) => table === "allocations")) lockCustomersFirst(db, [{ by: "id", value: id }]);
     const org = await lockPurgeableOrg(db, registry, id);
     return org && { rows: await deleteRowsOfOrg(db, org, rows), resources: 0 };
+  });
+}
+
+/** Removes what the usage of the customer was summed up to. Returns undefined if nothing is left of it. */
+function removeUsage(
+  { database, registry, rowsPerStep }: PurgeTaskDependencies,
+  { id }: OrgKey,
+): Promise<Removed | undefined> {
+  return inTransaction(database, async (db) => {
+    const org = await lockPurgeableOrg(db, registry, id);
+    const rows = org === undefined ? 0 : await removeUsageWith(db, org, rowsPerStep);
+    return rows > 0 ? { rows, resources: 0 } : undefined;
   });
 }
 

@@ -6,6 +6,7 @@ import type { OrgKey } from "../../database/org-key.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { removeAllocations, removeQuotas, removeQuotasOfCustomer } from "../../quotas/remove-allocations.ts";
 import { type OrgRow, selectOrgs } from "../../iam/orgs/store.ts";
+import { removeSummaries } from "../../iam/usage/remove-summaries.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { forgetCounts } from "../../standard-methods/rows/counts.ts";
@@ -156,15 +157,25 @@ export async function hasChanges(db: Db, org: OrgKey): Promise<boolean> {
   return change !== undefined;
 }
 
+/** Removes up to `limit` rows of what the usage of the customer was summed up to with the org, and returns how many. */
+export function removeUsageWith(db: Db, { customer_id, id }: OrgKey, limit: number): Promise<number> {
+  const customer = { customer_id, id: customer_id };
+  return removeSummaries(db, customer, sql<SqlBool>`${id} = any (orgs)`, limit);
+}
+
 export async function removeOrg(db: Db, org: OrgRow): Promise<void> {
-  // What is noted for a webhook of the customer may have come since the org was emptied.
-  await db.deleteFrom("webhook_logs").where("customer_id", "=", org.customer_id).where("org_id", "=", org.id).execute();
+  // What is noted for a webhook of the customer, and what usage is summed up to, may have come since the org was emptied.
+  for (const table of ["webhook_logs", "usage_sums", "usage_summaries"] as const) {
+    await db.deleteFrom(table).where("customer_id", "=", org.customer_id).where("org_id", "=", org.id).execute();
+  }
   const place = labelPlaceOf(orgDefinition, undefined, org);
   await removeWhere(db, orgDefinition, place, isOneOf(orgDefinition, [org]));
 }
 
-/** The tables with rows of a customer itself: its webhooks, and what is known of them. It has the place of an org there. */
+/** The tables with rows of a customer itself: what its usage is summed up to, its webhooks, and what is known of them. It has the place of an org there. */
 const tablesOfCustomers = [
+  "usage_sums",
+  "usage_summaries",
   "webhook_deliveries",
   "webhook_logs",
   "webhooks",
@@ -181,8 +192,9 @@ export async function emptyCustomer(db: Db, customerId: string, limit: number): 
 export async function removeCustomer(db: Db, customer: CustomerRow): Promise<void> {
   await removeQuotasOfCustomer(db, customer.id);
   // Also of orgs that a server purged which did not know of them.
-  await db.deleteFrom("webhook_logs").where("customer_id", "=", customer.id).execute();
-  await db.deleteFrom("webhook_deliveries").where("customer_id", "=", customer.id).execute();
+  for (const table of ["webhook_logs", "webhook_deliveries", "usage_sums", "usage_summaries"] as const) {
+    await db.deleteFrom(table).where("customer_id", "=", customer.id).execute();
+  }
   const place = labelPlaceOf(customerDefinition, undefined, customer);
   await removeWhere(db, customerDefinition, place, isOneOf(customerDefinition, [customer]));
 }

@@ -22,6 +22,8 @@ export type ResourceTable = Exclude<
   | "resource_labels"
   | "resource_references"
   | "sweeps"
+  | "usage_summaries"
+  | "usage_sums"
   | "webhook_deliveries"
   | "webhook_logs"
   | "write_requests"

@@ -21,7 +21,7 @@ export interface NaivePoint {
   readonly amountSeconds: string;
 }
 
-interface NaivePeriod {
+export interface NaivePeriod {
   readonly start: bigint;
   readonly end: bigint;
   readonly step: bigint;

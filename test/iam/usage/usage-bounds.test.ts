@@ -1,7 +1,7 @@
 // Tests who may ask for usage and what of, what is refused, and what is shown of what is gone.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Client, createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { QueryUsageRequest_Dimension as Dimension, UsageService } from "../../../gen/iam/v1alpha/usage_pb.ts";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
 import { required } from "../../../src/errors/required.ts";
@@ -89,6 +89,31 @@ describe("a caller", () => {
     for (const parentPath of [org, customerPath]) {
       expect(await failureOf(reader.queryUsage({ parentPath }))).toMatchObject({ code: "PermissionDenied" });
     }
+  });
+
+  test("that has lost the permission while it waited is refused", async () => {
+    const { api, org } = cloud;
+    const { path: subjectPath } = await api.members.createMember({ parentPath: org, member: { name: "leaver" } });
+    const roleBinding = { name: uniqueName("reads"), rolePath: "/roles/viewer", subjectPath };
+    const { path } = await api.roleBindings.createRoleBinding({ parentPath: org, roleBinding });
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "key" } });
+    const leaver = usageAs(required(secret));
+    await leaver.queryUsage({ parentPath: org });
+    await sql.query("begin");
+    await sql.query("lock table usage_sums, resources in access exclusive mode");
+    const failure = failureOf(leaver.queryUsage({ parentPath: org }));
+    try {
+      await vi.waitFor(async () => {
+        const waiting = await sql.query(
+          "select from pg_locks where not granted and relation in ('resources'::regclass, 'usage_sums'::regclass)",
+        );
+        expect(waiting).not.toEqual([]);
+      });
+      await api.roleBindings.deleteRoleBinding({ path });
+    } finally {
+      await sql.query("rollback");
+    }
+    expect(await failure).toMatchObject({ code: "PermissionDenied" });
   });
 
   test.each(["gRPC", "REST"] as const)(
@@ -229,26 +254,79 @@ describe("a question that is too large", () => {
     limits: Partial<typeof usageLimits>,
     step?: number,
     timeoutMs?: number,
+    of: Pick<Database, "reads" | "writes"> = database,
+    start?: number,
   ): ReturnType<QueryUsage> => {
     const [org] = await sql.query("select id, customer_id from orgs where name = $1", [cloud.org.slice(6)]);
     const [id, customerId] = [String(org?.["id"]), String(org?.["customer_id"])];
     const [system] = await sql.query("select id from orgs where name = 'system'");
     const installation = { systemOrgId: String(system?.["id"]) };
-    const query = createQueryUsage({ database, installation }, { ...usageLimits, ...limits });
+    const query = createQueryUsage({ database: of, installation }, { ...usageLimits, ...limits });
     const dimensions = { org: false, project: false, service: false, type: false };
-    const asked = { start: undefined, end: undefined, step };
+    const asked = { start, end: undefined, step };
     const scope = { kind: "org", id, customerId, orgId: id } as const;
     const { signal } = new AbortController();
     return query({ orgId: id, signal, timeoutMs: () => timeoutMs }, { scope, asked, dimensions });
   };
 
   test("has more points than an answer may have, and is told what helps", async () => {
-    expect((await ask({ maxPoints: 1_000 })).groups.length).toBeGreaterThan(1);
+    const { groups } = await ask({ maxPoints: 1_000 });
+    expect(groups.length).toBeGreaterThan(1);
+    expect((await ask({ maxPoints: groups.length * 48 }, 1_800e6)).groups).toHaveLength(groups.length);
+    await expect(ask({ maxPoints: groups.length * 48 - 1 }, 1_800e6)).rejects.toMatchObject({
+      reason: "FIELD_INVALID",
+    });
     await expect(ask({ maxPoints: 48 }, 1_800e6)).rejects.toMatchObject({
       reason: "FIELD_INVALID",
       violations: [{ field: "group_by", description: expect.stringContaining("more than 1 series of 48 steps") }],
     });
   });
+
+  test("has more than 10,000 points over the API", async () => {
+    const own = await openCloud("gRPC", server.url, server.operatorKey);
+    for (let n = 0; n < 5; n++) {
+      const { path: parentPath } = await own.api.projects.createProject({
+        parentPath: own.org,
+        project: { name: `p${n}` },
+      });
+      const quantities = { [own.cores]: 1 };
+      await own.resources.createResource({ parentPath, resource: { name: "one", typePath: own.typePath, quantities } });
+      await own.complete();
+    }
+    const request = { parentPath: own.org, step: { seconds: 87n }, groupBy: [PROJECT] };
+    expect((await usage.queryUsage(request)).series).toHaveLength(10);
+    await own.create("last", 1);
+    await own.complete();
+    const failure = await failureOf(usage.queryUsage(request));
+    expect(failure).toMatchObject({ reason: "FIELD_INVALID", fields: ["group_by"] });
+    expect(failure.message).toContain("more than 10 series of 994 steps");
+  });
+
+  test("is refused if the log was cut while it was read", async () => {
+    const [org] = await sql.query("select id, create_time::text as created from orgs where name = $1", [
+      cloud.org.slice(6),
+    ]);
+    const reads = new Proxy(database.reads, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name, target);
+        if (name !== "transaction") return typeof member === "function" ? member.bind(target) : member;
+        // The org is older than the log from here on.
+        const execute: Transactions["execute"] = async (run) => {
+          await setAge(org?.["id"], "2001-01-01");
+          return target.transaction().setIsolationLevel("repeatable read").execute(run);
+        };
+        return () => ({ setIsolationLevel: () => ({ setAccessMode: () => ({ execute }) }) });
+      },
+    });
+    const failed = ask({}, undefined, undefined, { reads, writes: database.writes }, 1e12);
+    const refused = expect(failed).rejects.toMatchObject({ reason: "REVISION_EXPIRED" });
+    await refused.finally(() => setAge(org?.["id"], org?.["created"]));
+  });
+
+  type Transactions = ReturnType<Database["reads"]["transaction"]>;
+
+  const setAge = (id: unknown, time: unknown) =>
+    sql.query("update orgs set create_time = $2 where id = $1", [id, time]);
 
   const tooLong = {
     reason: "DEADLINE_EXCEEDED",

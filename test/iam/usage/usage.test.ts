@@ -16,7 +16,9 @@ import { rounds } from "../../support/rounds.ts";
 import { type SharedServer, sharedServer } from "../../support/shared-server.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { createTransport, protocols } from "../../support/transports.ts";
-import { type Entry, integrate, readHistory } from "./naive-usage.ts";
+import type { Dimensions, UsageScope } from "../../../src/iam/usage/select-usage.ts";
+import { type Entry, type NaivePeriod, type NaivePoint, integrate, readHistory } from "./naive-usage.ts";
+import { type AskSummed, createAskSummed, naively, openServer, shortPieces, undivided } from "./summed-usage.ts";
 
 let server: SharedServer;
 let sql: SqlClient;
@@ -137,8 +139,53 @@ async function makeHistory(length: number, after: () => Promise<void>): Promise<
   }
 }
 
+type Question = readonly [scope: UsageScope, period: NaivePeriod, dimensions: Dimensions];
+
+/**
+ * Returns one more server, and random questions about what has been there until now, some at the bounds of pieces.
+ *
+ * @param since when, in microseconds; by default, now.
+ */
+async function openSummed(customerId: string, since?: number): Promise<{ sample: () => Question; ask: AskSummed }> {
+  const scopes: UsageScope[] = [{ kind: "customer", id: customerId, customerId, orgId: null }];
+  for (const path of orgs) {
+    const { id } = await cloud.api.orgs.getOrg({ path });
+    scopes.push({ kind: "org", id, customerId, orgId: id });
+  }
+  const { id: projectId } = await cloud.api.projects.getProject({ path: required(projects[0]) });
+  scopes.push({ kind: "project", id: projectId, customerId, orgId: required(scopes[1]).id });
+  const dimensions = [
+    undivided,
+    { ...undivided, org: true, project: true },
+    { ...undivided, service: true, type: true },
+  ];
+  const question = fc.record({
+    scope: fc.constantFrom(...scopes),
+    dimensions: fc.constantFrom(...dimensions),
+    ago: fc.integer({ min: 1, max: 1_000 }),
+    length: fc.integer({ min: 1, max: 9_000_000 }),
+    step: fc.constantFrom(1n, 1n, 2n, 60n),
+    piece: fc.constantFrom(1, 250_000, 1_000_000),
+  });
+  const [first] = await sql.query("select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now");
+  const [begun, startedAt] = [Number(first?.["now"]), performance.now()];
+  let seed = 0;
+  const sample = (): Question => {
+    const [{ scope, dimensions: some, ago, length, step: seconds, piece }] = fc.sample(question, {
+      seed: seed++,
+      numRuns: 1,
+    }) as [typeof question extends fc.Arbitrary<infer Value> ? Value : never];
+    const now = begun + Math.floor((performance.now() - startedAt) * 1000);
+    const start = Math.floor((now - ((now - (since ?? begun)) * ago) / 1_000) / piece) * piece;
+    const end = Math.min(now - 1, start + Math.ceil(length / piece) * piece);
+    return [scope, { start: BigInt(start), end: BigInt(end), step: seconds * 1_000_000n }, some];
+  };
+  return { sample, ask: await createAskSummed(openServer(server.databaseUrl), sql, shortPieces) };
+}
+
 describe("after a random history", () => {
   let history: readonly Entry[];
+  let asked: { readonly question: Question; readonly points: ReadonlyMap<string, readonly NaivePoint[]> }[];
   let recorded: { readonly time: bigint; readonly parentPath: string; readonly used: Record<string, number> }[];
   const nameOf = new Map<string, string>();
 
@@ -146,8 +193,15 @@ describe("after a random history", () => {
     const quotas = createClient(QuotasService, createTransport("gRPC", server.url, server.operatorKey));
     const { id } = await cloud.api.customers.getCustomer({ path: customer });
     recorded = [];
+    asked = [];
     let count = 0;
+    const { sample, ask } = await openSummed(id);
     await makeHistory(rounds(48, 400), async () => {
+      // While it goes on, so that sums are made and extended before what follows.
+      if (count % 3 === 2) {
+        const question = sample();
+        asked.push({ question, points: await ask(...question) });
+      }
       const parentPath = required([customer, ...orgs, ...projects][count++ % 6]);
       const [row] = await sql.query(
         "select (extract(epoch from max(revision_time)) * 1000000)::bigint as time from orgs where customer_id = $1",
@@ -162,6 +216,32 @@ describe("after a random history", () => {
     for (const path of [cloud.typePath, disks]) {
       nameOf.set((await cloud.types.getResourceType({ path })).id, path);
     }
+  });
+
+  test("usage that was asked for while it went on is the integral of what the log had until then", () => {
+    expect(asked.length).toBeGreaterThan(10);
+    for (const { question, points } of asked) {
+      expect([question, points]).toEqual([question, naively(history, ...question)]);
+    }
+  });
+
+  test("any question gets the same with sums, from two servers at once", async () => {
+    const { id } = await cloud.api.customers.getCustomer({ path: customer });
+    const { sample, ask } = await openSummed(id, Number(history[0]?.time));
+    const other = await createAskSummed(openServer(server.databaseUrl), sql);
+    for (let round = 0; round < rounds(60, 1_000); round++) {
+      const question = sample();
+      const naive = naively(history, ...question);
+      const answers = await Promise.all([ask(...question), other(...question)]);
+      expect([question, ...answers]).toEqual([question, naive, naive]);
+    }
+    // They were read from sums, some of which several questions have extended.
+    const [row] = await sql.query(
+      "select count(*) as summaries, sum((ends - begins) / piece) as pieces from usage_summaries where customer_id = $1",
+      [id],
+    );
+    expect(Number(row?.["summaries"])).toBeGreaterThan(10);
+    expect(Number(row?.["pieces"])).toBeGreaterThan(100);
   });
 
   const pathOf = (id: string): string => required(nameOf.get(id));

@@ -204,6 +204,13 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     insert into webhook_logs (customer_id, org_id, webhook_id, noted_time, cursor_time, cursor_revision, cursor_position)
     values (${customer}, ${org.id}, gen_random_uuid(), now(), now(), gen_random_uuid(), 0)`);
   await query(sql`
+    insert into usage_summaries (customer_id, org_id, scope_id, divided_by, piece, id, begins, ends, orgs)
+    values (${customer}, ${org.id}, ${org.id}, '', 1, ${org.id}, 0, 1, array[${org.id}::uuid]),
+      (${customer}, ${customer}, ${customer}, '', 1, ${org.id}, 0, 1, array[${org.id}::uuid])`);
+  await query(sql`
+    insert into usage_sums (customer_id, org_id, summary_id, begins, kind, change, moment, highest)
+    values (${customer}, ${org.id}, ${org.id}, 0, 'cores', 1, 1, 1), (${customer}, ${customer}, ${org.id}, 0, 'cores', 1, 1, 1)`);
+  await query(sql`
     insert into managed_resources (customer_id, org_id, path_hash, content_hash, source, version)
     values (${customer}, ${org.id}, '', '', '', '')`);
   await query(
