@@ -295,15 +295,15 @@ describe("a failure", () => {
     for (let attempt = 1; attempt <= 10; attempt++) {
       const claim = await cloud.claim();
       expect(claim).toMatchObject({ attempt, operation: { path } });
-      const [begun] = await sql.query<{ time: string }>("select clock_timestamp()::text as time");
+      const [begun] = await sql.query("select clock_timestamp()::text as time");
       const failed = await cloud.provider.failOperation({ ...cloud.present(claim), reason: "BUSY", retry: true });
       expect(failed.state).toBe(attempt < 10 ? Operation_State.PENDING : Operation_State.FAILED);
-      const [row] = await sql.query<{ most: number; least: number }>(
+      const [row] = await sql.query(
         `select ceil(extract(epoch from next_attempt_time - $2::timestamptz))::int as most,
           floor(extract(epoch from next_attempt_time - clock_timestamp()))::int as least from operations where id = $1`,
-        [idIn(path), begun?.time],
+        [idIn(path), begun?.["time"]],
       );
-      pauses.push([row?.least ?? 0, row?.most ?? 0]);
+      pauses.push([Number(row?.["least"]), Number(row?.["most"])]);
       await makeDue(path);
     }
     const expected = [2, 4, 8, 16, 32, 64, 128, 256, 512];
