@@ -89,18 +89,19 @@ export function ReplayDialog({ replay, onClose }: ReplayDialogProps) {
 function LogField({ replay: { webhook, orgPath = "" } }: { readonly replay: Replay }) {
   const customer = parentOf(webhook.path);
   const nameOfOrg = useOrgNames(customer, orgPath === "" ? [] : [orgPath]);
-  const [picked, setPicked] = useState<Pick | undefined>(
-    orgPath === "" ? undefined : { value: orgPath, label: nameOfOrg(orgPath) },
-  );
+  const first = orgPath === "" ? undefined : { value: orgPath, label: nameOfOrg(orgPath) };
+  // Undefined until somebody has chosen.
+  const [chosen, setChosen] = useState<{ readonly pick: Pick | undefined }>();
   const useOrgs = useCallback((words: string, open: boolean) => useOrgChoices(customer, words, open), [customer]);
   return (
     <Picker
+      key={first?.label}
       name="org_path"
       label={webhookTexts.replayOf}
       hint={webhookTexts.replayOfHint}
-      value={picked}
+      value={chosen === undefined ? first : chosen.pick}
       useChoices={useOrgs}
-      onPick={setPicked}
+      onPick={(pick) => setChosen({ pick })}
     />
   );
 }
