@@ -241,6 +241,9 @@ test("one webhook of a customer sends what changes in all of its organisations, 
   await dialog.getByRole("button", { name: "Send again" }).click();
   await dialog.waitFor({ state: "hidden" });
   await expect.poll(() => pathsOf(receiver.received)).toContain(`${acme}/groups/engineering`);
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.waitForURL(`${place.url}/console${customer}/webhooks`);
+  await page.getByRole("link", { name: "audit" }).click();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.waitForURL(`${place.url}/console${customer}/webhooks`);

@@ -16,6 +16,7 @@ import { texts } from "../../texts/texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
 import { lookingAgain } from "../deliveries/look-again.ts";
@@ -83,13 +84,16 @@ function Shown({ webhook, permissions }: ShownProps) {
       title={webhook.displayName || webhook.name}
       intro={webhook.description === "" ? undefined : <bdi>{webhook.description}</bdi>}
       actions={
-        <WebhookActions
-          webhook={webhook}
-          permissions={permissions}
-          test={test}
-          onAsk={ask}
-          onReplay={() => setReplay({ webhook, revision: "" })}
-        />
+        <>
+          {isOfOrg ? null : <PathLink path={`${parentPath}/webhooks`} name={webhookTexts.title} />}
+          <WebhookActions
+            webhook={webhook}
+            permissions={permissions}
+            test={test}
+            onAsk={ask}
+            onReplay={() => setReplay({ webhook, revision: "" })}
+          />
+        </>
       }
     >
       {secret === undefined ? null : <NewWebhookSecret secret={secret} onDone={() => setSecret(undefined)} />}
