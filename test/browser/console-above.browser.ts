@@ -3,6 +3,8 @@ import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { QuotaRequestsService } from "../../gen/iam/v1alpha/quota_request_pb.ts";
+import { pathsOf } from "../events/webhooks/place.ts";
+import { accept, answerWith, startReceiver, webhookNetworks } from "../events/webhooks/receiver.ts";
 import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { pick } from "./pick.ts";
 import { useQuantities } from "./used-quantities.ts";
@@ -14,7 +16,7 @@ let customer: string;
 /** Owns the customer, which has another org. */
 let boss: string;
 beforeAll(async () => {
-  place = await openConsolePlace();
+  place = await openConsolePlace({ webhookNetworks });
   const { orgs, members, roleBindings } = place.api;
   customer = await useQuantities(place.api);
   await orgs.createOrg({ org: { name: "bolts", displayName: "Bolts & Nuts", customerPath: customer } });
@@ -189,4 +191,62 @@ test("who holds no role above an organisation is shown no way there, and is told
   expect(await page.getByRole("link", { name: "Roles granted" }).count()).toBe(0);
   await open("/services/metal/roleBindings");
   await page.getByText("You may not see who is granted a role here.").waitFor();
+});
+
+test("one webhook of a customer sends what changes in all of its organisations, each seen for itself and sent again", async () => {
+  const receiver = await startReceiver(answerWith(507, "no room"));
+  const { page, open, problems } = await place.signIn(boss);
+  await open(customer);
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.waitForURL(`${place.url}/console${customer}/webhooks`);
+  await page.getByRole("button", { name: "New webhook" }).click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("audit");
+  await page.getByRole("textbox", { name: "URL" }).fill(receiver.url);
+  await page.getByRole("textbox", { name: "Only changes like" }).fill('resource_type = "Group"');
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText(/^whsec_/).waitFor();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await page.getByRole("status", { name: "The test" }).getByText("no room").waitFor();
+  await page.getByRole("button", { name: "I have it" }).click();
+  receiver.answer = accept;
+  await place.api.groups.createGroup({ parentPath: acme, group: { name: "drivers" } });
+  await place.api.groups.createGroup({ parentPath: "/orgs/bolts", group: { name: "turners" } });
+  await page.getByRole("row", { name: /audit .* Active .* Delivered 204/ }).waitFor();
+  await page.getByRole("link", { name: "audit" }).click();
+  await page.waitForURL(`${place.url}/console${customer}/webhooks/audit`);
+  const sent = page.getByRole("table", { name: "What was sent" });
+  await sent.getByRole("row", { name: /Acme Ltd Delivered 204/ }).waitFor();
+  await sent.getByRole("row", { name: /Bolts & Nuts Delivered 204/ }).waitFor();
+  const dialog = page.getByRole("dialog", { name: "Send again" });
+  const log = dialog.getByRole("combobox", { name: "Of the organisation" });
+  await sent
+    .getByRole("row", { name: /Acme Ltd/ })
+    .getByRole("button")
+    .click();
+  await expect.poll(() => log.inputValue()).toBe("Acme Ltd");
+  await page.keyboard.press("Escape");
+  await pick(page, "Organisation", "Bolts & Nuts");
+  await expect.poll(() => sent.getByRole("row").count()).toBe(2);
+  expect(new URL(page.url()).searchParams.get("org")).toBe("/orgs/bolts");
+  await page.getByText("Up to date").waitFor();
+  const { length } = receiver.received;
+  await sent.getByRole("button", { name: "Send again from here" }).click();
+  await expect.poll(() => log.inputValue()).toBe("Bolts & Nuts");
+  await dialog.getByRole("button", { name: "Send again" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await expect.poll(() => pathsOf(receiver.received.slice(length))).toEqual(["/orgs/bolts/groups/turners"]);
+  await page.getByRole("button", { name: "Send again", exact: true }).click();
+  await pick(page, "Of the organisation", "Acme Ltd");
+  await dialog.getByLabel("Time", { exact: true }).fill("2020-01-01T00:00");
+  await dialog.getByRole("button", { name: "Send again" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await expect.poll(() => pathsOf(receiver.received)).toContain(`${acme}/groups/engineering`);
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.waitForURL(`${place.url}/console${customer}/webhooks`);
+  await page.getByRole("link", { name: "audit" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.waitForURL(`${place.url}/console${customer}/webhooks`);
+  await page.getByText("There are no webhooks yet.").waitFor();
+  expect(problems).toEqual([]);
 });

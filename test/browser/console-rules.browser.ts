@@ -65,6 +65,8 @@ const screens: (readonly [path: string, text: string])[] = [
   ["/customers/acme?tab=changes", "created session"],
   ["/customers/acme?tab=access", "viewer"],
   ["/customers/acme/quota?kind=cpu_cores", "By organisation"],
+  ["/customers/acme/webhooks", "Failed"],
+  ["/customers/acme/webhooks/all", "Failed"],
   ["/platform", "All customers and organisations"],
   ["/services", "Compute"],
   ["/services/compute", "Volumes"],
@@ -80,6 +82,7 @@ beforeAll(async () => {
   // Nothing listens there.
   const webhook = { name: "audit", url: "http://127.0.0.1:9/" };
   await place.api.webhooks.createWebhook({ parentPath: acme, webhook });
+  await place.api.webhooks.createWebhook({ parentPath: "/customers/acme", webhook: { ...webhook, name: "all" } });
   const eventStream = { name: "gateway", audience: "https://gateway.example.com" };
   await place.api.eventStreams.createEventStream({ parentPath: acme, eventStream });
   const client = { name: "shop", displayName: "Shop front", redirectUris: ["https://shop.example.com/callback"] };

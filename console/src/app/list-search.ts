@@ -118,6 +118,17 @@ export const readChangesSearch = (search: Record<string, unknown>): ChangesSearc
   revision: textOf(search["revision"]),
 });
 
+/** What the URL of a webhook holds. */
+export interface WebhookSearch extends ListSearch {
+  /** The only org whose deliveries are shown, such as `/orgs/acme`, for a webhook of a customer. */
+  readonly org?: string | undefined;
+}
+
+export const readWebhookSearch = (search: Record<string, unknown>): WebhookSearch => ({
+  ...readListSearch(search),
+  org: textOf(search["org"]),
+});
+
 /** What the URL of a quota holds. */
 export interface QuotaSearch extends ListSearch {
   /** The only kind of Quantities that is shown, such as `cpu_cores`; words then search for what uses it. */

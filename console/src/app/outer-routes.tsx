@@ -1,6 +1,6 @@
 // The screens of what is in no org: of the person, of customers, of the platform, and the service catalog.
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readAboveSearch, readListSearch, readQuotaSearch } from "./list-search.ts";
+import { readAboveSearch, readListSearch, readQuotaSearch, readWebhookSearch } from "./list-search.ts";
 import { rootRoute } from "./root-route.ts";
 
 const homeRoute = createRoute({
@@ -34,6 +34,20 @@ const customerQuotaRoute = createRoute({
   path: "/customers/$customer/quota",
   validateSearch: readQuotaSearch,
   component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "CustomerQuotaScreen"),
+});
+
+const customerWebhooksRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/customers/$customer/webhooks",
+  validateSearch: readListSearch,
+  component: lazyRouteComponent(() => import("../screens/webhooks/webhooks-screen.tsx"), "CustomerWebhooksScreen"),
+});
+
+const customerWebhookRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/customers/$customer/webhooks/$webhook",
+  validateSearch: readWebhookSearch,
+  component: lazyRouteComponent(() => import("../screens/webhook/webhook-screen.tsx"), "CustomerWebhookScreen"),
 });
 
 const platformRoute = createRoute({
@@ -82,6 +96,8 @@ export const outerRoutes = [
   predefinedRoleRoute,
   customerRoute,
   customerQuotaRoute,
+  customerWebhooksRoute,
+  customerWebhookRoute,
   platformRoute,
   servicesRoute,
   serviceRoute,

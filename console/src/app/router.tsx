@@ -159,14 +159,14 @@ const webhooksRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/webhooks",
   validateSearch: readListSearch,
-  component: lazyRouteComponent(() => import("../screens/webhooks/webhooks-screen.tsx"), "WebhooksScreen"),
+  component: lazyRouteComponent(() => import("../screens/webhooks/webhooks-screen.tsx"), "OrgWebhooksScreen"),
 });
 
 const webhookRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/webhooks/$webhook",
   validateSearch: readListSearch,
-  component: lazyRouteComponent(() => import("../screens/webhook/webhook-screen.tsx"), "WebhookScreen"),
+  component: lazyRouteComponent(() => import("../screens/webhook/webhook-screen.tsx"), "OrgWebhookScreen"),
 });
 
 const eventStreamsRoute = createRoute({

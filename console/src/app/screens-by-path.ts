@@ -9,7 +9,7 @@ const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
   /^\/orgs\/[^/]+(\/projects\/[^/]+)?\/quota$/,
   /^\/orgs\/[^/]+\/quotaRequests$/,
-  /^\/customers\/[^/]+(\/quota)?$/,
+  /^\/customers\/[^/]+(\/quota|\/webhooks(\/[^/]+)?)?$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/(resources|operations)(\/[^/]+)?$/,
 ];
 

@@ -42,6 +42,9 @@ export const webhookTexts = {
   title: "Webhooks",
   one: "Webhook",
   intro: "Each sends what is changed here to a URL, signed and in order.",
+  titleOf: (name: string) => `Webhooks of ${name}`,
+  introOfCustomer:
+    "Each sends what is changed in the customer itself and in all of its organisations to a URL, signed and in the order of each.",
   search: "Search webhooks",
   none: "There are no webhooks yet.",
   noneHint: "Create one with the URL of a receiver. It gets each change from then on.",
@@ -83,6 +86,8 @@ export const webhookTexts = {
   rotateIntro: "Requests are signed with the secret before, too, for the time that you choose.",
   replay: "Send again",
   replayIntro: "Everything from then on is sent again, in order and with the same ids; then what it has not sent yet.",
+  replayOf: "Of the organisation",
+  replayOfHint: "Empty: what was changed in the customer itself. Only this is sent again.",
   replayFrom: "Beginning with",
   beginnings: { time: "What was changed since a time", revision: "A change in the log" },
   replayTime: "Time",
@@ -92,6 +97,7 @@ export const webhookTexts = {
   replayRow: "Send again from here",
   deleteIntro: "Nothing more is sent. What it has not delivered yet is not delivered.",
   deliveries: "What was sent",
+  ofCustomer: "The customer itself",
   noDeliveries: "Nothing was sent in the last 30 days.",
   noDeliveriesHint:
     "While it is active, the next change that it is for is sent by itself. Send a test to try the receiver.",

@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { CustomersService, Customer_StateSchema } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
-import { quotaOf } from "../../calls/paths.ts";
+import { nameOf, quotaOf } from "../../calls/paths.ts";
 import { useLiveAbove } from "../../calls/use-live-above.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
@@ -27,7 +27,12 @@ export function CustomerScreen() {
           kind={texts.kinds.customer}
           title={data.displayName || data.name}
           intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
-          actions={<StateBadge of={Customer_StateSchema} value={data.state} />}
+          actions={
+            <>
+              <StateBadge of={Customer_StateSchema} value={data.state} />
+              <WebhooksLink customer={data.path} />
+            </>
+          }
         >
           <Used path={data.path} />
           <WaitingEverywhere where={data.path} />
@@ -42,6 +47,16 @@ export function CustomerScreen() {
       )}
     </Answered>
   );
+}
+
+/** Leads to the webhooks, for people who may list them. */
+function WebhooksLink({ customer }: { readonly customer: string }) {
+  const may = usePermissions(customer, ["iam.webhooks.list"]).may("iam.webhooks.list") === true;
+  return may ? (
+    <Link to="/customers/$customer/webhooks" params={{ customer: nameOf(customer) }} className="button plain">
+      {texts.nav.webhooks}
+    </Link>
+  ) : null;
 }
 
 /** What all orgs of the customer use; nothing for people who may not read its quota. */

@@ -6,7 +6,6 @@ import {
   Webhook_SignatureSchema,
   Webhook_StateSchema,
 } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
-import { parentOf } from "../../calls/paths.ts";
 import { deliveryTexts, webhookTexts } from "../../texts/delivery-texts.ts";
 import { secretTexts } from "../../texts/secret-texts.ts";
 import { texts } from "../../texts/texts.ts";
@@ -21,6 +20,8 @@ import { Waiting } from "../webhooks/waiting.tsx";
 
 interface WebhookFactsProps {
   readonly webhook: Webhook;
+  /** The org of whose log `sent` is; undefined for all logs of a customer. */
+  readonly log: string | undefined;
   /** Undefined while the service has not said, and for people who may not see it. */
   readonly sent: ListWebhookDeliveriesResponse | undefined;
   /** Whether the person may read the log. */
@@ -28,14 +29,14 @@ interface WebhookFactsProps {
 }
 
 /** What a webhook is and how far it has come. */
-export function WebhookFacts({ webhook, sent, mayRead }: WebhookFactsProps) {
+export function WebhookFacts({ webhook, log, sent, mayRead }: WebhookFactsProps) {
   return (
     <Facts>
       <Fact title={texts.columns.state}>
         <StateBadge of={Webhook_StateSchema} value={webhook.state} />{" "}
         {deliveryTexts.disabled[nameIn(Webhook_DisabledReasonSchema, webhook.disabledReason)]}
       </Fact>
-      {sent === undefined ? null : <Progress webhook={webhook} sent={sent} mayRead={mayRead} />}
+      {sent === undefined ? null : <Progress webhook={webhook} log={log} sent={sent} mayRead={mayRead} />}
       <Fact title={webhookTexts.url}>
         <code>{webhook.url}</code>
       </Fact>
@@ -62,19 +63,24 @@ export function WebhookFacts({ webhook, sent, mayRead }: WebhookFactsProps) {
 
 interface ProgressProps {
   readonly webhook: Webhook;
+  readonly log: string | undefined;
   readonly sent: ListWebhookDeliveriesResponse;
   readonly mayRead: boolean;
 }
 
-function Progress({ webhook, sent, mayRead }: ProgressProps) {
+function Progress({ webhook, log, sent, mayRead }: ProgressProps) {
   return (
     <>
-      <Fact title={deliveryTexts.columns.behind}>
-        <Waiting webhook={webhook} sent={sent} mayRead={mayRead} />
-      </Fact>
-      <Fact title={deliveryTexts.deliveredUpTo}>
-        <DeliveredUpTo org={parentOf(webhook.path)} revision={sent.deliveredRevision} mayRead={mayRead} />
-      </Fact>
+      {log === undefined || sent.deliveredRevision === "" ? null : (
+        <>
+          <Fact title={deliveryTexts.columns.behind}>
+            <Waiting webhook={webhook} log={log} sent={sent} mayRead={mayRead} />
+          </Fact>
+          <Fact title={deliveryTexts.deliveredUpTo}>
+            <DeliveredUpTo org={log} revision={sent.deliveredRevision} mayRead={mayRead} />
+          </Fact>
+        </>
+      )}
       {sent.holdEndTime === undefined ? null : (
         <Fact title={webhookTexts.heldUntil}>
           <Time at={sent.holdEndTime} />

@@ -5,15 +5,18 @@ import { useState } from "react";
 import {
   type ListWebhookDeliveriesResponse,
   type Webhook,
+  type WebhookDelivery,
   WebhooksService,
 } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
-import { parentOf } from "../../calls/paths.ts";
+import { orgOf, parentOf } from "../../calls/paths.ts";
+import { useLiveAbove } from "../../calls/use-live-above.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 import { deliveryTexts, webhookTexts } from "../../texts/delivery-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
 import { lookingAgain } from "../deliveries/look-again.ts";
@@ -21,6 +24,7 @@ import { NewWebhookSecret } from "../webhooks/new-webhook-secret.tsx";
 import { TestResult, useTest } from "../webhooks/webhook-test.tsx";
 import { ChangeWebhookDialog } from "./change-webhook-dialog.tsx";
 import { DeliveryTable } from "./delivery-table.tsx";
+import { OrgFilter } from "./org-filter.tsx";
 import { type Replay, ReplayDialog } from "./replay-dialog.tsx";
 import { RotateDialog } from "./rotate-dialog.tsx";
 import { type WebhookAction, WebhookActions, permissionsOfActions } from "./webhook-actions.tsx";
@@ -28,12 +32,31 @@ import { WebhookFacts } from "./webhook-facts.tsx";
 
 const permissionsOfScreen = [...permissionsOfActions, "iam.webhookDeliveries.list", "iam.changes.list"];
 
+/** A webhook of an org. */
+export function OrgWebhookScreen() {
+  const { org, webhook } = useParams({ from: "/orgs/$org/webhooks/$webhook" });
+  return <WebhookOf parentPath={`/orgs/${org}`} name={webhook} />;
+}
+
+/** A webhook of a customer, which sends the logs of all of its orgs. */
+export function CustomerWebhookScreen() {
+  const { customer, webhook } = useParams({ from: "/customers/$customer/webhooks/$webhook" });
+  const parentPath = `/customers/${customer}`;
+  useLiveAbove(parentPath);
+  return <WebhookOf parentPath={parentPath} name={webhook} />;
+}
+
+interface WebhookOfProps {
+  /** An org or a customer. */
+  readonly parentPath: string;
+  readonly name: string;
+}
+
 /** One webhook: what it sends, how far it has come, and what its receiver answered. */
-export function WebhookScreen() {
-  const { org, webhook: name } = useParams({ from: "/orgs/$org/webhooks/$webhook" });
-  const path = `/orgs/${org}/webhooks/${name}`;
+function WebhookOf({ parentPath, name }: WebhookOfProps) {
+  const path = `${parentPath}/webhooks/${name}`;
   const webhook = useQuery(WebhooksService.method.getWebhook, { path });
-  const permissions = usePermissions(`/orgs/${org}`, permissionsOfScreen);
+  const permissions = usePermissions(parentPath, permissionsOfScreen);
   return <Answered of={webhook}>{(data) => <Shown key={data.id} webhook={data} permissions={permissions} />}</Answered>;
 }
 
@@ -43,8 +66,11 @@ interface ShownProps {
 }
 
 function Shown({ webhook, permissions }: ShownProps) {
-  const { page = "" } = useSearch({ from: "/orgs/$org/webhooks/$webhook" });
-  const request = { parentPath: webhook.path, pageSize: 50, pageToken: page };
+  const { page = "", org: only = "" } = useSearch({ strict: false });
+  const parentPath = parentOf(webhook.path);
+  const isOfOrg = orgOf(parentPath) !== "";
+  const log = isOfOrg ? parentPath : only || undefined;
+  const request = { parentPath: webhook.path, pageSize: 50, pageToken: page, orgPath: isOfOrg ? "" : only };
   const mayList = permissions.may("iam.webhookDeliveries.list");
   const options = { ...lookingAgain(mayList), placeholderData: keepPreviousData };
   const sent = useQuery(WebhooksService.method.listWebhookDeliveries, request, options);
@@ -58,19 +84,30 @@ function Shown({ webhook, permissions }: ShownProps) {
       title={webhook.displayName || webhook.name}
       intro={webhook.description === "" ? undefined : <bdi>{webhook.description}</bdi>}
       actions={
-        <WebhookActions
-          webhook={webhook}
-          permissions={permissions}
-          test={test}
-          onAsk={ask}
-          onReplay={() => setReplay({ webhook, revision: "" })}
-        />
+        <>
+          {isOfOrg ? null : <PathLink path={`${parentPath}/webhooks`} name={webhookTexts.title} />}
+          <WebhookActions
+            webhook={webhook}
+            permissions={permissions}
+            test={test}
+            onAsk={ask}
+            onReplay={() => setReplay({ webhook, revision: "" })}
+          />
+        </>
       }
     >
       {secret === undefined ? null : <NewWebhookSecret secret={secret} onDone={() => setSecret(undefined)} />}
       <TestResult test={test} />
-      <WebhookFacts webhook={webhook} sent={sent.data} mayRead={permissions.may("iam.changes.list") === true} />
-      <Section title={webhookTexts.deliveries}>
+      <WebhookFacts
+        webhook={webhook}
+        log={log}
+        sent={sent.data}
+        mayRead={permissions.may("iam.changes.list") === true}
+      />
+      <Section
+        title={webhookTexts.deliveries}
+        actions={isOfOrg ? null : <OrgFilter customer={parentPath} org={only} />}
+      >
         {mayList === false ? (
           <p className="quiet-text">{deliveryTexts.mayNotSee}</p>
         ) : (
@@ -81,7 +118,7 @@ function Shown({ webhook, permissions }: ShownProps) {
                 sent={data}
                 page={page}
                 permissions={permissions}
-                onReplay={(revision) => setReplay({ webhook, revision })}
+                onReplay={({ revision, orgPath }) => setReplay({ webhook, revision, orgPath })}
               />
             )}
           </Answered>
@@ -98,7 +135,7 @@ function Shown({ webhook, permissions }: ShownProps) {
 interface SentProps extends ShownProps {
   readonly sent: ListWebhookDeliveriesResponse;
   readonly page: string;
-  readonly onReplay: (revision: string) => void;
+  readonly onReplay: (delivery: WebhookDelivery) => void;
 }
 
 function Sent({ webhook, sent: { deliveries, nextPageToken }, page, permissions, onReplay }: SentProps) {
@@ -109,10 +146,14 @@ function Sent({ webhook, sent: { deliveries, nextPageToken }, page, permissions,
       </Empty>
     );
   }
-  const org = parentOf(webhook.path);
   return (
     <>
-      <DeliveryTable org={org} rows={deliveries} permissions={permissions} onReplay={onReplay} />
+      <DeliveryTable
+        parentPath={parentOf(webhook.path)}
+        rows={deliveries}
+        permissions={permissions}
+        onReplay={onReplay}
+      />
       <Pager page={page} nextPage={nextPageToken} shown={deliveries.length} total={undefined} />
     </>
   );
@@ -124,7 +165,6 @@ interface DeleteDialogProps {
 }
 
 function DeleteDialog({ webhook, onClose }: DeleteDialogProps) {
-  const { org } = useParams({ from: "/orgs/$org/webhooks/$webhook" });
   const navigate = useNavigate();
   const remove = useMutation(WebhooksService.method.deleteWebhook);
   return (
@@ -135,7 +175,7 @@ function DeleteDialog({ webhook, onClose }: DeleteDialogProps) {
       onClose={onClose}
       onRemove={async (path) => {
         await remove.mutateAsync({ path, etag: webhook?.etag ?? "" });
-        await navigate({ to: "/orgs/$org/webhooks", params: { org } });
+        await navigate({ to: `${parentOf(path)}/webhooks` });
       }}
     />
   );

@@ -6,21 +6,21 @@ import type { Named } from "../../ui/named-fields.tsx";
 import { readSignature, readWebhookFields, SignatureField, WebhookFields, webhookFields } from "./webhook-fields.tsx";
 
 interface CreateWebhookDialogProps {
-  /** Such as `/orgs/acme`. */
-  readonly org: string;
+  /** An org or a customer, such as `/orgs/acme`. */
+  readonly parentPath: string;
   readonly open: boolean;
   readonly onClose: () => void;
   readonly onMade: (webhook: Webhook) => void;
 }
 
-export function CreateWebhookDialog({ org, open, onClose, onMade }: CreateWebhookDialogProps) {
+export function CreateWebhookDialog({ parentPath, open, onClose, onMade }: CreateWebhookDialogProps) {
   const create = useMutation(WebhooksService.method.createWebhook, {
     // The secret stays in the screen that shows it, and goes with it.
     gcTime: 0,
   });
   const submit = async (named: Named, form: FormData): Promise<void> => {
     const webhook = { ...named, ...readWebhookFields(form), signature: readSignature(form) };
-    onMade(await create.mutateAsync({ parentPath: org, webhook }));
+    onMade(await create.mutateAsync({ parentPath, webhook }));
     create.reset();
   };
   return (

@@ -6,7 +6,6 @@ import {
   type Webhook,
   WebhookDelivery_State,
 } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
-import { parentOf } from "../../calls/paths.ts";
 import { deliveryTexts } from "../../texts/delivery-texts.ts";
 import { Time } from "../../ui/time.tsx";
 
@@ -15,17 +14,19 @@ const most = 100;
 
 interface WaitingProps {
   readonly webhook: Webhook;
+  /** The org whose log it is about. */
+  readonly log: string;
   readonly sent: ListWebhookDeliveriesResponse;
   /** Whether the person may read the log. */
   readonly mayRead: boolean;
 }
 
 /** What a webhook is behind: the changes that its filter matches, after the revision up to which it has delivered. */
-export function Waiting({ webhook, sent, mayRead }: WaitingProps) {
+export function Waiting({ webhook, log, sent, mayRead }: WaitingProps) {
   const after = `revision > ${JSON.stringify(sent.deliveredRevision)}`;
   const filter = webhook.filter === "" ? after : `(${webhook.filter}) AND ${after}`;
   const request = {
-    parentPath: parentOf(webhook.path),
+    parentPath: log,
     pageSize: most,
     orderBy: "time",
     view: Change_View.BASIC,

@@ -1,5 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type Webhook, WebhooksService, Webhook_StateSchema } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
+import { orgOf, parentOf } from "../../calls/paths.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
 import { deliveryTexts, webhookTexts } from "../../texts/delivery-texts.ts";
 import { texts } from "../../texts/texts.ts";
@@ -17,20 +18,24 @@ interface WebhookTableProps {
 }
 
 export function WebhookTable({ rows, permissions }: WebhookTableProps) {
-  const columns: readonly Column<Webhook>[] = [
+  const isOfOrg = orgOf(permissions.resourcePath) !== "";
+  const columns: Column<Webhook>[] = [
     { title: texts.columns.name, cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} /> },
     { title: deliveryTexts.columns.url, wide: true, cell: ({ url }) => <code>{url}</code> },
     { title: texts.columns.state, cell: ({ state }) => <StateBadge of={Webhook_StateSchema} value={state} /> },
     {
       title: deliveryTexts.columns.last,
-      wide: true,
+      wide: isOfOrg,
       cell: (webhook) => <LastSent webhook={webhook} permissions={permissions} />,
     },
-    {
+  ];
+  // One of a customer is behind in each log by itself.
+  if (isOfOrg) {
+    columns.push({
       title: deliveryTexts.columns.behind,
       cell: (webhook) => <Behind webhook={webhook} permissions={permissions} />,
-    },
-  ];
+    });
+  }
   return <DataTable label={webhookTexts.title} columns={columns} rows={rows} keyOf={({ id }) => id} />;
 }
 
@@ -65,5 +70,12 @@ function Behind(props: CellProps) {
     return <span className="quiet-text">{deliveryTexts.mayNotSee}</span>;
   }
   if (sent === undefined) return null;
-  return <Waiting webhook={webhook} sent={sent} mayRead={permissions.may("iam.changes.list") === true} />;
+  return (
+    <Waiting
+      webhook={webhook}
+      log={parentOf(webhook.path)}
+      sent={sent}
+      mayRead={permissions.may("iam.changes.list") === true}
+    />
+  );
 }
