@@ -226,6 +226,25 @@ test("who asks must hold the permission of the method and that to read the log, 
   expect(there?.code).toEqual(notThere?.code);
 });
 
+test("a condition on a path does not hold for what is below the org, which may have had another path", async () => {
+  const company = await openCompany("gRPC", server);
+  const { api, org } = company;
+  const parentPath = org.path;
+  const permissions = ["iam.members.get", "iam.groupMembers.list", "iam.changes.list"];
+  const { path: role } = await api.roles.createRole({ parentPath, role: { name: "reading", permissions } });
+  const { path: secret } = await api.groups.createGroup({ parentPath, group: { name: "secret" } });
+  const reader = await company.join("reader");
+  const agent = await company.join("agent");
+  await company.bind(parentPath, role, reader, `!resource.path.contains("secret") && !resource.path.contains("agent")`);
+  const asOfRevision = await headOf({ api, org });
+  const denied = { code: "PermissionDenied" };
+  for (const asked of [{}, { asOfRevision }]) {
+    expect(await failureOf(reader.members.getMember({ path: agent.path, ...asked }))).toMatchObject(denied);
+    const list = reader.groupMembers.listGroupMembers({ parentPath: secret, ...asked });
+    expect(await failureOf(list)).toMatchObject(denied);
+  }
+});
+
 test("what is in a project that is or was suspended is for those who may activate it", async () => {
   const company = await openCompany("gRPC", server);
   const { api, org } = company;

@@ -25,6 +25,7 @@ export const pastTexts = {
   when: "As of when",
   slider: "Moment",
   now: "Now",
+  revision: "A revision",
   show: "What is shown",
   search: "Search",
   none: "There was nothing then.",
@@ -34,7 +35,6 @@ export const pastTexts = {
   permissions: "Permissions",
   inGroup: "Members of a group",
   onProject: "Roles granted on a project",
-  back: "All groups and projects",
   fromLog: "As it was then",
 };
 

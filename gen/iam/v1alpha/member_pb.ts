@@ -252,7 +252,7 @@ export type GetMemberRequest = Message<"iam.v1alpha.GetMemberRequest"> & {
    * returned then. Names in paths are those of then, but for that of the Org, which `path` must name. The caller must
    * hold the permission of the method on the Org now, and `iam.changes.list`; for what is in a Project that is or was suspended, also
    * `iam.projects.activate`. It cannot be combined with `as_of_time`. Fails with OUT_OF_RANGE and the reason REVISION_EXPIRED if the log does
-   * not reach back so far or lacks what was there, and with DEADLINE_EXCEEDED if so much has changed since that it cannot be read in 30 s.
+   * not reach back so far or lacks what was there, and with DEADLINE_EXCEEDED if so much has changed since that it cannot be read in 10 s.
    * That the caller has asked is in the log of the Org, once an hour.
    *
    * @generated from field: string as_of_revision = 2;

@@ -28,6 +28,12 @@ export async function decideInTime(
   const org = { pattern: patterns.Org, references: references.slice(0, 1) };
   const { target } = await decide({ ...requirement, listVisibility: "never" }, org);
   await decide({ permission: readsLog, listVisibility: "never" }, org);
+  // What is below has no path now, so a condition on that does not hold, as with `-`.
+  const below = references.slice(1).map(() => ({ by: "any" }) as const);
+  if (below.length > 0) {
+    const all = { pattern, references: [...org.references, ...below] };
+    await decide({ ...requirement, listVisibility: "never" }, all);
+  }
   return {
     target: { ...target, pattern, references: [...target.references, ...references.slice(1)] },
     visible: unlimited,

@@ -13,6 +13,7 @@ import { formatMicroseconds } from "../../changes/revision-time.ts";
 import type { Database } from "../../database/database.ts";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
+import { type StatementLimits, limitsWithin, listLimits, settingsOf } from "../../database/transaction-limits.ts";
 import { required } from "../../errors/required.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -88,13 +89,14 @@ export async function inPast<Result>(
   const requireSeesSuspended = async () => void (await authoriser.decide(toSeeSuspended, path));
   const time = asked.by === "time" ? formatMicroseconds(asked.microseconds) : moment.time;
   const now = sql<Date>`${time}::timestamptz`;
-  const ending = AbortSignal.timeout(maxPastMs);
-  const signal = AbortSignal.any([context.signal, ending]);
   const transaction = reads.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
-  return turns.run({ orgId: caller.orgId, target: head.customer_id, signal: () => context.signal }, () =>
-    inTimeOfPast(
+  return turns.run({ orgId: caller.orgId, target: head.customer_id, signal: () => context.signal }, () => {
+    const ending = AbortSignal.timeout(maxPastMs);
+    const signal = AbortSignal.any([context.signal, ending]);
+    return inTimeOfPast(
       () =>
         transaction.execute(async (db) => {
+          await setLimits(db, limitsWithin(listLimits, context.timeoutMs()));
           const org = await readPastOrg<object>(db, id, moment, ["name"]);
           const removals = await readRemovals(db, org, moment);
           const run: OpenPast["run"] = async (statement) => {
@@ -106,6 +108,15 @@ export async function inPast<Result>(
           return result;
         }),
       ending,
-    ),
-  );
+    );
+  });
+}
+
+/**
+ * A statement may take as long as one of a list: nothing ends it when nobody waits any more. How much has changed is not in the statistics of
+ * the tables, so the planner expects a few rows, and would look through all that has changed once for each.
+ */
+async function setLimits(db: Transaction<Schema>, limits: StatementLimits): Promise<void> {
+  const settings = Object.entries({ ...settingsOf(limits), enable_nestloop: "off" });
+  await sql`select ${sql.join(settings.map(([name, value]) => sql`set_config(${name}, ${value}, true)`))}`.execute(db);
 }

@@ -1,6 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
-import { keepPreviousData } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { ChangesService } from "../../../../gen/iam/v1alpha/change_pb.ts";
@@ -74,7 +73,7 @@ function Past({ path, show, within }: PastProps) {
     ...(time !== undefined && { asOfTime: time }),
     ...(revision !== undefined && { asOfRevision: revision }),
   };
-  const list = useQuery(view.method, request as never, { retry: false, placeholderData: keepPreviousData });
+  const list = useQuery(view.method, request as never, { retry: false });
   const oldest = useOldest(path);
   // The form shows it again when it gets another object.
   const problem = useMemo(
@@ -89,6 +88,7 @@ function Past({ path, show, within }: PastProps) {
         <TimeSlider
           oldest={oldest}
           at={at === undefined ? undefined : timeIn(at)}
+          other={revision}
           onChoose={(moment) => look(moment?.toISOString())}
         />
       )}

@@ -6,6 +6,8 @@ interface TimeSliderProps {
   readonly oldest: number;
   /** What is shown; undefined for now. */
   readonly at: Date | undefined;
+  /** The revision that is shown, whose time is not known. */
+  readonly other: string | undefined;
   readonly onChoose: (at: Date | undefined) => void;
 }
 
@@ -13,7 +15,7 @@ const minuteMs = 60_000;
 const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 /** Leads through the time from the beginning of the log to now. The service is asked when it is let go. */
-export function TimeSlider({ oldest, at, onChoose }: TimeSliderProps) {
+export function TimeSlider({ oldest, at, other, onChoose }: TimeSliderProps) {
   const [now] = useState(() => Date.now());
   const [dragged, setDragged] = useState<number>();
   const value = dragged ?? Math.min(at?.getTime() ?? now, now);
@@ -25,7 +27,8 @@ export function TimeSlider({ oldest, at, onChoose }: TimeSliderProps) {
     setDragged(undefined);
     onChoose(isNow ? undefined : new Date(dragged));
   };
-  const text = isNow ? pastTexts.now : format.format(value);
+  const text =
+    other !== undefined && dragged === undefined ? pastTexts.revision : isNow ? pastTexts.now : format.format(value);
   return (
     <div className="slider">
       <label className="label" htmlFor="past-moment">
