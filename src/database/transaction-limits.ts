@@ -24,12 +24,16 @@ export const analysisLimits: StatementLimits = { statementMs: 300_000, lockMs: 1
 
 const idleMs = 30_000;
 
-/** Returns the server's settings for the limits. */
+/**
+ * Returns the server's settings for the limits, which let it compile no statement: that takes up to seconds, for statements that run for
+ * milliseconds if their estimate is far off.
+ */
 export function settingsOf({ statementMs, lockMs }: StatementLimits): Readonly<Record<string, string>> {
   return {
     statement_timeout: `${statementMs}ms`,
     lock_timeout: `${lockMs}ms`,
     idle_in_transaction_session_timeout: `${idleMs}ms`,
+    jit: "off",
   };
 }
 

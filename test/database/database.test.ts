@@ -68,14 +68,15 @@ describe("a connection", () => {
     expect(prepared).toEqual([{ jsonb: stored }]);
   });
 
-  test("has timeouts for statements, locks and idle transactions", async () => {
+  test("has timeouts for statements, locks and idle transactions, and compiles no statement", async () => {
     const database = shared();
     for (const pool of [database.reads, database.writes]) {
       const { rows } = await sql`
         select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
-          current_setting('idle_in_transaction_session_timeout') as idle, current_setting('application_name') as name
+          current_setting('idle_in_transaction_session_timeout') as idle, current_setting('jit') as jit,
+          current_setting('application_name') as name
       `.execute(pool);
-      expect(rows).toEqual([{ statement: "30s", lock: "10s", idle: "30s", name: "tenantry" }]);
+      expect(rows).toEqual([{ statement: "30s", lock: "10s", idle: "30s", jit: "off", name: "tenantry" }]);
     }
   });
 
@@ -95,7 +96,11 @@ describe("a connection", () => {
     });
     const { reads, writes } = database;
     const found: unknown[] = [];
+    const jit = sql<{ set: string }>`select current_setting('jit') as set`;
     for (const pool of [reads, writes]) {
+      await sql`set jit = on`.execute(pool);
+      found.push((await pool.transaction().execute((db) => jit.execute(db))).rows[0]?.set);
+      expect((await jit.execute(pool)).rows).toEqual([{ set: "on" }]);
       const settings = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
       for (const name of settings) await sql`set ${sql.raw(name)} = 0`.execute(pool);
       const read = sql<{ set: string }>`select current_setting(unnest(${settings}::text[])) as set`;
@@ -105,7 +110,7 @@ describe("a connection", () => {
       expect((await read.execute(pool)).rows).toEqual(settings.map(() => ({ set: "0" })));
     }
     const usual = ["30s", "10s", "30s"];
-    expect(found).toEqual([usual, usual, usual, usual]);
+    expect(found).toEqual(["off", usual, usual, "off", usual, usual]);
   });
 
   test("for reads is available while all connections for writes are in use", async () => {

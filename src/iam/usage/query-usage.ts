@@ -81,11 +81,7 @@ export function createQueryUsage(
     const { scope, dimensions } = summarised;
     const snapshot = database.reads.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
     const isValid = await snapshot.execute(async (db) => {
-      // To compile the statement takes longer than it saves: the planner expects a hundred kinds of each resource.
-      await sql`
-        select set_config('jit', 'off', true), set_config('statement_timeout', ${`${statementMs}ms`}, true)`.execute(
-        db,
-      );
+      await sql`select set_config('statement_timeout', ${`${statementMs}ms`}, true)`.execute(db);
       const summary = await findSummary(db, summarised);
       const select =
         summary === undefined

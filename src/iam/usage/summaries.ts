@@ -105,10 +105,7 @@ export function createSumUp(
       await nextTurn();
       signal.throwIfAborted();
       return writes.transaction().execute(async (db) => {
-        await sql`
-          select set_config('jit', 'off', true), set_config('statement_timeout', ${`${statementMs()}ms`}, true)`.execute(
-          db,
-        );
+        await sql`select set_config('statement_timeout', ${`${statementMs()}ms`}, true)`.execute(db);
         return run(db);
       });
     };
