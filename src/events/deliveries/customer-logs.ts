@@ -38,6 +38,8 @@ export function selectHeads(
  * gets no row again, which would begin where the webhook does. Its lock is not waited for, so that nothing else is held up that waits for the
  * webhook: what is left out by one that only has another name then is noted with that, or with what was written lately.
  *
+ * In the log of the customer itself, a webhook begins after the revision that created it, which its row has as its cursor.
+ *
  * @param written selects `customer_id`, `org_id` and `time`.
  * @param isWanted the condition of the webhooks; all by default.
  */
@@ -45,12 +47,13 @@ export function noteLogs(written: RawBuilder<unknown>, isWanted = sql<SqlBool>`t
   return sql`
     with written as materialized (${written}),
     followed as materialized (
-      select customer_id, id, start_time from webhooks
+      select customer_id, id, start_time, cursor_revision from webhooks
       where ${isActive} and parent_customer_id in (select customer_id from written) and ${isWanted}
       order by id for no key update
     ),
     ahead as materialized (
-      select written.customer_id, written.org_id, followed.id, written.time, followed.start_time, known.webhook_id is not null as is_known
+      select written.customer_id, written.org_id, followed.id, written.time, followed.start_time, known.webhook_id is not null as is_known,
+        case when written.org_id = written.customer_id then followed.cursor_revision else ${noRevision} end as start_revision
       from written join followed on followed.customer_id = written.customer_id
       left join webhook_logs as known on known.customer_id = written.customer_id and known.webhook_id = followed.id
         and known.org_id = written.org_id
@@ -62,7 +65,7 @@ export function noteLogs(written: RawBuilder<unknown>, isWanted = sql<SqlBool>`t
     ),
     noted as (
       insert into webhook_logs as logs (customer_id, org_id, webhook_id, noted_time, cursor_time, cursor_revision, cursor_position)
-      select customer_id, org_id, id, time, start_time, ${noRevision}::uuid, ${sql.lit(afterAll)} from ahead
+      select customer_id, org_id, id, time, start_time, start_revision, ${sql.lit(afterAll)} from ahead
       where org_id = customer_id or exists (select from living where living.id = ahead.org_id and (ahead.is_known or not living.is_purged))
       on conflict (customer_id, webhook_id, org_id) do update set noted_time = excluded.noted_time
         where excluded.noted_time > greatest(logs.noted_time, logs.cursor_time)

@@ -62,6 +62,18 @@ test("what changes in the customer and in each of its orgs is delivered, each lo
   expect(new Set(idsOf(receiver.received)).size).toBe(9);
 });
 
+test("the log of the customer is delivered from after the creation of the webhook", async () => {
+  const { owner, customerPath } = place;
+  const receiver = await startReceiver();
+  const webhook = await place.createWebhook(receiver, {
+    filter: 'resource_type = "Webhook" OR resource_type = "Customer"',
+  });
+  await owner.customers.updateCustomer({ path: customerPath, customer: { description: uniqueName("changed") } });
+  await owner.webhooks.updateWebhook({ path: webhook.path, webhook: { description: "changed" } });
+  await expect.poll(() => pathsOf(receiver.received)).toEqual([customerPath, webhook.path]);
+  expect(eventsOf(receiver.received).map(({ type }) => type)).toEqual(["customer.updated", "webhook.updated"]);
+});
+
 test("CloudEvents name the log of the customer or of the org, and requests have its signed end", async () => {
   const { owner, customerPath, orgs, company } = place;
   const receiver = await startReceiver();
