@@ -1,7 +1,7 @@
 // Checks with the plans of PostgreSQL how many rows a page of a large log reads, in partitions of several months.
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
@@ -32,14 +32,17 @@ let other: { readonly id: string; readonly customer_id: string };
 let many: { readonly customer_id: string };
 const [actor, rareActor, member, rareMember] = [1, 2, 3, 4].map(() => randomUUID());
 
-beforeAll(async () => {
-  created = await createTestDatabase();
-  database = openDatabase({
-    connection: { connectionString: created.url },
+const open = ({ url }: TestDatabase): Database =>
+  openDatabase({
+    connection: { connectionString: url },
     maxReadConnections: 1,
     maxWriteConnections: 1,
     onConnectionError: () => {},
   });
+
+beforeAll(async () => {
+  created = await createTestDatabase();
+  database = open(created);
   org = await addOrg(database, "large");
   other = await addOrg(database, "small");
   const month = sql`date_trunc('month', now())`;
@@ -198,3 +201,38 @@ test.each(cases)(
     }
   },
 );
+
+test("what an actor did is looked for by its index in each log of a customer, also where all is in one of them", async () => {
+  const alone = await createTestDatabase();
+  const opened = open(alone);
+  const reader = createPlanReader(alone.url);
+  onTestFinished(async () => {
+    await reader.close();
+    await opened.close();
+    await alone.drop();
+  });
+  const { id, customer_id: customerId } = await addOrg(opened, "alone");
+  await fillTables(alone.url, async (db) => {
+    await sql`
+      insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
+        resource_id, container_id, resource_path, after)
+      select ${customerId}, ${id}, (lpad(to_hex(n), 16, '0') || '8000000000000000')::uuid, 0, now() - n * interval '1 second', 4, 'method',
+        ${id}, ${actor}, 'Member', gen_random_uuid(), gen_random_uuid(), '/', '{}'
+      from generate_series(1, 50000) as n`.execute(db);
+  });
+  await vacuumAll(alone.url);
+  const owner: LogOwner = { kind: "customer", id: customerId, systemOrgId: randomUUID() };
+  const resolved = await resolvePaths(
+    { database: opened, registry, owner, holds: () => Promise.resolve(true) },
+    readFilter(`actor_path = "/orgs/@${id}/members/@${actor}"`, changeFields),
+  );
+  for (const descending of [true, false]) {
+    const { rows, plan } = await reader.read(async (db) => {
+      const matched = { condition: toSql(resolved), pinned: findPinned(resolved) };
+      const all = { owner, suspended: true, states: true, after: undefined };
+      return (await selectChanges({ ...all, ...matched, descending, limit: pageSize + 1 }).execute(db)).rows;
+    });
+    expect(rows).toHaveLength(pageSize + 1);
+    expect(plan.rowsRead, plan.text).toBeLessThanOrEqual((pageSize + 1) * rowsReadForOne);
+  }
+});

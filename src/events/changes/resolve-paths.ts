@@ -123,7 +123,7 @@ function pathIn(condition: Condition): { readonly text: string; readonly isBelow
 
 async function ofActor(lookup: Lookup, text: string): Promise<Condition> {
   const id = await findMemberId(lookup, text);
-  return id === undefined ? never : equals("actor_id", id);
+  return id === undefined ? never : isActor(id);
 }
 
 /** Returns the id of the member at a path; undefined for none, and for one of which the caller may not know who it is. */
@@ -239,15 +239,22 @@ const equals = (column: keyof typeof operands, value: string): Condition => ({
   value,
 });
 
+/** As a range, which the planner does not leave out of an order: by that, it takes the index of actors (store.ts). */
+const isActor = (id: string): Condition => ({
+  kind: "all",
+  conditions: [">=", "<="].map((comparator) => ({ ...equals("actor_id", id), comparator }) as Condition),
+});
+
 /** @param condition with its paths resolved. */
 export function findPinned(condition: Condition): Pinned {
   if (condition.kind === "all") {
     const found = condition.conditions.map(findPinned);
     return { orgId: found.find(({ orgId }) => orgId !== undefined)?.orgId, actor: found.some(({ actor }) => actor) };
   }
-  if (condition.kind !== "compare" || condition.comparator !== "=") return { orgId: undefined, actor: false };
-  const { operand, value } = condition;
-  return { orgId: operand === operands.org_id ? value : undefined, actor: operand === operands.actor_id };
+  if (condition.kind !== "compare") return { orgId: undefined, actor: false };
+  const { operand, comparator, value } = condition;
+  const orgId = operand === operands.org_id && comparator === "=" ? value : undefined;
+  return { orgId, actor: operand === operands.actor_id };
 }
 
 const isText = (column: "resource_path" | "resource_type", value: string): Condition => ({

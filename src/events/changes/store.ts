@@ -169,7 +169,7 @@ function selectPage(page: LogPage): RawBuilder<unknown> {
   const limit = sql`limit ${page.limit}`;
   switch (owner.kind) {
     case "org":
-      return entries(page, sql<SqlBool>`changes.org_id = ${owner.id}`);
+      return entriesOfLog(page, sql`${owner.id}::uuid`);
     case "customer": {
       const isItself = sql<SqlBool>`changes.org_id = ${owner.systemOrgId} and changes.container_id = ${owner.id}
         and changes.customer_id <> ${owner.id}`;
@@ -207,12 +207,27 @@ function entriesOfOrgs(page: LogPage, customerId: string): RawBuilder<unknown> {
       select id from orgs where customer_id = ${customerId} and ${isPinned} and (${suspended} or state = 'ACTIVE')
       union all select id from customers where id = ${customerId} and ${isPinned}
     )
-    select found.* from logs cross join lateral (${entries(page, sql<SqlBool>`changes.org_id = logs.id`)}) as found
+    select found.* from logs cross join lateral (${entriesOfLog(page, sql.ref("logs.id"))}) as found
     order by ${orderOf("found", page)} limit ${page.limit}`;
 }
 
+/**
+ * Returns the first entries of one log. Those of one actor are in the order of the index of actors, which is that of all logs, but no index of times
+ * alone has it: what one actor did would be looked for in everything, where statistics are of logs in which it did more.
+ */
+function entriesOfLog(page: LogPage, id: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { descending, pinned } = page;
+  const actor = sql`changes.actor_id ${sql.raw(descending ? "desc" : "asc")}, `;
+  const order = sql`${pinned.actor ? actor : sql``}${orderOf("changes", page)}`;
+  return entries(page, sql<SqlBool>`changes.org_id = ${id}`, order);
+}
+
 /** Returns the first entries after the cursor that match. */
-function entries(page: LogPage, where: RawBuilder<SqlBool>): RawBuilder<unknown> {
+function entries(
+  page: LogPage,
+  where: RawBuilder<SqlBool>,
+  order: RawBuilder<unknown> = orderOf("changes", page),
+): RawBuilder<unknown> {
   const { condition, after, until, descending, limit } = page;
   const isAfter = compared(descending ? "<" : ">", after);
   const isBefore = compared(descending ? ">=" : "<=", until);
@@ -220,7 +235,7 @@ function entries(page: LogPage, where: RawBuilder<SqlBool>): RawBuilder<unknown>
   return sql`
     select ${sql.join(selected)}, ${entryTime} as time_text, ${changeType} as type
     from changes where ${where} and ${condition} and ${isAfter} and ${isBefore} and ${sql.raw(isInThePast)}
-    order by ${orderOf("changes", page)} limit ${limit}`;
+    order by ${order} limit ${limit}`;
 }
 
 /** Returns how the place of an entry in the order of the lists compares with another one; that it does, if there is none. */
