@@ -9,6 +9,7 @@ import { pathsOf } from "../events/webhooks/place.ts";
 import { accept, answerWith, startReceiver, webhookNetworks } from "../events/webhooks/receiver.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { focusOn } from "./focus-on.ts";
+import { shellCommands } from "./shell-commands.ts";
 
 const acme = "/orgs/acme";
 const wile = `${acme}/members/wile`;
@@ -65,8 +66,7 @@ test("a webhook is created with the keyboard alone, its secret shown once, and i
   expect(new StandardWebhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
     type: "webhook.test",
   });
-  await page.getByText("The same with curl").click();
-  const commands = (await page.locator(".curl code").allTextContents()).join("\n");
+  const commands = (await shellCommands(page, "curl")).join("\n");
   expect(commands).toContain('"name":"audit"');
   expect(commands).toContain(`${place.url}/iam/v1alpha${acme}/webhooks/audit:test`);
   expect(commands).not.toContain(secret);
@@ -204,8 +204,7 @@ test("an event stream that is pushed is created, verified, paused and resumed, a
   await ask(page, "Send a verification event", "Send");
   await page.getByText(/Fails since .* Again at/).waitFor();
   await page.getByText(/invalid_audience.*not <me>/).waitFor();
-  await page.getByText("The same with curl").click();
-  const commands = (await page.locator(".curl code").allTextContents()).join("\n");
+  const commands = (await shellCommands(page, "curl")).join("\n");
   expect(commands).toContain(`${place.url}/iam/v1alpha${acme}/eventStreams/gateway:resume`);
   await ask(page, "Delete", "Delete");
   await page.getByText("There are no event streams yet.").waitFor();
@@ -231,8 +230,7 @@ test("an event stream without a URL says where its receiver polls; the header of
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("must be empty without a push_url").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByText("The same with curl").click();
-  const commands = (await page.locator(".curl code").allTextContents()).join("\n");
+  const commands = (await shellCommands(page, "curl")).join("\n");
   expect(commands).toContain('"push_authorization":"..."');
   expect(commands).not.toContain("letmein");
   expect(problems).toEqual([]);

@@ -8,6 +8,7 @@ import { instances, openCloudOfAcme, volumes, web } from "./cloud-of-acme.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { focusOn } from "./focus-on.ts";
 import { pick } from "./pick.ts";
+import { shellCommands } from "./shell-commands.ts";
 
 const acme = "/orgs/acme";
 const everywhere = `${acme}/projects/-`;
@@ -92,8 +93,7 @@ describe("resources", () => {
     await page.getByText("Done").waitFor();
     await page.getByRole("link", { name: "disk", exact: true }).click();
     await page.getByText("Active").waitFor();
-    await page.getByText("The same with curl").click();
-    const commands = (await page.locator(".curl code").allTextContents()).join("\n");
+    const commands = (await shellCommands(page, "curl")).join("\n");
     expect(commands).toContain(`${place.url}/resources/v1alpha${web}/operations?page_size=20`);
     expect(problems).toEqual([]);
   });

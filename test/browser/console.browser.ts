@@ -5,6 +5,7 @@ import { required } from "../../src/errors/required.ts";
 import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { focusOn } from "./focus-on.ts";
 import { pick } from "./pick.ts";
+import { shellCommands } from "./shell-commands.ts";
 
 let place: ConsolePlace;
 beforeAll(async () => {
@@ -83,9 +84,8 @@ describe("an organisation", () => {
     expect(new URL(page.url()).pathname).toBe("/console/orgs/acme");
     await page.getByRole("meter", { name: "Members" }).waitFor();
     await page.getByRole("heading", { name: "Recent changes" }).waitFor();
-    await page.getByText("The same with curl").click();
-    const commands = await page.locator(".curl code").allTextContents();
-    expect(commands).toContain(
+    expect(await shellCommands(page, "tenantry")).toContain("tenantry get orgs/acme/quota");
+    expect(await shellCommands(page, "curl")).toContain(
       `curl -H "Authorization: Bearer $TENANTRY_API_KEY" '${place.url}/iam/v1alpha/orgs/acme/quota'`,
     );
     expect(problems).toEqual([]);
@@ -180,8 +180,8 @@ describe("members", () => {
     const secret = await page.getByText(/^tenantry_\w{20,}$/).textContent();
     const me = await fetch(`${place.url}/iam/v1alpha/me`, { headers: { authorization: `Bearer ${secret}` } });
     expect(me.status).toBe(200);
-    await page.getByText("The same with curl").click();
-    expect(await page.getByRole("main").textContent()).toContain('{"name":"ci"}');
+    expect(await shellCommands(page, "tenantry")).toContain("tenantry create orgs/acme/members/deployer/apiKeys/ci");
+    expect(await shellCommands(page, "curl")).toContainEqual(expect.stringContaining('{"name":"ci"}'));
     await page.getByRole("button", { name: "I have it" }).click();
     expect(await page.content()).not.toContain(secret);
     // Without a display name, the question before a deletion has its name.
@@ -355,9 +355,10 @@ describe("access", () => {
     await pick(page, "On what", "anvils");
     await page.locator(".verdict.yes").getByText("as of").waitFor();
     expect(new URL(page.url()).searchParams.get("asOf")).toMatch(/^[0-9a-f]{8}-/);
-    await page.getByText("The same with curl").click();
-    const commands = await page.locator(".curl code").allTextContents();
-    expect(commands).toContainEqual(expect.stringContaining('"as_of_revision":"0000'));
+    expect(await shellCommands(page, "tenantry")).toContainEqual(
+      expect.stringMatching(/^tenantry explain .* --as-of 0000/),
+    );
+    expect(await shellCommands(page, "curl")).toContainEqual(expect.stringContaining('"as_of_revision":"0000'));
     const [time, revision] = [page.getByLabel("As of a time"), page.getByLabel("Or as of a revision")];
     await revision.fill("then");
     await revision.press("Enter");

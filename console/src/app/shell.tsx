@@ -1,7 +1,7 @@
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { texts } from "../texts/texts.ts";
-import { CurlPanel } from "../ui/curl-panel.tsx";
+import { ShellPanel } from "../ui/shell-panel.tsx";
 import { FindButton } from "./find-button.tsx";
 import { OrgSwitch } from "./org-switch.tsx";
 import { useSession } from "./use-session.ts";
@@ -32,7 +32,7 @@ export function Shell() {
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <Outlet />
-        <CurlPanel />
+        <ShellPanel />
       </main>
     </>
   );

@@ -5,7 +5,7 @@ interface LoggedCall {
   readonly request: Message;
 }
 
-/** The calls that the current screen has made, for showing how to make them with curl. */
+/** The calls that the current screen has made, for showing how to make them in a shell. */
 export interface CallLog {
   /** Keeps a call, unless the same one is there: screens ask some things again and again. */
   add: (call: LoggedCall) => void;

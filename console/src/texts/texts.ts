@@ -122,9 +122,11 @@ export const texts = {
     first: "First page",
     next: "Next page",
   },
-  curl: {
-    title: (count: number) => `The same with curl (${counted(count, "call", "calls")})`,
-    intro: "What this screen has asked the service. Put an API key into TENANTRY_API_KEY.",
+  shell: {
+    title: (count: number) => `The same in a shell (${counted(count, "call", "calls")})`,
+    intro:
+      "What this screen has asked the service, for tenantry after `tenantry login`, or with an API key in TENANTRY_API_KEY.",
+    program: "Program",
   },
   find: {
     button: "Find",

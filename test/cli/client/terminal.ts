@@ -31,8 +31,8 @@ interface Ran {
 
 export interface Terminal {
   readonly home: string;
-  /** Runs `tenantry` with the words of a line, which are split as a shell splits them. */
-  readonly run: (line: string, options?: TerminalOptions) => Promise<Ran>;
+  /** Runs `tenantry` with words, or with those of a line, which are split as a shell splits them. */
+  readonly run: (line: string | readonly string[], options?: TerminalOptions) => Promise<Ran>;
 }
 
 /** Opens a terminal of a person who has no profiles yet. */
@@ -72,7 +72,7 @@ export async function openTerminal(usual: TerminalOptions = {}): Promise<Termina
         openBrowser: rest.openBrowser ?? (() => Promise.resolve()),
         edit: rest.edit ?? (() => Promise.resolve()),
       };
-      const code = await runCommandLine(host, splitLine(line), "1.2.3");
+      const code = await runCommandLine(host, typeof line === "string" ? splitLine(line) : line, "1.2.3");
       return { code, ...printed };
     },
   };

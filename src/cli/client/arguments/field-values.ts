@@ -2,11 +2,12 @@
 import { parse } from "yaml";
 import { CommandError } from "../command-error.ts";
 import type { Contract, Field } from "../contract/contract.ts";
+import { isSwitch } from "../contract/method-fields.ts";
 import { flagOf } from "../contract/names.ts";
 import { recordOf } from "../http/service-error.ts";
 import { type PathContext, prefixesOf, splitPath } from "../contract/find-method.ts";
 import { didYouMean, fold } from "./nearest.ts";
-import { type ParsedArguments, aliasOf, dayEdgeOf, directionOf, isSwitch } from "./flags.ts";
+import { type ParsedArguments, aliasOf, dayEdgeOf, directionOf } from "./flags.ts";
 import { parseDuration, parseTime } from "./times.ts";
 
 export interface ReadingOptions {

@@ -1,8 +1,8 @@
 // Flags, as `node:util` parses them: those of all commands, and those that the fields of a method become.
 import { parseArgs } from "node:util";
-import type { Contract, Field, Method } from "../contract/contract.ts";
+import type { Field } from "../contract/contract.ts";
+import { isSwitch } from "../contract/method-fields.ts";
 import { flagOf, kebab } from "../contract/names.ts";
-import { sharedFields } from "../contract/shared-fields.ts";
 import { CommandError } from "../command-error.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import type { DayEdge, Direction } from "./times.ts";
@@ -55,21 +55,6 @@ export interface ParsedArguments {
   readonly values: ReadonlyMap<string, readonly (string | boolean)[]>;
 }
 
-/** The fields that other flags set, or that the command line fills in. */
-const givenOtherwise: ReadonlySet<string> = new Set(["page_token", "update_mask", "as_of_revision", "as_of_time"]);
-
-/** Returns the fields of a method that can be given as flags: those of its resource, and of the request. */
-export function fieldsOf({ messages }: Contract, method: Method): readonly Field[] {
-  const ofResource = method.resource === undefined ? [] : (messages[method.resource] ?? []);
-  const isUpdate = method.verb === "update";
-  const settable = ofResource.filter(
-    ({ mode, name }) => mode !== "output" && !(isUpdate && mode === "immutable") && (isUpdate || name !== "etag"),
-  );
-  const ofRequest = method.fields.map((each) => (typeof each === "string" ? sharedFields[each] : each));
-  const own = ofRequest.filter((each) => each !== undefined && !givenOtherwise.has(each.name));
-  return [...settable, ...own.filter((each) => each !== undefined)];
-}
-
 export function flagOfField(field: Field): Flag {
   const help = field.type === "time" ? `${field.help}. ${helpOfTimes(field)}` : field.help;
   if (isSwitch(field)) return { name: flagOf(field), help };
@@ -89,11 +74,6 @@ export function dayEdgeOf({ name }: Field): DayEdge {
 /** Returns what `90d` means as the value of a field: what begins and ends a period that is asked about is in the past. */
 export function directionOf({ name }: Field): Direction {
   return /^(from|to)_time$/.test(name) ? "ago" : "from now";
-}
-
-/** Reports whether a field is given by its flag alone. */
-export function isSwitch({ type, shape }: Field): boolean {
-  return type === "boolean" && shape === undefined;
 }
 
 function valueOf({ type, shape }: Field): string {

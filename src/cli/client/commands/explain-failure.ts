@@ -1,7 +1,7 @@
 // Says what to run next after the service has refused a call, and names fields as flags.
 import { CommandError } from "../command-error.ts";
 import type { Contract } from "../contract/contract.ts";
-import { fieldsOf } from "../arguments/flags.ts";
+import { fieldsOf } from "../contract/method-fields.ts";
 import { type FoundMethod, methodAt } from "../contract/find-method.ts";
 import { flagOf, kebab } from "../contract/names.ts";
 import { ServiceCallError } from "../http/service-error.ts";

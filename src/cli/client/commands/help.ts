@@ -1,7 +1,8 @@
 // Help, which fits a screen of 24 lines where it can.
-import { type Flag, distinct, fieldsOf, globalFlags } from "../arguments/flags.ts";
+import { type Flag, distinct, globalFlags } from "../arguments/flags.ts";
 import { fold } from "../arguments/nearest.ts";
 import type { Contract, Method } from "../contract/contract.ts";
+import { fieldsOf } from "../contract/method-fields.ts";
 import { methodsOfVerb, verbsOf } from "../contract/find-method.ts";
 import { flagOf, kebab } from "../contract/names.ts";
 import { commands, serviceCommands } from "./all-commands.ts";

@@ -7,12 +7,10 @@ import {
   clearFlag,
   columnsFlag,
   distinct,
-  fieldsOf,
   fileFlag,
   flagOfField,
   globalFlags,
   isSet,
-  isSwitch,
   limitFlag,
   limitOf,
   noWaitFlag,
@@ -25,6 +23,7 @@ import { didYouMean, fold } from "../arguments/nearest.ts";
 import { readFields } from "../arguments/read-fields.ts";
 import { CommandError, type ExitCode, exitCodes } from "../command-error.ts";
 import type { Contract, Field, Method } from "../contract/contract.ts";
+import { fieldsOf, isSwitch } from "../contract/method-fields.ts";
 import { type FoundMethod, addressOf, findMethod, methodsOfVerb } from "../contract/find-method.ts";
 import { flagOf, kebab } from "../contract/names.ts";
 import type { Connection } from "../credentials/connect.ts";

@@ -147,11 +147,12 @@ const api: Command = {
     const url = URL.canParse(service.url + address) ? new URL(service.url + address) : undefined;
     if (url === undefined || url.origin !== new URL(service.url).origin)
       throw new CommandError(`${JSON.stringify(path)} is no path`);
-    const query = (parsed.values.get("query") ?? []).map((each) => {
+    const query = new Map<string, string[]>();
+    for (const each of parsed.values.get("query") ?? []) {
       const [, name = "", value = ""] = /^([^=]+)=(.*)$/s.exec(String(each)) ?? [];
       if (name === "") throw new CommandError(`--query must be name=value, got ${JSON.stringify(each)}`);
-      return [name, value] as const;
-    });
+      query.set(name, [...(query.get(name) ?? []), value]);
+    }
     const file = single(parsed, "file");
     const body = file === undefined ? undefined : await readFields(call.host, file);
     const isRead = method.toUpperCase() === "GET";

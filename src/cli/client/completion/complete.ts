@@ -1,9 +1,10 @@
 // Completes a line: commands and collections from the table of the API, names from the service.
-import { type Flag, aliasOf, fieldsOf, globalFlags } from "../arguments/flags.ts";
+import { type Flag, aliasOf, globalFlags } from "../arguments/flags.ts";
 import { commands } from "../commands/all-commands.ts";
 import { allCommands } from "../commands/help.ts";
 import { flagsOf } from "../commands/verb-command.ts";
 import type { Field } from "../contract/contract.ts";
+import { fieldsOf } from "../contract/method-fields.ts";
 import {
   addressOf,
   collectionsBelow,
