@@ -1,8 +1,8 @@
 import { type Expression, sql } from "kysely";
-import { type FilterField, enumerated, scalar, text, textMap } from "./filter-fields.ts";
+import { type FilterField, type TextField, enumerated, scalar, text, textMap } from "./filter-fields.ts";
 
 /** A level of a path: its collection, and the table or alias with the names in it. */
-interface TextLevel {
+export interface TextLevel {
   readonly collection: string;
   readonly alias: string;
   /** Whether a path contains the id of a deleted row in place of its name. */
@@ -12,7 +12,7 @@ interface TextLevel {
 }
 
 /** Returns a field with a path in its output form: `/orgs/acme/members/alice`. */
-export function pathText(levels: readonly TextLevel[]): FilterField {
+export function pathText(levels: readonly TextLevel[]): TextField {
   const segments = levels.map(({ collection, ...level }) => sql`${sql.lit(`/${collection}/`)} || ${shownName(level)}`);
   return { kind: "text", value: sql`(${sql.join(segments, sql` || `)})`, isSearched: false };
 }

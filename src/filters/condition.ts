@@ -1,11 +1,12 @@
 // A filter after the check: every field exists, and every value has the type of its field.
 import type { Expression } from "kysely";
+import type { TextEquals } from "./filter-fields.ts";
 import type { ScalarType } from "./scalar-types.ts";
 import type { Comparator } from "./syntax-tree.ts";
 
 /** The left side of a restriction. It can be absent: an unset message, or a missing key of a map. */
 export type Operand =
-  | { readonly kind: "text"; readonly value: Expression<unknown> }
+  | { readonly kind: "text"; readonly value: Expression<unknown>; readonly equals?: TextEquals }
   | { readonly kind: "enum"; readonly value: Expression<unknown> }
   | { readonly kind: "textMap"; readonly value: Expression<unknown>; readonly isLabels: boolean }
   | { readonly kind: "scalar"; readonly value: Expression<unknown>; readonly type: ScalarType }

@@ -1,6 +1,6 @@
 // The declaration of a resource's fields for filters and orders: the name of each field in the proto, with its column or
 // expression.
-import { type Expression, sql } from "kysely";
+import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { ScalarType } from "./scalar-types.ts";
 
 /** A column with its table: `members.name`. */
@@ -13,8 +13,19 @@ export interface Order {
   readonly isNullable: boolean;
 }
 
+/** Returns the condition that a field is a text, where that is found sooner than by comparing its value. */
+export type TextEquals = (text: string) => RawBuilder<SqlBool>;
+
+export interface TextField {
+  readonly kind: "text";
+  readonly value: Expression<unknown>;
+  readonly isSearched: boolean;
+  readonly order?: Order;
+  readonly equals?: TextEquals;
+}
+
 export type FilterField =
-  | { readonly kind: "text"; readonly value: Expression<unknown>; readonly isSearched: boolean; readonly order?: Order }
+  | TextField
   | { readonly kind: "scalar"; readonly value: Expression<unknown>; readonly type: ScalarType; readonly order?: Order }
   | { readonly kind: "enum"; readonly value: Expression<unknown>; readonly names: readonly string[] }
   | { readonly kind: "textMap"; readonly value: Expression<unknown>; readonly isLabels: boolean }

@@ -79,6 +79,10 @@ function isPresent(operand: Operand): RawBuilder<SqlBool> {
 
 /** Renders a comparison. Texts are ordered by code point, whatever the collation of the database. */
 function compare(operand: Operand, comparator: string, value: string): RawBuilder<SqlBool> {
+  if (operand.kind === "text" && operand.equals !== undefined) {
+    if (comparator === "=") return operand.equals(value);
+    if (comparator === "!=") return sql`(${operand.value} is not null and ${operand.equals(value)} is not true)`;
+  }
   const operator = sql.raw(comparator === "!=" ? "<>" : comparator);
   const isOrder = comparator !== "=" && comparator !== "!=";
   if (operand.kind === "scalar") {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Visibility, unlimited } from "../../src/access/evaluation/visibility.ts";
 import { webhookDefinition } from "../../src/events/webhooks/definition.ts";
 import { webhookPlaces } from "../../src/events/webhooks/places.ts";
+import { required } from "../../src/errors/required.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Database, openDatabase, settingsByKey } from "../../src/database/database.ts";
@@ -33,7 +34,7 @@ import { services } from "../../src/rpc/services.ts";
 import { rebuildDerivedRows } from "../support/derived-rows.ts";
 import { vacuumAll } from "../support/maintain.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
-import { insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
+import { idOfNumber, insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
 import { type ListParts, type PlanReader, createPlanReader } from "./read-plan.ts";
 import { readRowsPage } from "./read-rows-page.ts";
 import { fillWithoutIndexes } from "./without-indexes.ts";
@@ -260,6 +261,22 @@ test("the members of an org are read without the deleted ones, which are the maj
   const list = lists["ListMembers"];
   if (list === undefined) throw new Error("there is no ListMembers");
   return expectCheapPages({ ...list, parent: [byId(orgOfDeleted)] }, {});
+});
+
+test.each([
+  ["ListRoleBindings", "subject_path", "members", "Member"],
+  ["ListRoleBindings", "role_path", "roles", "Role"],
+  ["ListGroupMembers", "member_path", "members", "Member"],
+  ["ListSubgroups", "group_path", "groups", "Group"],
+] as const)("what %s finds of an org by %s is read by an index", async (name, field, collection, type) => {
+  const { definition, parent } = required(lists[name]);
+  const [org, ...others] = parent;
+  const list = { definition, parent: [required(org), ...others.map(() => all)] };
+  // Not deleted, and in the large org.
+  const filter = `${field} = "/orgs/@${largest("Org")}/${collection}/@${idOfNumber(type, type === "Group" ? large - 500 : 50)}"`;
+  const found = await plans.readAll((db) => readerOf(list, { filter })("")(db, undefined, pageSize));
+  expect(found.length, filter).toBeGreaterThan(0);
+  await expectCheapPages(list, { filter });
 });
 
 test.each(registry.definitions.map((definition) => [definition.type, definition] as const))(

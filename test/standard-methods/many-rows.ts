@@ -25,7 +25,8 @@ const idOf = (kind: string, number: string): string =>
 /** Returns an id with the resource and its number; the ids of one resource ascend. */
 const id = (type: ResourceType, number: string): string => idOf(kindOf(type), number);
 
-const idOfNumber = (type: ResourceType, number: number): string =>
+/** Returns the id of a row of a resource, by its number. */
+export const idOfNumber = (type: ResourceType, number: number): string =>
   `000${kindOf(type)}000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
 
 /** Returns the id of the parent with the most rows below it: the first of each resource. */

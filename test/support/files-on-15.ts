@@ -22,6 +22,7 @@ export const filesOn15: readonly string[] = [
   "test/api/key-rules.test.ts",
   "test/api/me.test.ts",
   "test/api/read-only-database.test.ts",
+  "test/api/filters-by-path.test.ts",
   "test/api/reads-as-of.test.ts",
   "test/api/rolling-upgrade.test.ts",
   "test/api/tokens.test.ts",

@@ -1,6 +1,7 @@
 import { GroupMemberSchema, GroupMembersService } from "../../../gen/iam/v1alpha/group_member_pb.ts";
-import { deletableState, etagText, pathText } from "../../filters/common-fields.ts";
+import { deletableState, etagText } from "../../filters/common-fields.ts";
 import { enumerated, scalar, text } from "../../filters/filter-fields.ts";
+import { pathInOrg } from "../../filters/reference-path.ts";
 import { groupDefinition } from "../groups/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { membershipPath, toGroupMember } from "./message.ts";
@@ -47,10 +48,12 @@ export const membershipDefinition = defineResource({
     unknownFields: ["name", "displayName", "type", "state"],
   },
   fields: {
-    member_path: pathText([
-      { collection: "orgs", alias: "orgs", keepsDeleted: true },
-      { collection: "members", alias: "members", keepsDeleted: true },
-    ]),
+    member_path: pathInOrg({
+      table: "members",
+      keepsDeleted: true,
+      org: "group_members.org_id",
+      id: "group_members.member_id",
+    }),
     id: scalar("uuid", "group_members.member_id", { orderable: true }),
     name: text("members.name", { searched: true }),
     display_name: text("members.display_name", { searched: true }),

@@ -1,6 +1,7 @@
 import { GroupMembersService, SubgroupSchema } from "../../../gen/iam/v1alpha/group_member_pb.ts";
-import { etagText, pathText } from "../../filters/common-fields.ts";
+import { etagText } from "../../filters/common-fields.ts";
 import { scalar, text } from "../../filters/filter-fields.ts";
+import { pathInOrg } from "../../filters/reference-path.ts";
 import { groupDefinition } from "../groups/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { subgroupPath, toSubgroup } from "./message.ts";
@@ -42,10 +43,13 @@ export const subgroupDefinition = defineResource({
     unknownFields: ["name", "displayName"],
   },
   fields: {
-    group_path: pathText([
-      { collection: "orgs", alias: "orgs", keepsDeleted: true },
-      { collection: "groups", alias: "children", keepsDeleted: false },
-    ]),
+    group_path: pathInOrg({
+      table: "groups",
+      alias: "children",
+      keepsDeleted: false,
+      org: "subgroups.org_id",
+      id: "subgroups.subgroup_id",
+    }),
     id: scalar("uuid", "subgroups.subgroup_id", { orderable: true }),
     name: text("children.name", { searched: true }),
     display_name: text("children.display_name", { searched: true }),

@@ -1,22 +1,26 @@
-import { sql } from "kysely";
+import { type SqlBool, sql } from "kysely";
 import { RoleBindingSchema, RoleBindingsService } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
-import { pathText } from "../../filters/common-fields.ts";
 import { type FilterField, scalar, text } from "../../filters/filter-fields.ts";
+import { pathInOrg } from "../../filters/reference-path.ts";
 import { defineResource, levelOf } from "../../standard-methods/definition/definition.ts";
 import { roleBindingPath, toRoleBinding } from "./message.ts";
 import { scopes } from "./scopes.ts";
 import { roleBindingColumns, selectRoleBindings } from "./store.ts";
 import { byId, orgById } from "../../paths/format-path.ts";
 
-const orgs = { collection: "orgs", alias: "orgs", keepsDeleted: true };
-const customRolePath = pathText([orgs, { collection: "roles", alias: "roles", keepsDeleted: false }]);
-const memberPath = pathText([orgs, { collection: "members", alias: "members", keepsDeleted: true }]);
-const groupPath = pathText([orgs, { collection: "groups", alias: "groups", keepsDeleted: false }]);
+const org = "role_bindings.org_id";
+const customRolePath = pathInOrg({ table: "roles", keepsDeleted: false, org, id: "role_bindings.role_id" });
+const memberPath = pathInOrg({ table: "members", keepsDeleted: true, org, id: "role_bindings.member_id" });
+const groupPath = pathInOrg({ table: "groups", keepsDeleted: false, org, id: "role_bindings.group_id" });
 
 const rolePath: FilterField = {
   kind: "text",
   value: sql`coalesce('/roles/' || role_bindings.predefined_role, ${customRolePath.value})`,
   isSearched: false,
+  equals(path) {
+    const [, name] = /^\/roles\/([^/]+)$/.exec(path) ?? [];
+    return name === undefined ? customRolePath.equals(path) : sql<SqlBool>`(role_bindings.predefined_role = ${name})`;
+  },
 };
 
 /** The path of the member or of the group, whichever the binding has. */
@@ -24,6 +28,7 @@ const subjectPath: FilterField = {
   kind: "text",
   value: sql`coalesce(${memberPath.value}, ${groupPath.value})`,
   isSearched: false,
+  equals: (path) => sql<SqlBool>`(${memberPath.equals(path)} or ${groupPath.equals(path)})`,
 };
 
 /** The binding of a role to a member or group on a scope. It is stored in the org of its subject, whatever its scope. */

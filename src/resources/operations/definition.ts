@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { OperationSchema, OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import { etagText, pathText } from "../../filters/common-fields.ts";
 import { enumerated, scalar, text } from "../../filters/filter-fields.ts";
+import { typePath } from "../../filters/reference-path.ts";
 import { projectDefinition } from "../../iam/projects/definition.ts";
 import { defineResource, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { operationPath } from "../resources/message.ts";
@@ -64,10 +65,7 @@ export const operationDefinition = defineResource({
   fields: {
     id: scalar("uuid", "operations.id", { orderable: true }),
     resource_path: { kind: "text", value: resourcePath, isSearched: false },
-    type_path: pathText([
-      { collection: "services", alias: "services", keepsDeleted: false },
-      { collection: "resourceTypes", alias: "resource_types", keepsDeleted: false },
-    ]),
+    type_path: typePath("operations.type_id"),
     verb: text("operations.verb"),
     state: enumerated("operations.state", ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]),
     done: scalar("boolean", sql`(operations.end_time is not null)`),

@@ -1,5 +1,5 @@
 import { ResourceSchema, ResourcesService } from "../../../gen/resources/v1alpha/resource_pb.ts";
-import { pathText } from "../../filters/common-fields.ts";
+import { typePath } from "../../filters/reference-path.ts";
 import { numberMap } from "../../filters/filter-fields.ts";
 import { projectDefinition } from "../../iam/projects/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
@@ -45,10 +45,7 @@ export const infrastructureDefinition = defineResource({
     }),
   },
   fields: {
-    type_path: pathText([
-      { collection: "services", alias: "services", keepsDeleted: false },
-      { collection: "resourceTypes", alias: "resource_types", keepsDeleted: false },
-    ]),
+    type_path: typePath("resources.type_id"),
     quantities: numberMap("resources.quantities"),
     given_quantities: numberMap("resources.given_quantities"),
     qualities: numberMap("resources.qualities"),
