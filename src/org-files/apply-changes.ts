@@ -3,9 +3,11 @@
 import { isMessage } from "@bufbuild/protobuf";
 import { ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { QuotaSchema, QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { required } from "../errors/required.ts";
 import { type Identified, itemsOf, parentPathOf } from "./file-resources.ts";
+import { levelOfQuota } from "./limits.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { OfCaller } from "./read-state.ts";
 import { writeMethods } from "./write-methods.ts";
@@ -79,6 +81,15 @@ async function applyBatch(
   if (type === "org") {
     if (!isMessage(sent, OrgSchema)) throw new Error("a change of the org without the org");
     await ofCaller(OrgsService.method.updateOrg, { path: orgPath, org: sent, updateMask }, context);
+    return [];
+  }
+  if (type === "quota") {
+    if (!isMessage(sent, QuotaSchema)) throw new Error("a change of a quota without the quota");
+    const level = levelOfQuota(path);
+    const parentPath = level === "" ? orgPath : `${orgPath}/${level}`;
+    // It has all limits, and a mask could not name as many.
+    const request = { parentPath, quota: sent, updateMask: { paths: ["limits"] } };
+    await ofCaller(QuotasService.method.updateQuota, request, context);
     return [];
   }
   const { batchCreate, update, batchDelete, transitions, field } = writeMethods[type];

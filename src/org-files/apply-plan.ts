@@ -7,6 +7,7 @@ import type { WriteGroup } from "../changes/write-group.ts";
 import { ServiceError, invalidField } from "../errors/service-error.ts";
 import { formatPath } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
+import { lockKinds } from "../quotas/kinds.ts";
 import type { WriteCall } from "../standard-methods/write/write-call.ts";
 import { applyChanges } from "./apply-changes.ts";
 import { applyInGroup } from "./apply-in-group.ts";
@@ -49,6 +50,8 @@ export async function applyPlan(
       throw moved(state);
   };
   const revision = await applyInGroup(context, call, state.id, check, async ({ db, org }) => {
+    // Those of all quotas at once, in the order in which all transactions lock them.
+    await lockKinds(db, [...new Set(plan.quotas.flatMap(({ kinds }) => kinds))]);
     const created = await applyChanges(ofCaller, context, formatPath(patterns.Org, `@${state.id}`), plan.changes);
     if (managed === undefined) return;
     await removeManagedRows(db, org, managed.changes.removals);

@@ -10,6 +10,8 @@ import { parseResourcePath } from "../paths/parse-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { Prepared } from "./apply-plan.ts";
 import { type Drift, findDrifts } from "./find-drifts.ts";
+import { type RaiseDependencies, findUnraisable } from "./find-unraisable.ts";
+import { limitOf } from "./limits.ts";
 import { findManagedChanges } from "./managed-changes.ts";
 import { type ManagedResources, managerOf, readManaged } from "./managed-resources.ts";
 import type { Source } from "./managed-store.ts";
@@ -23,8 +25,10 @@ import {
 } from "./plan-changes.ts";
 import { type AccessDependencies, type AccessWanted, type PlannedAccess, findAccess } from "./planned-access.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
-import { readFile } from "./read-file.ts";
+import { type OrgFile, readFile } from "./read-file.ts";
 import { type OrgState, readState, readUnchanged } from "./read-state.ts";
+import type { StateResource } from "./state-resource.ts";
+import { requireKnownKinds } from "./unknown-kinds.ts";
 import { requireKnownPermissions } from "./unknown-permissions.ts";
 import { findUsedProviders } from "./used-providers.ts";
 
@@ -49,7 +53,7 @@ export interface Compared extends Prepared, Pick<PlannedAccess, "preview"> {
 
 const defaultRemovalPercent = 10;
 
-interface Dependencies extends AccessDependencies {
+interface Dependencies extends AccessDependencies, RaiseDependencies {
   readonly database: Database;
   readonly installation: Pick<Installation, "commandLineClientId">;
 }
@@ -87,12 +91,17 @@ async function compareState(
     source === undefined ? new Map() : await readManaged(dependencies.database.reads, state.id);
   const authorId = findAuthor(state, request.authorPath) ?? callerOf(context).memberId;
   const { maxRemovalPercent = defaultRemovalPercent } = request;
-  const options = { prunes: prunesOf(request, noted, dependencies.installation), maxRemovalPercent, authorId };
+  const isOutside = (resource: StateResource): boolean =>
+    saysNothingOf(file, resource) && managerOf(noted, resource) === undefined;
+  const prunes = prunesOf(request, file, noted, dependencies.installation);
+  const options = { prunes, isOutside, maxRemovalPercent, authorId };
   const plan = await slices.run(planChanges(state, file, options));
   await slices.run(requireKnownPermissions(state, plan, dependencies.knownPermissions));
+  await requireKnownKinds(dependencies.database, file);
   const access = await findAccess(dependencies, context, { state, plan, ...file }, wanted);
   if (access === undefined) return undefined;
   const implied = await slices.run(findImplied(plan, noted));
+  const inside = { ...state, resources: state.resources.filter((each) => !isOutside(each)) };
   return {
     state,
     plan: {
@@ -101,6 +110,7 @@ async function compareState(
         ...plan.obstacles,
         ...(await findUsedProviders(dependencies.database, state, plan)),
         ...managedByOthers(request, implied),
+        ...(await findUnraisable(dependencies, context, state, plan.quotas, request.authorPath)),
         ...access.obstacles,
       ],
     },
@@ -111,13 +121,19 @@ async function compareState(
     },
     preview: access.preview,
     implied,
-    drifts: source === undefined ? [] : await slices.run(findDrifts(noted, state, file)),
+    drifts: source === undefined ? [] : await slices.run(findDrifts(noted, inside, file)),
     managed: source && {
       source,
       before: noted,
       changes: await slices.run(findManagedChanges(noted, source, state, file, plan)),
     },
   };
+}
+
+/** Whether a resource is a limit of an org or project whose quota the file does not have. One from before quotas were in files lifts none. */
+function saysNothingOf({ quotas }: OrgFile, resource: StateResource): boolean {
+  const limit = limitOf(resource);
+  return limit !== undefined && !quotas.has(limit.level);
 }
 
 /**
@@ -128,13 +144,17 @@ async function compareState(
  */
 function prunesOf(
   { prune, source }: FileRequest,
+  file: OrgFile,
   managed: ManagedResources,
   { commandLineClientId }: Dependencies["installation"],
 ): PlanOptions["prunes"] {
-  if (prune === Prune.ALL) return ({ id }) => id !== commandLineClientId;
+  const isManaged = (resource: StateResource): boolean =>
+    source !== undefined && managerOf(managed, resource)?.address === source.address;
+  if (prune === Prune.ALL)
+    return (resource) => resource.id !== commandLineClientId && (!saysNothingOf(file, resource) || isManaged(resource));
   if (prune !== Prune.MANAGED) return undefined;
   if (source === undefined) throw invalidField("source", "must be set to prune what it manages", "source");
-  return (resource) => resource.id !== commandLineClientId && managerOf(managed, resource)?.address === source.address;
+  return (resource) => resource.id !== commandLineClientId && isManaged(resource);
 }
 
 function* findImplied(plan: Plan, managed: ManagedResources): Steps<readonly ImpliedChange[]> {

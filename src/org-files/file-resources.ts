@@ -18,6 +18,7 @@ import { IdentityProviderSchema, IdentityProvidersService } from "../../gen/iam/
 import { MemberSchema, Member_Type, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectSchema, ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { QuotaSchema } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { RoleBindingSchema, RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RoleSchema, RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { WebhookSchema, Webhook_Format, Webhook_Signature, WebhooksService } from "../../gen/iam/v1alpha/webhook_pb.ts";
@@ -39,9 +40,14 @@ export const fileTypes = [
 
 export type FileType = (typeof fileTypes)[number];
 
-/** A resource of a file. */
+/** What a file has: resources, and each limit of a quota by itself, since each is set, pruned and managed by itself. */
+const entryTypes = [...fileTypes, "limit"] as const;
+
+export type EntryType = (typeof entryTypes)[number];
+
+/** A resource of a file, or a limit of a quota (`limits.ts`). */
 export interface FileResource {
-  readonly type: FileType;
+  readonly type: EntryType;
   /** Its path below the org: `groups/platform/members/alice`. */
   readonly path: string;
   /** With the fields that a file has; the others are empty. */
@@ -129,6 +135,15 @@ export const fileForms: Readonly<Record<FileType, FileForm>> = {
   },
 };
 
+export function schemaOf(type: EntryType): DescMessage {
+  return type === "limit" ? QuotaSchema : fileForms[type].schema;
+}
+
+/** Returns the plural in prose. */
+export function manyOf(type: EntryType): string {
+  return type === "limit" ? "limits of quotas" : fileForms[type].many;
+}
+
 /** Returns the resources of a response that lists or creates several. */
 export function itemsOf(
   response: Readonly<Record<string, unknown>>,
@@ -142,10 +157,10 @@ export function itemsOf(
 const isIdentified = (item: unknown): item is Message & Identified => isMessage(item) && "path" in item && "id" in item;
 
 /** What names a resource in a file. The others have a `name`. */
-const nameFields: Partial<Record<FileType, string>> = { membership: "member_path", subgroup: "group_path" };
+const nameFields: Partial<Record<EntryType, string>> = { membership: "member_path", subgroup: "group_path" };
 
 /** Returns the key of a resource's name, or path, in a file. */
-export const nameFieldOf = (type: FileType): string => nameFields[type] ?? "name";
+export const nameFieldOf = (type: EntryType): string => nameFields[type] ?? "name";
 
 /**
  * Fields that callers set and a file does not have: versions, the Customer, in whose account the org is, and the end of an invitation,
@@ -233,7 +248,7 @@ export const parentPathOf = (path: string): string => path.split("/").slice(0, -
 export function inOrder<Resource extends FileResource>(resources: readonly Resource[]): Resource[] {
   const byPath = new Map(resources.map((resource) => [resource.path, resource]));
   return [...byPath.values()].toSorted((one, other) => {
-    const byType = fileTypes.indexOf(one.type) - fileTypes.indexOf(other.type);
+    const byType = entryTypes.indexOf(one.type) - entryTypes.indexOf(other.type);
     return byType === 0 ? (one.path < other.path ? -1 : 1) : byType;
   });
 }

@@ -3,7 +3,7 @@
 import type { FileType } from "./file-resources.ts";
 import { grantRoles } from "./names/grant-roles.ts";
 
-/** A list in a file. */
+/** A list in a file, or limits. */
 export interface FileSection {
   readonly key: string;
   /** What it is, as a sentence without its stop. */
@@ -16,6 +16,7 @@ export interface FileSection {
 
 /** In an order in which each finds what it looks for in those before it. */
 export const fileSections = [
+  { key: "quota", help: "The limits of the org, such as cpu_cores: 1000" },
   { key: "members", help: "The members", type: "member" },
   { key: "admins", help: "Members who own the org as well", type: "member" },
   { key: "roles", help: "The roles that the org has besides the predefined ones", type: "role" },
@@ -34,7 +35,10 @@ export const fileSections = [
     key: "projects",
     help: "The projects",
     type: "project",
-    contents: [{ key: "role_bindings", help: "Who has which role on the project", type: "role binding" }],
+    contents: [
+      { key: "quota", help: "The limits of the project, such as cpu_cores: 100" },
+      { key: "role_bindings", help: "Who has which role on the project", type: "role binding" },
+    ],
   },
   { key: "role_bindings", help: "Who has which role on the org", type: "role binding" },
   {

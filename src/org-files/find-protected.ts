@@ -2,7 +2,8 @@
 import { isMessage } from "@bufbuild/protobuf";
 import { RoleBindingSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { parentPathOf, pathBelowOrg } from "./file-resources.ts";
-import type { OrgState, StateResource } from "./read-state.ts";
+import type { OrgState } from "./read-state.ts";
+import type { StateResource } from "./state-resource.ts";
 import { referencesOf } from "./references.ts";
 
 const owner = "/roles/owner";

@@ -2,12 +2,14 @@
 import { required } from "../errors/required.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { createTurns } from "../scheduling/turns.ts";
-import type { Identified } from "./file-resources.ts";
+import { type FileResource, type Identified, parentPathOf } from "./file-resources.ts";
+import { limitOf, resourcePathOf } from "./limits.ts";
 import { type ManagedResources, contentHashOf, identityHashOf, managerOf, pathHashOf } from "./managed-resources.ts";
 import type { ManagedRow, Source } from "./managed-store.ts";
 import type { Plan } from "./plan-changes.ts";
 import type { OrgFile } from "./read-file.ts";
 import type { OrgState } from "./read-state.ts";
+import type { StateResource } from "./state-resource.ts";
 
 /** A resource that the source of a file manages from an apply on. */
 interface ManagedPut {
@@ -15,7 +17,7 @@ interface ManagedPut {
   readonly path: string;
   readonly pathHash: string;
   readonly contentHash: string;
-  /** Undefined for what the apply creates. */
+  /** Undefined for what the apply creates, and for the limits of a project that it creates. */
   readonly identityHash: string | undefined;
 }
 
@@ -54,12 +56,23 @@ export function* findManagedChanges(
     const manager = present && managerOf(managed, present);
     if (manager?.address !== address) adoptedCount++;
     const isKept = present !== undefined && !replaced.has(resource.path);
-    const identityHash = isKept ? identityHashOf(present) : undefined;
+    const identityHash = isKept ? identityHashOf(present) : identityOfLevel(resource, state.id, there);
     const isNoted =
       manager?.address === address && manager.contentHash === contentHash && manager.identityHash === identityHash;
     if (!isKept || !isNoted) puts.push({ path: resource.path, pathHash, contentHash, identityHash });
   }
   return { puts, removals: [...managed.keys()].filter((hash) => !left.has(hash)), adoptedCount };
+}
+
+/** Returns the identity of a limit that is set, which is that of the org or project; undefined for another resource. */
+function identityOfLevel(
+  resource: FileResource,
+  orgId: string,
+  there: ReadonlyMap<string, StateResource>,
+): string | undefined {
+  const level = limitOf(resource)?.level;
+  const id = level === "" ? orgId : there.get(level ?? "")?.id;
+  return id === undefined ? undefined : identityHashOf({ id });
 }
 
 /**
@@ -76,10 +89,16 @@ export async function toManagedRows(
     rows.push({
       pathHash: Buffer.from(put.pathHash, "hex"),
       contentHash: Buffer.from(put.contentHash, "hex"),
-      identityHash: Buffer.from(put.identityHash ?? identityHashOf(required(created.get(put.path))), "hex"),
+      identityHash: Buffer.from(put.identityHash ?? createdIdentityOf(put, created), "hex"),
     });
     const turn = turns();
     if (turn !== undefined) await turn;
   }
   return rows;
+}
+
+function createdIdentityOf({ path }: ManagedPut, created: ReadonlyMap<string, Identified>): string {
+  if (resourcePathOf(path) === path) return identityHashOf(required(created.get(path)));
+  const { id } = required(created.get(parentPathOf(path)));
+  return identityHashOf({ id });
 }

@@ -4,9 +4,9 @@ import { toJson } from "@bufbuild/protobuf";
 import type { Kysely } from "kysely";
 import type { Schema } from "../database/schema.ts";
 import { createTurns } from "../scheduling/turns.ts";
-import { type FileResource, type Identified, fileForms } from "./file-resources.ts";
+import { type FileResource, type Identified, schemaOf } from "./file-resources.ts";
 import { type Source, readManagedRows } from "./managed-store.ts";
-import type { StateResource } from "./read-state.ts";
+import type { StateResource } from "./state-resource.ts";
 
 export interface Managed extends Source {
   /** In hex, as all hashes here. */
@@ -26,7 +26,7 @@ const hashOf = (text: string): string =>
 export const pathHashOf = ({ path }: Pick<FileResource, "path">): string => hashOf(path);
 
 export function contentHashOf({ type, message }: FileResource): string {
-  return hashOf(JSON.stringify(toJson(fileForms[type].schema, message)));
+  return hashOf(JSON.stringify(toJson(schemaOf(type), message)));
 }
 
 /** Differs for what was made again at the same path, also for a membership, which has the id of its member. */

@@ -1,10 +1,11 @@
 // What stands in the way of a plan: what a file would do without saying so.
 import { isMessage } from "@bufbuild/protobuf";
 import { ClientSchema } from "../../gen/iam/v1alpha/client_pb.ts";
-import { fileForms } from "./file-resources.ts";
+import { manyOf } from "./file-resources.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { OrgFile } from "./read-file.ts";
-import type { OrgState, StateResource } from "./read-state.ts";
+import type { OrgState } from "./read-state.ts";
+import type { StateResource } from "./state-resource.ts";
 
 /** A part of a file, or one from before the policy, does not remove the rules for keys without a word. */
 export function lostPolicy({ org }: OrgState, file: OrgFile): readonly string[] {
@@ -29,7 +30,8 @@ export function tooManyRemovals({ resources }: OrgState, removed: readonly State
     const total = resources.filter((each) => each.type === type).length;
     const most = Math.max(1, Math.floor((total * percent) / 100));
     if (length <= most) return [];
-    const { many } = fileForms[type];
-    return [`${length} of ${total} ${many} would be removed, and at most ${most} may be: see max_removal_percent`];
+    return [
+      `${length} of ${total} ${manyOf(type)} would be removed, and at most ${most} may be: see max_removal_percent`,
+    ];
   });
 }

@@ -1,6 +1,6 @@
 // Compares an org with a file.
 import { createHash } from "node:crypto";
-import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import { type DescMessage, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
@@ -8,13 +8,15 @@ import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { isImmutable } from "../validation/field-behavior.ts";
 import { maxViolations } from "../validation/validate-message.ts";
 import { findChangedValues } from "./changed-values.ts";
-import { type FileType, fileForms, secretFields } from "./file-resources.ts";
+import { type FileResource, type FileType, schemaOf, secretFields } from "./file-resources.ts";
 import { findProtected } from "./find-protected.ts";
 import { lostPolicy, lostScopes, tooManyRemovals } from "./obstacles.ts";
+import { type QuotaChange, planQuotas } from "./plan-quotas.ts";
 import type { Action, PlannedChange } from "./planned-change.ts";
 import type { OrgFile, PlacedResource } from "./read-file.ts";
 import type { FileExpectation } from "./read-expectations.ts";
-import type { OrgState, StateResource } from "./read-state.ts";
+import type { OrgState } from "./read-state.ts";
+import type { StateResource } from "./state-resource.ts";
 import { findImplying, referencesOf } from "./references.ts";
 
 /** A resource that goes with another one. */
@@ -27,6 +29,8 @@ export interface ImpliedRemoval {
 export interface Plan {
   /** In the order in which they can be made. */
   readonly changes: readonly PlannedChange[];
+  /** Those of them that change quotas. */
+  readonly quotas: readonly QuotaChange[];
   /** The paths of resources that the file does not have and that stay. */
   readonly unlisted: readonly string[];
   /** What is deleted, also what is not deleted by itself because it goes with something else. */
@@ -40,6 +44,8 @@ export interface Plan {
 export interface PlanOptions {
   /** Whether a resource that is not in the file is removed; undefined if nothing is. */
   readonly prunes: ((resource: StateResource) => boolean) | undefined;
+  /** Whether a file says nothing of what it does not have: neither that it is removed, nor that it stays. */
+  readonly isOutside: (resource: StateResource) => boolean;
   readonly maxRemovalPercent: number;
   /** The id of the member that plans. */
   readonly authorId: string;
@@ -56,19 +62,23 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
   const violations: FieldViolation[] = [];
   const changes: PlannedChange[] = [...changeOfOrg(state, file)];
   for (const resource of file.resources) {
-    const change = changeOf(before.get(resource.path), resource, violations);
+    const change = isListed(resource) ? changeOf(before.get(resource.path), resource, violations) : undefined;
     if (change !== undefined) changes.push(change);
     if (isStepOver()) yield;
   }
-  const others = state.resources.filter(({ path }) => !after.has(path));
+  const others = state.resources.filter((each) => !after.has(each.path) && !options.isOutside(each));
   const removed = yield* findRemoved(state, others, options);
   const implied: ImpliedRemoval[] = [];
+  const lifted: StateResource[] = [];
   for (const each of removed.values()) {
     const withPath = findImplying(each, removed);
-    if (withPath === undefined) changes.push(removalOf(each));
-    else implied.push({ resource: each, withPath });
+    if (withPath !== undefined) implied.push({ resource: each, withPath });
+    else if (isListed(each)) changes.push(removalOf(each));
+    else lifted.push(each);
     if (isStepOver()) yield;
   }
+  const quotas = yield* planQuotas(state.resources, file.resources, lifted);
+  changes.push(...quotas);
   const stays = (path: string): boolean => after.has(path) || (before.has(path) && !removed.has(path));
   for (const resource of file.resources) {
     requireReferences(resource, stays, violations);
@@ -80,6 +90,7 @@ export function* planChanges(state: OrgState, file: OrgFile, options: PlanOption
   requireFew(changes, state);
   return {
     changes: inOrderOfWrites(changes),
+    quotas,
     removed: [...removed.values()],
     implied,
     unlisted: others.filter(({ path }) => !removed.has(path)).map(({ path }) => path),
@@ -108,6 +119,15 @@ function* findRemoved(
   return removed;
 }
 
+/** What has methods of its own to be created and deleted. */
+interface Listed {
+  readonly type: FileType;
+}
+
+function isListed<Resource extends FileResource>(resource: Resource): resource is Resource & Listed {
+  return resource.type !== "limit";
+}
+
 function byPath<Resource extends { readonly path: string }>(
   resources: readonly Resource[],
 ): ReadonlyMap<string, Resource> {
@@ -118,7 +138,7 @@ const written = { useProtoFieldName: true } as const;
 
 /** Returns the names of the fields that differ. */
 export function changedFields(type: FileType | "org", before: Message, after: Message): readonly string[] {
-  const schema = type === "org" ? OrgSchema : fileForms[type].schema;
+  const schema = type === "org" ? OrgSchema : schemaOf(type);
   const [from, to] = [before, after].map((message) => toJson(schema, message, written) as JsonObject);
   return schema.fields
     .map(({ name }) => name)
@@ -134,11 +154,11 @@ function changeOfOrg({ org }: OrgState, file: OrgFile): readonly PlannedChange[]
 
 function changeOf(
   before: StateResource | undefined,
-  { type, path, message, sent, place }: PlacedResource,
+  { type, path, message, sent, place }: PlacedResource & Listed,
   violations: FieldViolation[],
 ): PlannedChange | undefined {
   if (before === undefined) return { action: "create", type, path, fields: [], message, sent, place };
-  const { schema } = fileForms[type];
+  const schema = schemaOf(type);
   const fields = changedFields(type, before.message, message);
   if (fields.length === 0) return undefined;
   const values = findChangedValues(schema, fields, before.message, message);
@@ -152,7 +172,7 @@ function changeOf(
   return undefined;
 }
 
-const removalOf = ({ type, path }: StateResource): PlannedChange => ({
+const removalOf = ({ type, path }: StateResource & Listed): PlannedChange => ({
   action: "delete",
   type,
   path,
@@ -201,7 +221,7 @@ function replaced(changes: readonly PlannedChange[], before: ReadonlyMap<string,
 }
 
 /** What is removed before others are created: the groups in groups, which could make a circle with new ones. */
-const first: readonly (readonly [Action, FileType | "org"])[] = [
+const first: readonly (readonly [Action, PlannedChange["type"]])[] = [
   ["update", "org"],
   ["delete", "subgroup"],
 ];
@@ -224,6 +244,7 @@ const order = new Map(
   [
     ...first,
     ...created.flatMap((type) => [["create", type] as const, ["update", type] as const]),
+    ["update", "quota"] as const,
     ...within.flatMap((type) => [["create", type] as const, ["replace", type] as const, ["update", type] as const]),
     ...removedLast.map((type) => ["delete", type] as const),
   ].map(([action, type], index) => [`${action} ${type}`, index]),
@@ -259,12 +280,17 @@ export function hashRequest(request: unknown): string {
   return createHash("sha256").update(text).digest("hex").slice(0, hexOfHash);
 }
 
+function schemaOfChange(type: PlannedChange["type"]): DescMessage {
+  if (type === "org") return OrgSchema;
+  return schemaOf(type === "quota" ? "limit" : type);
+}
+
 /** Returns a hash of changes with all that they write. */
 export function* hashChanges({ changes }: Pick<Plan, "changes">): Steps<string> {
   const hash = createHash("sha256");
   const isStepOver = createStepCounter();
   for (const { action, type, path, fields, message } of changes) {
-    const schema = type === "org" ? OrgSchema : fileForms[type].schema;
+    const schema = schemaOfChange(type);
     const text = message === undefined ? null : toJson(schema, message);
     hash.update(JSON.stringify([action, type, path, fields, text]));
     if (isStepOver()) yield;

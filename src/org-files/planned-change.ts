@@ -4,10 +4,10 @@ import type { FileType } from "./file-resources.ts";
 
 export type Action = "create" | "update" | "replace" | "delete" | "undelete" | "activate" | "suspend";
 
-/** A change of a resource, or of the org itself, whose path is empty. */
+/** A change of a resource, of limits of a quota, or of the org itself, whose path is empty. */
 export interface PlannedChange {
   readonly action: Action;
-  readonly type: FileType | "org";
+  readonly type: FileType | "quota" | "org";
   /** The path below the org. */
   readonly path: string;
   /** The path for the call, if it has ids where `path` has names. */

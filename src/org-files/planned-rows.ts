@@ -11,7 +11,7 @@ import { RoleSchema } from "../../gen/iam/v1alpha/role_pb.ts";
 import type { LogEntry } from "../access/engine/loading/apply-entry.ts";
 import type { GroupRow, MemberRow, ProjectRow, RoleBindingRow, RoleRow } from "../access/engine/loading/rows.ts";
 import type { PlannedChanges, PlannedStep } from "../access/previews/planned-changes.ts";
-import { parentPathOf, pathBelowOrg } from "./file-resources.ts";
+import { type EntryType, parentPathOf, pathBelowOrg } from "./file-resources.ts";
 import type { Plan } from "./plan-changes.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { OrgState } from "./read-state.ts";
@@ -66,7 +66,7 @@ export function toPlannedRows(state: OrgState, plan: Plan): PlannedRows {
 }
 
 /** Returns the entries of a change that is not the creation of a member, group, role or project. */
-function entriesOf(type: PlannedChange["type"], sides: Sides, idOf: PlannedRows["idOf"]): LogEntry[] {
+function entriesOf(type: PlannedChange["type"] | EntryType, sides: Sides, idOf: PlannedRows["idOf"]): LogEntry[] {
   const { path, before, after } = sides;
   const entry = (resourceType: string, toRow: (message: Message) => object): LogEntry => ({
     resource_type: resourceType,
@@ -86,10 +86,12 @@ function entriesOf(type: PlannedChange["type"], sides: Sides, idOf: PlannedRows[
     case "role binding":
       return [entry("RoleBinding", (message) => bindingOf(path, message, idOf))];
     // What goes with the others is in entries of its own. Roles on a customer or on the platform, and what is inherited in a project that goes,
-    // are not looked at. Clients, webhooks, and providers of identities give nobody access.
+    // are not looked at. Clients, webhooks, limits and providers of identities give nobody access.
     case "identity provider":
     case "client":
     case "webhook":
+    case "limit":
+    case "quota":
     case "org":
     case "member":
     case "project":

@@ -121,7 +121,7 @@ export function explainJson(error: unknown): string {
   return text.replace(/^cannot decode (?:message|field) [\w.]+\.(\w+) from JSON:? ?/, "has a wrong $1: ").slice(0, 300);
 }
 
-function describe(value: JsonValue): string {
+export function describe(value: JsonValue): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "list" : typeof value;
 }

@@ -4,7 +4,8 @@ import { type Org, OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
 import { maxViolations, validateMessage } from "../validation/validate-message.ts";
-import { type FileResource, type FileType, fileFieldsOf, fileForms, inOrder, toFileMessage } from "./file-resources.ts";
+import { type EntryType, type FileResource, fileFieldsOf, inOrder, schemaOf, toFileMessage } from "./file-resources.ts";
+import { toLimitEntry } from "./limits.ts";
 import { type FileExpectation, readExpectations } from "./read-expectations.ts";
 import { type Fail, explainJson, quote, readMessage, readObject } from "./read-entry.ts";
 import { expectKey, sectionKeys } from "./file-sections.ts";
@@ -23,6 +24,8 @@ export interface OrgFile {
   readonly org: Org;
   /** In the order of their types, and then of their paths. */
   readonly resources: readonly PlacedResource[];
+  /** The org and the projects of which the file has a quota, by their paths below the org. Of others it does not say which limits they have. */
+  readonly quotas: ReadonlySet<string>;
   /** What somebody shall be able to do when the file is applied, or not. */
   readonly expectations: readonly FileExpectation[];
 }
@@ -39,18 +42,27 @@ export function* readFile(file: JsonObject, name: string): Steps<OrgFile> {
     if (violations.length < maxViolations) violations.push({ field, description });
   };
   const found = new Map<string, PlacedResource>();
+  const quotas = new Set<string>();
+  const put = (resource: PlacedResource): void => {
+    const { type, path, place, sent } = resource;
+    const same = found.get(path);
+    if (same === undefined) found.set(path, resource);
+    else if (!isSame(type, same.sent, sent)) {
+      fail(place, `is ${quote(path)} again, and another one is at ${same.place}; a file has each resource once`);
+    }
+  };
   const reader: FileReader = {
     fail,
     orgPath: `/orgs/${name}`,
     has: (path) => found.has(path),
     add(type, path, fields, place) {
       const read = readMessage(type, fields, place, fail);
-      if (read === undefined) return;
-      const same = found.get(path);
-      if (same === undefined) found.set(path, { type, path, place, ...read });
-      else if (!isSame(type, same.sent, read.sent)) {
-        fail(place, `is ${quote(path)} again, and another one is at ${same.place}; a file has each resource once`);
-      }
+      if (read !== undefined) put({ type, path, place, ...read });
+    },
+    addQuota: (level) => quotas.add(level),
+    addLimit(level, kind, limit, place) {
+      const entry = toLimitEntry(level, kind, limit);
+      put({ ...entry, place, sent: entry.message });
     },
   };
   const ofOrg = fileFieldsOf(OrgSchema).map((field) => field.name);
@@ -69,11 +81,11 @@ export function* readFile(file: JsonObject, name: string): Steps<OrgFile> {
     }
   }
   if (violations.length > 0) throw invalidFields(violations);
-  return { org, resources: inOrder([...found.values()]), expectations };
+  return { org, resources: inOrder([...found.values()]), quotas, expectations };
 }
 
-function isSame(type: FileType, one: Message, other: Message): boolean {
-  return equals(fileForms[type].schema, one, other);
+function isSame(type: EntryType, one: Message, other: Message): boolean {
+  return equals(schemaOf(type), one, other);
 }
 
 function readOrg({ org, ...all }: JsonObject, name: string, fail: Fail): Org {

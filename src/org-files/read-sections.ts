@@ -9,6 +9,7 @@ import { type SectionKey, contentKeys, fileSections } from "./file-sections.ts";
 import { grantRoles, permissionsOfRole, strongestRole } from "./names/grant-roles.ts";
 import { nameInPaths } from "./names/name-in-paths.ts";
 import { nameRoleBinding } from "./names/name-role-binding.ts";
+import { readQuota } from "./read-quota.ts";
 import { type Fail, isObject, quote, readEntry, readList, readObject, readText } from "./read-entry.ts";
 
 /** What reads parts of a file and adds what they stand for. */
@@ -20,6 +21,10 @@ export interface FileReader {
   readonly has: (path: string) => boolean;
   /** Adds a resource. Two of the same path must be equal. */
   readonly add: (type: FileType, path: string, fields: JsonObject, place: string) => void;
+  /** Notes that the file says what the limits of a level are, also if it names none. A level is a path below the org, empty for the org. */
+  readonly addQuota: (level: string) => void;
+  /** Adds a limit of a level. Two of the same kind must be equal. */
+  readonly addLimit: (level: string, kind: string, limit: number, place: string) => void;
 }
 
 /** Reads a part of a file, and yields at each entry, also at one that is wrong. */
@@ -141,6 +146,7 @@ function* readProjects(reader: FileReader, file: JsonObject): Generator<void, vo
     if (entry === undefined || fields === undefined) continue;
     const path = `projects/${fields.name}`;
     reader.add("project", path, fields, place);
+    yield* readQuota(reader, path, entry.others["quota"], `${place}.quota`);
     const bindings = readList(entry.others["role_bindings"], `${place}.role_bindings`, reader.fail);
     for (const [index, each] of bindings.entries()) {
       addBinding(reader, `${path}/`, each, `${place}.role_bindings[${index}]`);
@@ -197,6 +203,7 @@ function bind(reader: FileReader, above: string, subject: string, rolePath: stri
 }
 
 const readers: Readonly<Record<SectionKey, ReadSection>> = {
+  quota: (reader, file) => readQuota(reader, "", file["quota"], "org_file.quota"),
   members: readMembers,
   admins: readAdmins,
   roles: readPlain("role", "roles"),

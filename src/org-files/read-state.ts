@@ -10,11 +10,11 @@ import { formatPath, formatReferences } from "../paths/format-path.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { maxResources, tooManyResources } from "./resource-limit.ts";
+import { readLimits } from "./read-limits.ts";
+import type { StateReader, StateResource } from "./state-resource.ts";
 import type { InProcess } from "../rpc/call-in-process.ts";
 import { authenticateAgain } from "../rpc/request-gate.ts";
-import type { Database } from "../database/database.ts";
 import {
-  type FileResource,
   type FileType,
   type Identified,
   fileForms,
@@ -26,8 +26,6 @@ import {
 } from "./file-resources.ts";
 
 export type OfCaller = InProcess["ofCaller"];
-
-export interface StateResource extends FileResource, Pick<Identified, "id" | "createTime"> {}
 
 /** An org at one revision. */
 export interface OrgState {
@@ -59,11 +57,6 @@ export async function readUnchanged<Result>(org: Reference, read: () => Promise<
   throw new ServiceError("ETAG_STALE", "the org was changed while it was read; try again", { metadata: { resource } });
 }
 
-export interface StateReader {
-  readonly ofCaller: OfCaller;
-  readonly database: Pick<Database, "reads">;
-}
-
 /**
  * Reads an org; undefined if it has changed meanwhile.
  *
@@ -80,7 +73,9 @@ export async function readState(
   // Responses to this caller would show the revision that the org had when the call came.
   await authenticateAgain(context.values);
   const found = await ofCaller(OrgsService.method.getOrg, { path }, context);
-  const resources = await readResources(ofCaller, context, path);
+  const listed = await readResources(ofCaller, context, path);
+  const resources = inOrder([...listed, ...(await readLimits({ ofCaller, database }, context, { id, path }, listed))]);
+  if (resources.length > maxResources) throw tooManyResources(path, "the org");
   // Nothing was committed between two reads of the same revision, so that all between them show it.
   if (before === undefined || before !== (await readRevision(database, id))) return undefined;
   return { id, name: found.name, revision: before, org: toFileMessage(OrgSchema, found), resources };
@@ -109,7 +104,7 @@ async function readResources(ofCaller: OfCaller, context: HandlerContext, orgPat
   }
   // Without the permission to activate them, lists over all projects leave these out. A list of one is refused.
   for (const parentPath of suspended) await readAll("role binding", parentPath);
-  return inOrder(found);
+  return found;
 }
 
 interface Pages {

@@ -8,6 +8,7 @@ import { readWriteRequest } from "../standard-methods/method-handler.ts";
 import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 import { applyPlan } from "./apply-plan.ts";
 import { type Compared, type FileRequest, comparePlan } from "./compare-plan.ts";
+import type { RaiseDependencies } from "./find-unraisable.ts";
 import { describeChanges, maxImplied, pathInOrg } from "./describe-changes.ts";
 import type { Drift } from "./find-drifts.ts";
 import type { Source } from "./managed-store.ts";
@@ -18,7 +19,7 @@ import { createRollbackOrg } from "./rollback/rollback-org.ts";
 import { readState, readUnchanged } from "./read-state.ts";
 import { writeFile } from "./write-file.ts";
 
-interface OrgFilesDependencies extends WriteRunner, AccessDependencies, RollbackDependencies {
+interface OrgFilesDependencies extends WriteRunner, AccessDependencies, RaiseDependencies, RollbackDependencies {
   readonly fileQueue: FairQueue;
 }
 
@@ -46,28 +47,29 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
 
     async planOrg(request, context) {
       const { state, plan, token, preview, implied, drifts, managed } = await compare(request, context, "with preview");
-      const { changes, obstacles, unlisted } = plan;
+      const { changes, obstacles } = plan;
       const pathOf = (path: string): string => pathInOrg(state.name, path);
-      return {
-        changes: describeChanges(state.name, changes),
-        obstacles: [...obstacles],
-        unlistedCount: unlisted.length,
-        unlistedPaths: unlisted.slice(0, maxUnlisted).map(pathOf),
-        revision: state.revision,
-        plan: formatToken(token),
-        accessPreview: preview,
-        driftCount: drifts.length,
-        drifts: drifts.slice(0, maxUnlisted).map(({ kind, path, managedBy }) => ({
-          kind: kinds[kind],
-          resourcePath: pathOf(path),
-          ...sourceOf(managedBy),
-        })),
-        impliedRemovals: implied.slice(0, maxImplied).map(({ resource, withPath, managedBy }) => ({
+      const unlisted = [...new Set(plan.unlisted.map(pathOf))];
+      const drifted = onceEach(drifts.map((each) => ({ ...toDrift(each), resourcePath: pathOf(each.path) })));
+      const removed = onceEach(
+        implied.map(({ resource, withPath, managedBy }) => ({
           resourcePath: pathOf(resource.path),
           withPath: pathOf(withPath),
           ...sourceOf(managedBy),
         })),
-        impliedRemovalCount: implied.length,
+      );
+      return {
+        changes: describeChanges(state.name, changes),
+        obstacles: [...obstacles],
+        unlistedCount: unlisted.length,
+        unlistedPaths: unlisted.slice(0, maxUnlisted),
+        revision: state.revision,
+        plan: formatToken(token),
+        accessPreview: preview,
+        driftCount: drifted.length,
+        drifts: drifted.slice(0, maxUnlisted),
+        impliedRemovals: removed.slice(0, maxImplied),
+        impliedRemovalCount: removed.length,
         adoptedCount: managed?.changes.adoptedCount ?? 0,
       };
     },
@@ -89,6 +91,13 @@ export function createOrgFilesService(dependencies: OrgFilesDependencies): Servi
     },
   };
 }
+
+/** Leaves out what is the same as something before: several limits of a quota are all told as the quota. */
+function onceEach<Item>(items: readonly Item[]): Item[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+}
+
+const toDrift = ({ kind, managedBy }: Drift) => ({ kind: kinds[kind], ...sourceOf(managedBy) });
 
 function sourceOf(managedBy: Source | undefined) {
   return managedBy === undefined ? {} : { managedBy: { address: managedBy.address, version: managedBy.version } };

@@ -1,8 +1,9 @@
 // Writes an org as a file, in one order and spelling, so that the same org is always the same file.
 import { type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { OrgSchema } from "../../gen/iam/v1alpha/org_pb.ts";
-import { type FileResource, type FileType, fileForms, nameFieldOf, parentPathOf } from "./file-resources.ts";
+import { type FileResource, type FileType, nameFieldOf, parentPathOf, schemaOf } from "./file-resources.ts";
 import { type Steps, createStepCounter } from "../scheduling/steps.ts";
+import { limitOf } from "./limits.ts";
 import type { OrgState } from "./read-state.ts";
 
 /** Writes a file, in steps. */
@@ -11,9 +12,20 @@ export function* writeFile({ name, org, resources }: OrgState): Steps<JsonObject
   const messages = new Map<string, JsonObject>();
   const isStepOver = createStepCounter();
   for (const { type, path, message } of resources) {
-    messages.set(path, objectOf(toJson(fileForms[type].schema, message, written)));
+    messages.set(path, objectOf(toJson(schemaOf(type), message, written)));
     if (isStepOver()) yield;
   }
+  const quotas = Map.groupBy(
+    resources.flatMap((resource) => limitOf(resource) ?? []),
+    ({ level }) => level,
+  );
+  /** Returns the limits of the org or a project; without any, the file does not have a quota. */
+  const quotaOf = (level: string): JsonObject => {
+    const limits = quotas.get(level);
+    return limits === undefined
+      ? {}
+      : { quota: Object.fromEntries(limits.map(({ kind, limit }) => [kind, limit] as const)) };
+  };
   const below = Map.groupBy(resources, ({ type, path }) => `${type} ${parentPathOf(path)}`);
   const entries = (type: FileType, parent: string): JsonValue[] =>
     (below.get(`${type} ${parent}`) ?? []).map((resource) =>
@@ -23,11 +35,13 @@ export function* writeFile({ name, org, resources }: OrgState): Steps<JsonObject
   const contentsOf = ({ type, path }: FileResource): JsonObject => {
     if (type === "group")
       return withoutEmpty({ members: entries("membership", path), subgroups: entries("subgroup", path) });
-    return type === "project" ? withoutEmpty({ role_bindings: entries("role binding", path) }) : {};
+    if (type !== "project") return {};
+    return { ...quotaOf(path), ...withoutEmpty({ role_bindings: entries("role binding", path) }) };
   };
   return {
     org: name,
     ...fields,
+    ...quotaOf(""),
     ...withoutEmpty({
       members: entries("member", ""),
       roles: entries("role", ""),

@@ -1,6 +1,6 @@
 // The QuantityKinds that quotas are of. A kind is not deleted while a quota has a limit or usage of it: who sets a limit locks its kind,
 // and who deletes a kind locks it before it looks for quotas.
-import { type RawBuilder, type Transaction, sql } from "kysely";
+import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
 import type { Schema } from "../database/schema.ts";
 
 type Db = Transaction<Schema>;
@@ -9,6 +9,17 @@ type Db = Transaction<Schema>;
 export async function lockKinds(db: Db, names: readonly string[]): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set();
   const { rows } = await lock(names, sql`for key share`).execute(db);
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Returns the names of those kinds that exist, without a lock. */
+export async function findKinds(db: Kysely<Schema>, names: readonly string[]): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const rows = await db
+    .selectFrom("quantity_kinds")
+    .select("name")
+    .where(sql<boolean>`name = any(${names}::text[])`)
+    .execute();
   return new Set(rows.map(({ name }) => name));
 }
 

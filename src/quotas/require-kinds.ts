@@ -5,6 +5,10 @@ import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
 import { maxViolations } from "../validation/validate-message.ts";
 import { lockKinds } from "./kinds.ts";
 
+/** What is wrong with the limit of a kind that does not exist. */
+export const unknownKind =
+  "must be the limit of a QuantityKind, but none has this name; /resources/v1alpha/quantityKinds has all";
+
 /**
  * Checks that the kinds of limits exist, and locks them against their deletion until the transaction ends.
  *
@@ -16,8 +20,7 @@ export async function requireKinds(db: Transaction<Schema>, kinds: readonly stri
   const missing = kinds.filter((kind) => !known.has(kind));
   const violations = missing.map((kind): FieldViolation => ({
     field: mapEntry(field, kind),
-    description:
-      "must be the limit of a QuantityKind, but none has this name; /resources/v1alpha/quantityKinds has all",
+    description: unknownKind,
     rule: "quota.kind",
   }));
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));

@@ -7,7 +7,10 @@ export interface EditedFile {
   readonly members: Map<string, JsonObject>;
   readonly roles: Map<string, JsonObject>;
   readonly groups: Map<string, { fields: JsonObject; readonly members: Set<string>; readonly subgroups: Set<string> }>;
-  readonly projects: Map<string, { fields: JsonObject; readonly bindings: Map<string, JsonObject> }>;
+  readonly projects: Map<
+    string,
+    { fields: JsonObject; readonly limits: Map<string, JsonValue>; readonly bindings: Map<string, JsonObject> }
+  >;
   readonly bindings: Map<string, JsonObject>;
 }
 
@@ -45,18 +48,27 @@ export function openFile(file: JsonObject): EditedFile {
     ),
     projects: new Map(
       listOf(file, "projects").map((entry) => {
-        const { role_bindings: bindings = [], ...fields } = fieldsOf(entry);
-        return [nameOf(entry), { fields, bindings: byName(Array.isArray(bindings) ? bindings : []) }];
+        const { role_bindings: bindings = [], quota = {}, ...fields } = fieldsOf(entry);
+        const limits = new Map(Object.entries(fieldsOf(quota)));
+        return [nameOf(entry), { fields, limits, bindings: byName(Array.isArray(bindings) ? bindings : []) }];
       }),
     ),
     bindings: byName(listOf(file, "role_bindings")),
   };
 }
 
-export function closeFile({ org, members, roles, groups, projects, bindings }: EditedFile): JsonObject {
+/** @param quotas those of all projects, or only those with limits, as in exports. */
+export function closeFile(
+  { org, members, roles, groups, projects, bindings }: EditedFile,
+  quotas: "of all projects" | "with limits",
+): JsonObject {
   const sorted = <Value>(entries: Map<string, Value>): Value[] =>
     [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
   const short = (fields: JsonObject): JsonValue => (Object.keys(fields).length === 1 ? (fields["name"] ?? "") : fields);
+  const quota = (limits: ReadonlyMap<string, JsonValue>): JsonObject =>
+    quotas === "with limits" && limits.size === 0
+      ? {}
+      : { quota: Object.fromEntries([...limits].toSorted(([one], [other]) => (one < other ? -1 : 1))) };
   const lists = (from: Record<string, JsonValue[]>): JsonObject =>
     Object.fromEntries(Object.entries(from).filter(([, list]) => list.length > 0));
   return {
@@ -68,15 +80,19 @@ export function closeFile({ org, members, roles, groups, projects, bindings }: E
         short({ ...fields, ...lists({ members: [...inside].toSorted(), subgroups: [...subgroups].toSorted() }) }),
       ),
       projects: sorted(projects).map((each) =>
-        short({ ...each.fields, ...lists({ role_bindings: sorted(each.bindings) }) }),
+        short({ ...each.fields, ...quota(each.limits), ...lists({ role_bindings: sorted(each.bindings) }) }),
       ),
       role_bindings: sorted(bindings),
     }),
   };
 }
 
-/** Edits a file once. What is removed is removed with everything that refers to it, and owners stay. */
-export function edit(file: EditedFile, pick: Pick, number: number): void {
+/**
+ * Edits a file once. What is removed is removed with everything that refers to it, and owners stay.
+ *
+ * @param kinds of which projects get limits.
+ */
+export function edit(file: EditedFile, pick: Pick, number: number, kinds: readonly string[]): void {
   const one = (names: Iterable<string>): string | undefined => {
     const all = [...names];
     return all[pick(Math.max(1, all.length))];
@@ -90,7 +106,12 @@ export function edit(file: EditedFile, pick: Pick, number: number): void {
         members: new Set(),
         subgroups: new Set(),
       }),
-    () => file.projects.set(`project-${number}`, { fields: { name: `project-${number}` }, bindings: new Map() }),
+    () =>
+      file.projects.set(`project-${number}`, {
+        fields: { name: `project-${number}` },
+        limits: new Map(),
+        bindings: new Map(),
+      }),
     () => group !== undefined && member !== undefined && file.groups.get(group)?.members.add(member),
     () =>
       group !== undefined && file.groups.get(group)?.members.delete(one(file.groups.get(group)?.members ?? []) ?? ""),
@@ -99,6 +120,8 @@ export function edit(file: EditedFile, pick: Pick, number: number): void {
     () => project !== undefined && file.projects.delete(project),
     () => member !== undefined && removeMember(file, member),
     () => project !== undefined && bind(file, project, group),
+    () => project !== undefined && file.projects.get(project)?.limits.set(one(kinds) ?? "", pick(1_000) / 8),
+    () => project !== undefined && file.projects.get(project)?.limits.delete(one(kinds) ?? ""),
     () =>
       project !== undefined &&
       file.projects.get(project)?.bindings.delete(one(file.projects.get(project)?.bindings.keys() ?? []) ?? ""),

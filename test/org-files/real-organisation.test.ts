@@ -1,6 +1,10 @@
 // The organisations of real communities as files, and random edits of them.
 import type { JsonObject } from "@bufbuild/protobuf";
 import { beforeAll, describe, expect, test } from "vitest";
+import { createClient } from "@connectrpc/connect";
+import { QuantityKindsService } from "../../gen/resources/v1alpha/quantity_kind_pb.ts";
+import { uniqueName } from "../support/api.ts";
+import { createTransport } from "../support/transports.ts";
 import { type Company, openCompany } from "../access/callers.ts";
 import { readOrganisation } from "../api/real-organisation/imported-organisation.ts";
 import { hasDataSets } from "../support/data-set.ts";
@@ -12,8 +16,12 @@ import { closeFile, createPick, edit, openFile } from "./random-edits.ts";
 let server: SharedServer;
 let company: Company;
 let files: Files;
+/** Of which projects get limits. */
+const kinds = ["cpu", "ram"].map((start) => uniqueName(start).replaceAll("-", "_"));
 beforeAll(async () => {
   server = await sharedServer();
+  const catalog = createClient(QuantityKindsService, createTransport("gRPC", server.url, server.operatorKey));
+  for (const name of kinds) await catalog.createQuantityKind({ quantityKind: { name, unit: "unit" } });
   company = await openCompany("gRPC", server);
   const { key } = await company.joinAs("owner", "olive");
   files = filesOf(company.org.path, server.url, key, "gRPC");
@@ -27,11 +35,10 @@ async function editAtRandom(count: number, seed: number): Promise<void> {
   let exported = await files.export();
   for (let number = 0; number < count;) {
     const wanted = openFile(exported);
-    for (let more = 1 + pick(20); more > 0; more--) edit(wanted, pick, number++);
-    const file = closeFile(wanted);
-    await files.apply(file, all);
+    for (let more = 1 + pick(20); more > 0; more--) edit(wanted, pick, number++, kinds);
+    await files.apply(closeFile(wanted, "of all projects"), all);
     exported = await files.export();
-    expect({ seed, number, file: exported }).toEqual({ seed, number, file });
+    expect({ seed, number, file: exported }).toEqual({ seed, number, file: closeFile(wanted, "with limits") });
   }
 }
 

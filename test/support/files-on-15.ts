@@ -57,6 +57,7 @@ export const filesOn15: readonly string[] = [
   "test/org-files/clients.test.ts",
   "test/org-files/identity-providers.test.ts",
   "test/org-files/managed.test.ts",
+  "test/org-files/quotas.test.ts",
   "test/org-files/rollback.test.ts",
   "test/org-files/webhooks.test.ts",
   "test/resources/batches.test.ts",

@@ -173,14 +173,15 @@ export type PlanOrgResponse = Message<"iam.v1alpha.PlanOrgResponse"> & {
 
   /**
    * Why the plan cannot be applied, in sentences; empty if nothing is known that prevents it. For example `["3 of 5 groups would be removed,
-   * and at most 1 may be: see max_removal_percent"]`.
+   * and at most 1 may be: see max_removal_percent"]`. A caller who may apply files is told which limits it may not raise.
    *
    * @generated from field: repeated string obstacles = 2;
    */
   obstacles: string[];
 
   /**
-   * The number of resources that the file does not have and that stay, for example `4`.
+   * The number of resources that the file does not have and that stay, for example `4`. A Quota is one of them if it has limits that the `quota` of
+   * the file does not name.
    *
    * @generated from field: int32 unlisted_count = 3;
    */
@@ -391,14 +392,15 @@ export type PlannedChange = Message<"iam.v1alpha.PlannedChange"> & {
   action: PlannedChange_Action;
 
   /**
-   * The resource, for example `/orgs/acme/groups/sre/members/alice`.
+   * The resource, for example `/orgs/acme/groups/sre/members/alice`. Limits are changed by an UPDATE of the Quota,
+   * `/orgs/acme/projects/shop/quota`.
    *
    * @generated from field: string resource_path = 2;
    */
   resourcePath: string;
 
   /**
-   * The fields that change, for example `["display_name"]`. Empty for a CREATE or DELETE.
+   * The fields that change, for example `["display_name"]`, and of a Quota `["limits.cpu_cores"]`. Empty for a CREATE or DELETE.
    *
    * @generated from field: repeated string changed_fields = 3;
    */
@@ -817,7 +819,7 @@ export const Prune = {
 
   /**
    * They are removed, but for the Member that applies, the owners of the Org, what makes them owners, and the Client of the Org `system` with
-   * which the command line signs people in.
+   * which the command line signs people in. Limits are removed where the file has a `quota` that does not name them.
    *
    * @generated from enum value: ALL = 2;
    */
@@ -854,6 +856,9 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
  * - `members`, `roles`, `groups`, `projects`, `identity_providers`, `clients` and `webhooks`: the resources, with the fields of their
  *   messages. A `client_secret` is used where its provider is created, and is no part of the plan.
  * - of a group, `members` and `subgroups`: its memberships and the groups in it. A name stands for a membership without other fields.
+ * - `quota`, of the Org and of a project: the limits of its Quota, such as `{"cpu_cores": 1000}`. Without the key, the file says nothing of these
+ *   limits, and none is removed, whatever is pruned, but those that its `source` manages. With it, limits of other kinds stay unless they are pruned;
+ *   `{}` names none.
  * - `role_bindings`: of the Org; those of a project are a key of the project.
  * - `expect`: what shall be true of access, at most 500 sentences such as `alice may repos.access.write on web-shop`, `bob may not
  *   repos.access.write on web-shop` or `groups/sre may iam.members.list`. The subject is a Member, or a Group with `groups/` before its
@@ -866,7 +871,7 @@ export const PruneSchema: GenEnum<Prune> = /*@__PURE__*/
 export const OrgFilesService: GenService<{
   /**
    * Returns an Org as a file: its Members, Roles, Groups with their Members and subgroups, Projects, IdentityProviders,
-   * Clients, Webhooks, and the RoleBindings of the Org and its Projects. The caller must also hold the permissions to get the Org and to list each of these, and to activate Projects
+   * Clients, Webhooks, and the RoleBindings and limits of the Org and its Projects. The caller must also hold the permissions to get the Org and its Quota and to list each of these, and to activate Projects
    * if one with RoleBindings is suspended: a file never lacks what the caller may not read. It has no secrets, ids, states and
    * times of changes, and nothing that is deleted. Fails with RESOURCE_EXHAUSTED for an Org with more than 50000 of these resources, and
    * with ABORTED if the Org keeps changing while it is read.
@@ -910,7 +915,7 @@ export const OrgFilesService: GenService<{
    * and the states of Members and Projects. Resources are known by their ids: what was renamed gets its name back, a deleted Member or
    * Project is undeleted, and what was made since is deleted. A Group, Role or RoleBinding that was deleted since is created
    * again, with another id. Each change is made by the method for it, with its rules, limits and entries in the log, and the caller must
-   * hold the permission for each. It must also hold `iam.changes.list` and, on the Org, what `ExportOrg` requires.
+   * hold the permission for each. It must also hold `iam.changes.list` and, on the Org, what `ExportOrg` requires but for Quotas.
    *
    * Not led back are the name and the state of the Org, keys, sessions, tokens, secrets, Identities, quotas, the resources of providers, the states of Webhooks,
    * and RoleBindings on the Customer or the platform. What has ended by itself since, such as an expired RoleBinding, stays ended. The caller, the owners of the Org

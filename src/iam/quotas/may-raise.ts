@@ -30,13 +30,17 @@ export async function requireMayRaise(
   const raised = changed.filter(isRaised);
   if (raised.length === 0 || (await mayRaise(authorHolds, transaction, level))) return;
   const where = pathAbove(level.above);
+  throw new ServiceError("PERMISSION_DENIED", describeRaise(level.path, where, raised), {
+    metadata: { permission: permissionToUpdateQuotas, resource: where },
+  });
+}
+
+/** Says which limits of a level the caller may not raise, and what that requires on the level above. */
+export function describeRaise(path: string, above: string, raised: readonly NewLimit[]): string {
   const named = raised
     .slice(0, maxNamed)
     .map(({ kind, before, after = "none" }) => `${kind} from ${before} to ${after}`);
-  const message = `the caller may lower the limits of ${level.path} but not raise or remove them, which requires the permission ${permissionToUpdateQuotas} on ${where}: ${named.join(", ")}`;
-  throw new ServiceError("PERMISSION_DENIED", message, {
-    metadata: { permission: permissionToUpdateQuotas, resource: where },
-  });
+  return `the caller may lower the limits of ${path} but not raise or remove them, which requires the permission ${permissionToUpdateQuotas} on ${above}: ${named.join(", ")}`;
 }
 
 export function mayRaise(

@@ -1,13 +1,13 @@
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { type Quota, QuotaSchema } from "../../../gen/iam/v1alpha/quota_pb.ts";
-import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError, deleted } from "../../errors/service-error.ts";
 import { singletonPath } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { applyUpdate } from "../../standard-methods/write/apply-update.ts";
-import { closeWrite } from "../../standard-methods/write/open-write.ts";
+import { closeWrite, openWrite } from "../../standard-methods/write/open-write.ts";
 import type { WriteCall } from "../../standard-methods/write/write-call.ts";
 import { type NewLimit, requireMayRaise } from "./may-raise.ts";
 import type { Level, LevelRow } from "../../quotas/levels.ts";
@@ -52,16 +52,16 @@ export async function updateQuota(
 }
 
 /** Takes the lock under which the quota of a level changes: that of the org, or of the customer. */
-function lockLevel({ db, request }: WriteCall, { kind }: Level, path: readonly Reference[]): Promise<OrgTransaction> {
+function lockLevel(call: WriteCall, { kind }: Level, path: readonly Reference[]): Promise<OrgTransaction> {
   const top = required(path[0]);
   switch (kind) {
     case "customer":
-      return beginWrite(db, { logOfCustomer: top }, request.author);
+      return openWrite(call, { logOfCustomer: top });
     case "org":
       // The state of an org does not block writes to the org itself.
-      return beginWrite(db, { org: top, state: "any" }, request.author);
+      return openWrite(call, { org: top, state: "any" });
     case "project":
-      return beginWrite(db, { org: top }, request.author);
+      return openWrite(call, { org: top });
   }
 }
 

@@ -16,12 +16,13 @@ import type { ResourceDefinition } from "../../standard-methods/definition/defin
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 import { toLoggedMessage } from "../../standard-methods/logged-message.ts";
 import { type FileType, fileForms, fileTypes, pathBelowOrg, toWholeFileMessage } from "../file-resources.ts";
-import type { StateResource } from "../read-state.ts";
+import type { StateResource } from "../state-resource.ts";
 import { maxResources, tooManyResources } from "../resource-limit.ts";
 import { type Columns, type RowsByType, withStandIns } from "./stand-ins.ts";
 
 /** A resource, known by its path of ids. */
 export interface SideResource extends StateResource {
+  readonly type: FileType;
   readonly row: Columns;
   /** Empty for what has no name of its own. */
   readonly name: string;

@@ -5,6 +5,10 @@ import { expect, test } from "vitest";
 import { OrgSchema } from "../../../gen/iam/v1alpha/org_pb.ts";
 import { fileFieldsOf, fileForms } from "../../../src/org-files/file-resources.ts";
 import { type FileSection, fileSections, sectionKeys } from "../../../src/org-files/file-sections.ts";
+import { createClient } from "@connectrpc/connect";
+import { QuantityKindsService } from "../../../gen/resources/v1alpha/quantity_kind_pb.ts";
+import { uniqueName } from "../../support/api.ts";
+import { createTransport } from "../../support/transports.ts";
 import { openCompany } from "../../access/callers.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { openTerminal, transcribe } from "./terminal.ts";
@@ -119,6 +123,43 @@ test("each problem of a file is told with its line, to people in lines and else 
   );
   parts.push(await transcribe(terminal, [`plan ${json}`], names));
   await expect(parts.join("\n")).toMatchFileSnapshot("transcripts/file-problems.txt");
+});
+
+test("limits of a file are planned with their values, and refused with their lines", async () => {
+  const server = await sharedServer();
+  const { org, joinAs } = await openCompany("Connect", server);
+  const { key } = await joinAs("owner", "olive");
+  const operator = createTransport("Connect", server.url, server.operatorKey);
+  const [cpu, ram] = ["cpu", "ram"].map((start) => uniqueName(start).replaceAll("-", "_")) as [string, string];
+  for (const name of [cpu, ram])
+    await createClient(QuantityKindsService, operator).createQuantityKind({ quantityKind: { name, unit: "unit" } });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: server.url, TENANTRY_API_KEY: key } });
+  const yaml = join(terminal.home, "acme.yaml");
+  const names = {
+    [org.name]: "acme",
+    [yaml]: "acme.yaml",
+    [cpu]: "cpu_cores",
+    [ram]: "ram",
+    [server.url]: "http://localhost:8080",
+  };
+  const parts: string[] = [];
+  const show = async (text: string, ...lines: Parameters<typeof transcribe>[1]) => {
+    await writeFile(yaml, text);
+    const shown = text.replace(org.name, "acme").replaceAll(cpu, "cpu_cores").replaceAll(ram, "ram");
+    parts.push(`--- acme.yaml\n${shown}---\n${await transcribe(terminal, lines, names)}`);
+  };
+  const withLimits = (ofOrg: string, ...ofShop: string[]): string =>
+    `org: ${org.name}\nquota:\n  ${cpu}: ${ofOrg}\nprojects:\n  - name: shop\n    quota:\n${ofShop.map((each) => `      ${each}\n`).join("")}`;
+  await show(withLimits("1000", `${cpu}: -1`, `${ram}: much`, "CPU cores: 4"), `plan ${yaml}`);
+  await show(withLimits("1000", "cores: 4"), `plan ${yaml}`);
+  await show(
+    withLimits("1000", `${cpu}: 10`, `${ram}: 2147483648`),
+    [`apply ${yaml}`, { answers: ["y"] }],
+    `plan ${yaml}`,
+  );
+  await show(withLimits("2000", `${cpu}: 20`), `plan ${yaml}`, `apply ${yaml} --yes`);
+  await show(withLimits("900", `${cpu}: 20`), `plan ${yaml} --prune all --max-removal-percent 100`);
+  await expect(parts.join("\n")).toMatchFileSnapshot("transcripts/file-quotas.txt");
 });
 
 test("the help has every key that a file can have", async () => {

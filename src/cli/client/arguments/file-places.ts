@@ -1,4 +1,5 @@
-// Where the places that errors name are in the text of a file: `groups[2].members[0]` begins in line 12.
+// Where the places that errors name are in the text of a file: `groups[2].members[0]` begins in line 12. A key of a map is named as in
+// `quota["cpu_cores"]`.
 import { type Document, LineCounter, type Node, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from "yaml";
 
 /** A file that was read. */
@@ -35,9 +36,9 @@ function findOffset(document: Document, place: string, key: string | undefined):
     if (found !== undefined) [node, offset] = [found.value, found.offset ?? offset];
     return found !== undefined;
   };
-  for (const [, name, index] of place.matchAll(/\.?([A-Za-z_]\w*)|\[(\d+)\]/gy)) {
+  for (const [, name, index, quoted] of place.matchAll(/\.?([A-Za-z_]\w*)|\[(\d+)\]|\["([^"\\]*)"\]/gy)) {
     const inside = resolve(node, document);
-    if (!enter(index === undefined ? entryOf(inside, name ?? "") : itemOf(inside, index))) return offset;
+    if (!enter(index === undefined ? entryOf(inside, name ?? quoted ?? "") : itemOf(inside, index))) return offset;
   }
   if (key !== undefined) enter(entryOf(resolve(node, document), key));
   return offset;

@@ -119,7 +119,8 @@ async function planOf(
     author === undefined ? {} : { author_path: author.includes("/") ? author : `/orgs/${org}/members/${author}` };
   const answer = await send(call, connection, "plan", { org, nameOf }, { org_file: toPlan, ...options, ...as });
   const readRequest = async () => ({ org_file: await readAll(), ...options });
-  const plan = readPlan(org, answer);
+  const read = readPlan(org, answer);
+  const plan = { ...read, obstacles: read.obstacles.map((each) => withLine(each, nameOf)) };
   return { org, nameOf, readRequest, answer, plan, note: noteOnSecrets(plan, withSecret) };
 }
 
@@ -128,6 +129,12 @@ function noteOnSecrets({ org, changes }: PlanLines, withSecret: readonly string[
   const kept = withSecret.find((path) => !created.has(path));
   if (kept === undefined) return "";
   return `A client_secret is used where its provider is created; to set another, send it as client_secret to tenantry update orgs/${org}/${kept} -f -\n`;
+}
+
+/** Returns an obstacle with the line of the place that it begins with, if any: `quota["cpu_cores"]: the caller may not raise it`. */
+function withLine(obstacle: string, nameOf: Planned["nameOf"]): string {
+  const [place] = /^[a-z_]+(?:\.[a-z_]+|\[\d+\]|\["[^"\\]*"\])+(?=: )/.exec(obstacle) ?? [];
+  return place === undefined ? obstacle : `${nameOf(place)}${obstacle.slice(place.length)}`;
 }
 
 /** Calls a method with the file. Errors name places in it with their lines: they are no flags. */
