@@ -32,7 +32,7 @@ const layers: readonly (readonly string[])[] = [
  * resources share, and the folders listed here, whose services span resources.
  */
 const areas: Readonly<Record<string, readonly string[]>> = {
-  iam: ["access-checks", "account", "authorization-codes", "me", "quotas", "sign-in", "tokens", "usage"],
+  iam: ["access-checks", "account", "authorization-codes", "findings", "me", "quotas", "sign-in", "tokens", "usage"],
   resources: ["providers", "sweeps"],
 };
 

@@ -58,6 +58,7 @@ export const contract: Contract = {
     {"name":"BatchGetEventStreams","verb":"batchGet","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/eventStreams","suffix":":batchGet","body":"","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The EventStreams, for example `orgs/acme/eventStreams/gateway`; at most 1000, all below `parent_path`"}],"output":"BatchGetEventStreamsResponse","help":"Returns several EventStreams in the order of `paths`"},
     {"name":"BatchCreateEventStreams","verb":"batchCreate","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/eventStreams","suffix":":batchCreate","body":"*","fields":[{"name":"requests","type":"json","shape":"list","mode":"required","help":"One request for each EventStream, at most 1000"},"validate_only","request_id"],"output":"BatchCreateEventStreamsResponse","help":"Creates several EventStreams in one transaction"},
     {"name":"BatchDeleteEventStreams","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/eventStreams","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The EventStreams, for example `orgs/acme/eventStreams/gateway`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"Empty","help":"Deletes several EventStreams in one transaction"},
+    {"name":"ListFindings","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/findings","suffix":"","body":"","fields":["page_size","page_token","filter",{"name":"unused_days","type":"integer","help":"For how many days something is not used before it is found, for example 30; from 1 to 400"}],"items":"findings","item":"Finding","help":"Lists what in an Org deserves a look, by kinds, and each kind in the order of creation"},
     {"name":"GetGroup","verb":"get","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/groups/*","suffix":"","body":"","fields":["as_of_revision","as_of_time"],"output":"Group","help":"Returns a Group"},
     {"name":"ListGroups","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/groups","suffix":"","body":"","fields":["page_size","page_token","filter","order_by","as_of_revision","as_of_time"],"items":"groups","item":"Group","help":"Lists Groups in order of creation"},
     {"name":"CreateGroup","verb":"create","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/groups","suffix":"","body":"group","resource":"Group","fields":["validate_only","request_id"],"output":"Group","help":"Creates a Group in an Org"},
@@ -606,6 +607,14 @@ export const contract: Contract = {
     ExportOrgResponse: [
       {"name":"org_file","type":"json","mode":"output","help":"The file, for example `{\"org\": \"acme\", \"members\": [\"alice\"]}`"},
       {"name":"revision","type":"string","mode":"output","help":"The revision of the Org that the file shows, for example `00000000-0000-0732-9f3c-5b21c7e40d18`"},
+    ],
+    Finding: [
+      {"name":"kind","type":["API_KEY_WITHOUT_END","API_KEY_UNUSED","MEMBER_UNUSED","ROLE_BINDING_CONTAINED","GROUP_WITHOUT_MEMBERS","ROLE_UNBOUND"],"mode":"output","help":"What was found"},
+      {"name":"resource_path","type":"string","mode":"output","help":"The resource, for example `/orgs/acme/members/alice/apiKeys/laptop`"},
+      {"name":"description","type":"string","mode":"output","help":"What was found, as a sentence, for example `The API key never expires.`"},
+      {"name":"since_time","type":"time","mode":"output","help":"Since when, as far as that is known"},
+      {"name":"related_path","type":"string","mode":"output","help":"Of a RoleBinding that another one contains, that other one, for example `/orgs/acme/roleBindings/viewers`"},
+      {"name":"remedy","type":"json","mode":"output","help":"The smallest change after which it is not found any more"},
     ],
     GetMeResponse: [
       {"name":"member","type":"json","mode":"output","help":"The Member that makes the call; the impersonated one if it is impersonated"},

@@ -3,6 +3,7 @@ import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { AccessEventsService } from "../../gen/iam/v1alpha/access_event_pb.ts";
 import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
+import { FindingsService } from "../../gen/iam/v1alpha/finding_pb.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { OrgFilesService } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
@@ -19,6 +20,7 @@ import type { ChangesDependencies } from "../events/changes/dependencies.ts";
 import { createChangesService } from "../events/changes/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
+import { createFindingsService } from "../iam/findings/service.ts";
 import { createMeService } from "../iam/me/service.ts";
 import { createQuotasService } from "../iam/quotas/service.ts";
 import type { TokenFunctions } from "../iam/tokens/functions.ts";
@@ -39,6 +41,7 @@ export const services: readonly DescService[] = [
   MeService,
   ChangesService,
   AccessEventsService,
+  FindingsService,
   SearchService,
   OrgFilesService,
   ProviderService,
@@ -101,6 +104,7 @@ export function createServices(
   const me = createMeService(dependencies);
   const changes = createChangesService(dependencies);
   const accessEvents = createAccessEventsService(dependencies);
+  const findings = createFindingsService(dependencies);
   const provider = createProviderService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);
@@ -111,6 +115,7 @@ export function createServices(
     router.service(MeService, me);
     router.service(ChangesService, changes);
     router.service(AccessEventsService, accessEvents);
+    router.service(FindingsService, findings);
     router.service(SearchService, search);
     router.service(OrgFilesService, orgFiles);
     router.service(ProviderService, provider);

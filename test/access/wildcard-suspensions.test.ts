@@ -23,6 +23,7 @@ const withoutParent = [
   "iam.v1alpha.ChangesService/ListChanges",
   "iam.v1alpha.ChangesService/GetChangesHead",
   "iam.v1alpha.AccessEventsService/ListAccessEvents",
+  "iam.v1alpha.FindingsService/ListFindings",
   "iam.v1alpha.OrgFilesService/ExportOrg",
   "iam.v1alpha.OrgFilesService/PlanOrg",
 ];

@@ -72,7 +72,12 @@ test("methods with only GET, and those in this list, are reads; all others are w
 });
 
 /** A log is of one org, customer or the platform. */
-const ofLogs: ReadonlySet<string> = new Set(["ListAccessEvents", "ListChanges", "ListWebhookDeliveries"]);
+const ofLogs: ReadonlySet<string> = new Set([
+  "ListAccessEvents",
+  "ListChanges",
+  "ListFindings",
+  "ListWebhookDeliveries",
+]);
 
 /** The rules of the standard methods. A method with another name needs its own line. */
 const verbs: Record<string, { verb: string; field: string; wildcards: string; http: string }> = {

@@ -18,6 +18,7 @@ export const guides: readonly Guide[] = [
   { slug: "filters", title: "Filters", file: "filters.md" },
   { slug: "paging", title: "Paging", file: "paging.md" },
   { slug: "usage", title: "Usage", file: "usage.md" },
+  { slug: "findings", title: "Findings", file: "findings.md" },
   { slug: "changes", title: "Changes", file: "changes.md" },
   { slug: "webhooks", title: "Webhooks", file: "webhooks.md" },
   { slug: "signals", title: "Signals", file: "signals.md" },

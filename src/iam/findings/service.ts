@@ -1,0 +1,110 @@
+// Implements FindingsService.
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { sql } from "kysely";
+import {
+  Finding_Kind,
+  type FindingsService,
+  type ListFindingsRequest,
+  ListFindingsResponseSchema,
+} from "../../../gen/iam/v1alpha/finding_pb.ts";
+import type { Authorise, CallerAuthoriser } from "../../access/evaluation/authorise.ts";
+import { callerOf, confirmOf, slicesOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
+import type { TargetPath } from "../../access/evaluation/target-path.ts";
+import type { Database } from "../../database/database.ts";
+import { clockMs } from "../../database/clock.ts";
+import { oldestMonth } from "../../database/partitions.ts";
+import { notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { positionOf } from "../../standard-methods/read/list-page.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import type { OrgRow } from "../orgs/store.ts";
+import type { RoleDependencies } from "../roles/role-dependencies.ts";
+import type { FindingColumns, FindingSource } from "./finding-source.ts";
+import { createListFindings, findingSources, readFindingsFilter } from "./list-findings.ts";
+import { toFinding } from "./message.ts";
+
+type FindingsDependencies = Pick<RoleDependencies, "database" | "pageTokens" | "predefinedRoles" | "readers"> & {
+  readonly authoriserOf: Authorise["authoriserOf"];
+};
+
+const defaultDays = 90;
+
+export function createFindingsService(dependencies: FindingsDependencies): ServiceImpl<typeof FindingsService> {
+  const { database, pageTokens, predefinedRoles, readers, authoriserOf } = dependencies;
+  const orgs = readers.readerOf(orgDefinition, orgDefinition.places[0]);
+  const list = createListFindings(database);
+
+  return {
+    async listFindings(request: ListFindingsRequest, context: HandlerContext) {
+      const filter = readFindingsFilter(request.filter);
+      const path = targetOf(context, patterns.Org);
+      const org = await orgs.lookup(path, visibleOf(context));
+      if (org === undefined) throw notFound("org", formatReferences(patterns.Org, path));
+      const unusedDays = request.unusedDays === 0 ? defaultDays : request.unusedDays;
+      const binding = ["Finding", org.id, request.filter, String(unusedDays)];
+      const { after, size } = positionOf(pageTokens, request, binding);
+      const holds = holdsIn(await authoriserOf(callerOf(context), slicesOf(context)), org);
+      const isTold = await logReaches(database, org, unusedDays);
+      const sources: FindingSource[] = [];
+      for (const source of findingSources) {
+        if ((source.kind !== "MEMBER_UNUSED" || isTold) && (await holds(source))) sources.push(source);
+      }
+      const call = { orgId: callerOf(context).orgId, signal: context.signal, timeoutMs: () => context.timeoutMs() };
+      const question = { org: { id: org.id, customer_id: org.customer_id }, unusedDays, predefinedRoles };
+      const { findings, next } = await list(call, { question, sources, filter, after, size, isShown: holds.shows });
+      // The caller has waited, and may have lost the permission meanwhile.
+      await confirmOf(context)(database.reads, undefined);
+      return create(ListFindingsResponseSchema, {
+        findings: findings.map((finding) => toFinding(finding, question)),
+        nextPageToken: next === undefined ? "" : pageTokens.encode(next, binding),
+        omittedKinds: findingSources
+          .filter((source) => !sources.includes(source))
+          .map(({ kind }) => Finding_Kind[kind]),
+      });
+    },
+  };
+}
+
+/** Returns a function that reports whether the caller may see a kind of findings, with one for a finding of these. */
+function holdsIn({ decideQuietly }: CallerAuthoriser, { id }: Pick<OrgRow, "id">) {
+  const decided = new Map<string, Promise<boolean>>();
+  const holds = (permission: string, path: TargetPath): Promise<boolean> => {
+    const key = [permission, ...path.references.map((reference) => ("value" in reference ? reference.value : ""))].join(
+      " ",
+    );
+    const found =
+      decided.get(key) ?? Promise.resolve(decideQuietly({ permission, listVisibility: "never" }, path)).then(Boolean);
+    decided.set(key, found);
+    return found;
+  };
+  const org = { by: "id", value: id } as const;
+  const kind = async ({ needs }: FindingSource): Promise<boolean> => {
+    for (const permission of needs) {
+      if (!(await holds(permission, { pattern: patterns.Org, references: [org] }))) return false;
+    }
+    return true;
+  };
+  /** What is in a project may be suspended with it, or be kept from the caller by a condition. */
+  const shows = async ({ project_id: projectId }: FindingColumns): Promise<boolean> => {
+    if (projectId === null) return true;
+    const path = { pattern: patterns.Project, references: [org, { by: "id", value: projectId } as const] };
+    return holds("iam.roleBindings.list", path);
+  };
+  return Object.assign(kind, { shows });
+}
+
+/** Whether the log has all that the members of an org did in the last days. */
+async function logReaches(
+  { reads }: Pick<Database, "reads">,
+  { create_time: createTime }: Pick<OrgRow, "create_time">,
+  days: number,
+): Promise<boolean> {
+  const { rows } = await sql<{ month: string | null; now: number }>`
+    select ${oldestMonth} as month, ${clockMs} as now`.execute(reads);
+  const [{ month, now } = { month: null, now: 0 }] = rows;
+  if (month === null) return false;
+  const oldest = Date.parse(`${month.replace("_", "-")}-01T00:00:00Z`);
+  return createTime.getTime() >= oldest || now - days * 86_400_000 >= oldest;
+}
