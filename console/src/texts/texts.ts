@@ -36,6 +36,7 @@ export const texts = {
     groups: "Groups",
     projects: "Projects",
     quota: "Quota",
+    usage: "Usage",
     resources: "Resources",
     grants: "Roles granted",
     roles: "Roles",
@@ -152,6 +153,7 @@ export const texts = {
   },
   overview: {
     used: "Used, against quota",
+    overTime: "Usage over time",
     counts: "In this organisation",
     countsOfCustomer: "Of this customer",
     changes: "Recent changes",

@@ -1,0 +1,1 @@
+export const usagePermission = "iam.usage.get";
