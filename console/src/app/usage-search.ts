@@ -9,7 +9,7 @@ export const usageSteps = ["hour", "day", "month"] as const;
 
 export type UsageStep = (typeof usageSteps)[number];
 
-export const usageGroups = ["org", "project", "service", "type"] as const;
+const usageGroups = ["org", "project", "service", "type"] as const;
 
 /** By what amounts are divided. */
 export type UsageGroup = (typeof usageGroups)[number];

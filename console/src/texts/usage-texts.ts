@@ -48,7 +48,7 @@ export const usageTexts = {
   total: "Total",
   inAll: "In all of this time",
   byStep: (measure: UsageMeasure, unit: string, step: UsageStep) =>
-    measure === "hours" ? `${unit} in each ${step}` : usageTexts.withUnit(`Amount on average in each ${step}`, unit),
+    measure === "hours" ? `${unit} in each ${step}` : usageTexts.withUnit(`Average in each ${step}`, unit),
   all: "All",
   undividedHead: "Consumer",
   others: (count: number) => `${count} others`,

@@ -25,7 +25,7 @@ export function scaleOf(amounts: readonly number[], unit: string, others: readon
   const digits = digitsFor(amounts.map((amount) => amount / size));
   const format = new Intl.NumberFormat("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return {
-    unit: unit === "byte" ? (amountTexts.units[power] ?? unit) : unit,
+    unit: power === 0 ? unit : (amountTexts.units[power] ?? unit),
     size,
     write: (amount) => (amount === 0 ? "0" : format.format(amount / size)),
   };

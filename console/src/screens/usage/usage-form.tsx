@@ -1,6 +1,6 @@
 import { Form } from "@base-ui/react/form";
 import { useNavigate } from "@tanstack/react-router";
-import { type SubmitEvent, useMemo } from "react";
+import { type SubmitEvent, useMemo, useState } from "react";
 import { type UsageGroup, type UsageSearch, usageMeasures, usagePeriods, usageSteps } from "../../app/usage-search.ts";
 import { usageTexts } from "../../texts/usage-texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -33,8 +33,12 @@ export function UsageForm({ search, period, kind, kinds, by, groups, unit, error
   const navigate = useNavigate();
   const change = (changes: UsageSearch): void =>
     void navigate({ to: ".", search: (before) => ({ ...before, ...changes }), replace: true });
-  // The form shows it again when it gets another object.
-  const problem = useMemo(() => (error === null ? {} : readUsageProblem(error, []).fields), [error]);
+  const [edited, setEdited] = useState<unknown>();
+  // The form shows it again when it gets another object, and cannot be sent with what is said of a field that is right by now.
+  const problem = useMemo(
+    () => (error === null || error === edited ? {} : readUsageProblem(error, []).fields),
+    [error, edited],
+  );
   const choosePeriod = (chosen: string): void => {
     const none = { period: undefined, from: undefined, to: undefined, step: undefined };
     // What is shown from day to day begins with what was shown.
@@ -88,7 +92,7 @@ export function UsageForm({ search, period, kind, kinds, by, groups, unit, error
         value={search.show ?? "average"}
         onValueChange={(chosen) => change({ show: usageMeasures.find((show) => show === chosen) })}
       />
-      {isDays ? <Days key={days} search={search} /> : null}
+      {isDays ? <Days key={days} search={search} onEdit={() => setEdited(error)} /> : null}
     </Form>
   );
 }
@@ -96,17 +100,23 @@ export function UsageForm({ search, period, kind, kinds, by, groups, unit, error
 const choicesOf = <Name extends string>(labels: Readonly<Record<Name, string>>, names: readonly Name[]): Choice[] =>
   names.map((value) => ({ value, label: labels[value] }));
 
+interface DaysProps {
+  readonly search: UsageSearch;
+  readonly onEdit: () => void;
+}
+
 /** From which day to which; shown when somebody says so, since a day is typed in several parts. */
-function Days({ search: { from = "", to = "" } }: { readonly search: UsageSearch }) {
+function Days({ search: { from = "", to = "" }, onEdit }: DaysProps) {
   return (
     <div className="usage-days">
-      <TextField name="from_time" label={usageTexts.firstDay} type="date" defaultValue={from} />
+      <TextField name="from_time" label={usageTexts.firstDay} type="date" defaultValue={from} onValueChange={onEdit} />
       <TextField
         name="to_time"
         label={usageTexts.lastDay}
         hint={usageTexts.lastDayHint}
         type="date"
         defaultValue={to}
+        onValueChange={onEdit}
       />
       <div className="usage-submit">
         <Button type="submit">{usageTexts.show}</Button>

@@ -2,7 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { usageOf } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
-import { usagePermission } from "./usage-permission.ts";
+
+export const usagePermission = "iam.usage.get";
 
 interface UsageLinkProps {
   /** The org, project or customer. */

@@ -4,10 +4,11 @@ import { usageTexts } from "../../texts/usage-texts.ts";
 import { type ChartLine, StackedChart } from "../../ui/chart/stacked-chart.tsx";
 import { NumberTable } from "../../ui/number-table.tsx";
 import { Section } from "../../ui/page.tsx";
+import { toDistinctNames } from "./distinct-names.ts";
 import { scaleOf } from "./scale.ts";
 import { toDrawnLines, toShownUsage } from "./usage-lines.ts";
 import { UsageTotals } from "./usage-totals.tsx";
-import { toDistinctNames, useNamesBy } from "./use-group-names.ts";
+import { useNamesBy } from "./use-group-names.ts";
 import { writeMoment, writeStart, writeStep } from "./write-step.ts";
 
 interface UsageResultProps {

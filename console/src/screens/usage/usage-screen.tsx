@@ -10,7 +10,7 @@ import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Loading } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Usage } from "./usage.tsx";
-import { usagePermission } from "./usage-permission.ts";
+import { usagePermission } from "./usage-link.tsx";
 
 /** What an org has consumed. */
 export function OrgUsageScreen() {

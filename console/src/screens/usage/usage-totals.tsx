@@ -5,9 +5,9 @@ import { usageTexts } from "../../texts/usage-texts.ts";
 import { NumberTable } from "../../ui/number-table.tsx";
 import { Section } from "../../ui/page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { isDeleted } from "./distinct-names.ts";
 import { scaleOf } from "./scale.ts";
 import type { UsageLine } from "./usage-lines.ts";
-import { isDeleted } from "./use-group-names.ts";
 
 interface UsageTotalsProps {
   readonly lines: readonly UsageLine[];

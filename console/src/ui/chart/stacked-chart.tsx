@@ -30,7 +30,7 @@ interface StackedChartProps {
   readonly texts: ChartTexts;
 }
 
-export interface ChartTexts {
+interface ChartTexts {
   readonly total: string;
   /** What moves through the chart. */
   readonly moment: string;
@@ -147,6 +147,7 @@ function Drawing({ plot, lines, levels, ticks, marked, title, description, unit 
           </g>
         );
       })}
+      <line className="chart-base" x1={left} x2={right} y1={bottom} y2={bottom} />
       {marked < 0 ? null : (
         <rect
           className="chart-mark"

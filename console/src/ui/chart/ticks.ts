@@ -38,7 +38,7 @@ export function timeTicks(start: number, end: number, most: number): TimeTick[] 
 }
 
 function monthTicks(start: number, end: number, most: number): TimeTick[] {
-  const inMonths = (end - start) / (30 * dayMs);
+  const inMonths = (end - start) / (30.5 * dayMs);
   const step = months.find((each) => inMonths / each <= most) ?? 120;
   const date = new Date(start);
   const ticks: TimeTick[] = [];

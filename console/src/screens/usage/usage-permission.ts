@@ -1,1 +1,0 @@
-export const usagePermission = "iam.usage.get";
