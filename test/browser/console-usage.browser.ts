@@ -145,6 +145,12 @@ describe("usage", () => {
       .waitFor();
     await page.keyboard.press("Escape");
     await expect.poll(() => reader.getAttribute("aria-valuenow")).toBe("30");
+    // With a pointer, too, as long as that is over the chart.
+    await reader.hover();
+    await expect.poll(() => page.locator(".chart-mark").count()).toBe(1);
+    expect(Number(await reader.getAttribute("aria-valuenow"))).toBeLessThan(20);
+    await page.mouse.move(0, 0);
+    await expect.poll(() => page.locator(".chart-mark").count()).toBe(0);
     expect(problems).toEqual([]);
   });
 

@@ -1,9 +1,8 @@
 // A chart of amounts over time, in SVG, without a library: what is drawn has classes and attributes only, as the policy wants it.
-import { type ReactNode, useId, useRef } from "react";
+import { type ReactNode, useId, useRef, useState } from "react";
 import { ChartReader } from "./chart-reader.tsx";
 import { type Plot, type StackedStep, createPlot, stack, toAreaPath, toLinePath } from "./plot.ts";
 import { timeTicks, valueTicks } from "./ticks.ts";
-import { useReading } from "./use-reading.ts";
 import { useWidth } from "./use-width.ts";
 
 export interface ChartLine {
@@ -44,7 +43,10 @@ const writeTick = (tick: number): string => axis.format(tick);
 export function StackedChart({ steps, lines, write, writeStep, texts, ...labels }: StackedChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
-  const { index, isChosen, read } = useReading(steps.length);
+  const [chosen, setChosen] = useState<number>();
+  const last = Math.max(0, steps.length - 1);
+  // The last step is read until somebody chooses another.
+  const index = Math.min(chosen ?? last, last);
   const levels = stack(lines.map(({ values }) => values));
   const totals = levels.at(-1)?.upper ?? [];
   const ticks = valueTicks(Math.max(0, ...totals), 5);
@@ -73,7 +75,7 @@ export function StackedChart({ steps, lines, write, writeStep, texts, ...labels 
               lines={lines}
               levels={levels}
               ticks={ticks}
-              marked={isChosen ? index : -1}
+              marked={chosen === undefined ? -1 : index}
               {...labels}
             />
             <ChartReader
@@ -82,7 +84,7 @@ export function StackedChart({ steps, lines, write, writeStep, texts, ...labels 
               index={index}
               label={texts.moment}
               text={`${moment}: ${texted.join(", ")}`}
-              onRead={read}
+              onRead={setChosen}
             />
           </>
         )}
