@@ -38,6 +38,9 @@ export function OrgFrame() {
         <Link to="/orgs/$org/quota" params={params} activeOptions={{ includeSearch: false }}>
           {nav.quota}
         </Link>
+        <Link to="/orgs/$org/usage" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.usage}
+        </Link>
         <Link to="/orgs/$org/roleBindings" params={params} activeOptions={{ includeSearch: false }}>
           {nav.grants}
         </Link>

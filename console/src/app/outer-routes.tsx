@@ -2,6 +2,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { readAboveSearch, readListSearch, readQuotaSearch, readWebhookSearch } from "./list-search.ts";
 import { rootRoute } from "./root-route.ts";
+import { readUsageSearch } from "./usage-search.ts";
 
 const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -34,6 +35,13 @@ const customerQuotaRoute = createRoute({
   path: "/customers/$customer/quota",
   validateSearch: readQuotaSearch,
   component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "CustomerQuotaScreen"),
+});
+
+const customerUsageRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/customers/$customer/usage",
+  validateSearch: readUsageSearch,
+  component: lazyRouteComponent(() => import("../screens/usage/usage-screen.tsx"), "CustomerUsageScreen"),
 });
 
 const customerWebhooksRoute = createRoute({
@@ -96,6 +104,7 @@ export const outerRoutes = [
   predefinedRoleRoute,
   customerRoute,
   customerQuotaRoute,
+  customerUsageRoute,
   customerWebhooksRoute,
   customerWebhookRoute,
   platformRoute,

@@ -17,6 +17,7 @@ import { OrgFrame } from "./org-frame.tsx";
 import { outerRoutes } from "./outer-routes.tsx";
 import { type RouterContext, rootRoute } from "./root-route.ts";
 import { ScreenError } from "./screen-error.tsx";
+import { readUsageSearch } from "./usage-search.ts";
 
 const orgRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -231,6 +232,20 @@ const projectQuotaRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "ProjectQuotaScreen"),
 });
 
+const orgUsageRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/usage",
+  validateSearch: readUsageSearch,
+  component: lazyRouteComponent(() => import("../screens/usage/usage-screen.tsx"), "OrgUsageScreen"),
+});
+
+const projectUsageRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/projects/$project/usage",
+  validateSearch: readUsageSearch,
+  component: lazyRouteComponent(() => import("../screens/usage/usage-screen.tsx"), "ProjectUsageScreen"),
+});
+
 const quotaRequestsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/quotaRequests",
@@ -284,6 +299,8 @@ export const createConsoleRouter = (context: RouterContext) =>
         identityProviderRoute,
         orgQuotaRoute,
         projectQuotaRoute,
+        orgUsageRoute,
+        projectUsageRoute,
         quotaRequestsRoute,
         quotaRequestRoute,
       ]),

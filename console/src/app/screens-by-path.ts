@@ -7,9 +7,9 @@ const forms: readonly RegExp[] = [
   /^\/services(\/[^/]+(\/roleBindings|\/resourceTypes\/[^/]+)?)?$/,
   /^\/quantityKinds$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
-  /^\/orgs\/[^/]+(\/projects\/[^/]+)?\/quota$/,
+  /^\/orgs\/[^/]+(\/projects\/[^/]+)?\/(quota|usage)$/,
   /^\/orgs\/[^/]+\/quotaRequests$/,
-  /^\/customers\/[^/]+(\/quota|\/webhooks(\/[^/]+)?)?$/,
+  /^\/customers\/[^/]+(\/quota|\/usage|\/webhooks(\/[^/]+)?)?$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/(resources|operations)(\/[^/]+)?$/,
 ];
 

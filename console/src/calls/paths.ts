@@ -18,6 +18,9 @@ export const belowOrg = (path: string): string => path.split("/").slice(3).join(
 /** Returns the path of the quota of something: `/orgs/acme/quota` for `/orgs/acme`. */
 export const quotaOf = (path: string): string => `${path}/quota`;
 
+/** Returns the path of the usage of something: `/orgs/acme/usage` for `/orgs/acme`. */
+export const usageOf = (path: string): string => `${path}/usage`;
+
 /** Returns whose quota is at a path: `/orgs/acme` for `/orgs/acme/quota`. */
 export const parentOfQuota = (path: string): string => path.replace(/\/quota$/, "");
 

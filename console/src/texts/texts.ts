@@ -36,6 +36,7 @@ export const texts = {
     groups: "Groups",
     projects: "Projects",
     quota: "Quota",
+    usage: "Usage",
     resources: "Resources",
     grants: "Roles granted",
     roles: "Roles",
@@ -154,6 +155,7 @@ export const texts = {
   },
   overview: {
     used: "Used, against quota",
+    overTime: "Usage over time",
     counts: "In this organisation",
     countsOfCustomer: "Of this customer",
     changes: "Recent changes",

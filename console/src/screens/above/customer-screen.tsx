@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { CustomersService, Customer_StateSchema } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
-import { nameOf, quotaOf } from "../../calls/paths.ts";
+import { nameOf } from "../../calls/paths.ts";
 import { useLiveAbove } from "../../calls/use-live-above.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
@@ -11,6 +11,7 @@ import { Page, Section } from "../../ui/page.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { OrgList, useOrgs } from "../home/org-list.tsx";
 import { QuotaUse } from "../overview/quota-use.tsx";
+import { UsedLinks } from "../overview/used-links.tsx";
 import { AboveTabs, AccessTab, ChangesTab, TabSearchBox } from "./above-tabs.tsx";
 import { WaitingEverywhere } from "./waiting-everywhere.tsx";
 
@@ -65,7 +66,7 @@ function Used({ path }: { readonly path: string }) {
   const quota = useQuery(QuotasService.method.getQuota, { parentPath: path }, { enabled, retry: false });
   if (!enabled) return null;
   return (
-    <Section title={texts.overview.used} actions={<Link to={quotaOf(path)}>{texts.nav.quota}</Link>}>
+    <Section title={texts.overview.used} actions={<UsedLinks path={path} />}>
       <Answered of={quota}>{(data) => <QuotaUse quota={data} org={path} />}</Answered>
     </Section>
   );

@@ -3,7 +3,6 @@ import { Link, useParams } from "@tanstack/react-router";
 import { CustomersService } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
-import { quotaOf } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
@@ -12,6 +11,7 @@ import { StateBadge } from "../../ui/state-badge.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { QuotaUse } from "./quota-use.tsx";
 import { RecentChanges } from "./recent-changes.tsx";
+import { UsedLinks } from "./used-links.tsx";
 import { WaitingRequests } from "./waiting-requests.tsx";
 
 /** An org at a glance: what is used, what waits, what has changed. */
@@ -58,7 +58,7 @@ function CustomerLink({ path }: { readonly path: string }) {
 function Used({ path }: { readonly path: string }) {
   const quota = useQuery(QuotasService.method.getQuota, { parentPath: path }, { retry: false });
   return (
-    <Section title={texts.overview.used} actions={<Link to={quotaOf(path)}>{texts.nav.quota}</Link>}>
+    <Section title={texts.overview.used} actions={<UsedLinks path={path} />}>
       <Answered of={quota}>{(data) => <QuotaUse quota={data} org={path} />}</Answered>
     </Section>
   );

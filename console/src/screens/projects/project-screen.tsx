@@ -2,13 +2,13 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ProjectsService, Project_StateSchema } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
-import { quotaOf } from "../../calls/paths.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { QuotaUse } from "../overview/quota-use.tsx";
+import { UsedLinks } from "../overview/used-links.tsx";
 
 /** One project: what it uses. */
 export function ProjectScreen() {
@@ -59,7 +59,7 @@ export function ProjectScreen() {
               <Time at={data.createTime} />
             </dd>
           </dl>
-          <Section title={texts.overview.used} actions={<Link to={quotaOf(path)}>{texts.nav.quota}</Link>}>
+          <Section title={texts.overview.used} actions={<UsedLinks path={path} />}>
             <Answered of={quota}>{(used) => <QuotaUse quota={used} org={path} />}</Answered>
           </Section>
         </Page>

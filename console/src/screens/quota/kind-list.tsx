@@ -11,6 +11,7 @@ import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
+import { UsageLink } from "../usage/usage-link.tsx";
 import { HiddenLevels, LeftAmount, LevelUse } from "./level-use.tsx";
 import { useLimitActions } from "./use-limit-actions.tsx";
 import type { Levels } from "./use-levels.ts";
@@ -36,11 +37,14 @@ export function KindList({ title, levels, quota }: KindListProps) {
       title={title}
       intro={quotaTexts.intro}
       actions={
-        org === "" ? undefined : (
-          <Link to="/orgs/$org/quotaRequests" params={{ org: nameOf(org) }} className="button plain">
-            {quotaTexts.requests}
-          </Link>
-        )
+        <>
+          <UsageLink path={levels.own.path} className="button plain" />
+          {org === "" ? null : (
+            <Link to="/orgs/$org/quotaRequests" params={{ org: nameOf(org) }} className="button plain">
+              {quotaTexts.requests}
+            </Link>
+          )}
+        </>
       }
     >
       <div className="filters">

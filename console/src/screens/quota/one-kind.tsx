@@ -5,6 +5,7 @@ import { useQuantityKinds } from "../../calls/use-kinds.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
+import { UsageLink } from "../usage/usage-link.tsx";
 import { HiddenLevels, LeftAmount, LevelUse } from "./level-use.tsx";
 import { UsedByOrg, UsedByProject } from "./used-by.tsx";
 import { useLimitActions } from "./use-limit-actions.tsx";
@@ -32,6 +33,7 @@ export function OneKind({ title, levels, quota, kind }: OneKindProps) {
           <Link to="." search={{}} className="button plain">
             {quotaTexts.allKinds}
           </Link>
+          <UsageLink path={own.path} kind={kind} className="button plain" />
           {buttons(kind, named)}
         </>
       }
