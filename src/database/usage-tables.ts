@@ -1,7 +1,11 @@
 // The tables of what usage was summed up to, as Kysely and pg read them. All times and lengths are in microseconds, as usage is.
 
-/** Of a customer, org or project, how it is divided, and in pieces of which length: the time of which usage is summed up. */
-interface UsageSummaries {
+/**
+ * Of a customer, org or project, how it is divided, and in pieces of which length: the time of which usage is summed up.
+ *
+ * @public
+ */
+export interface UsageSummaries {
   customer_id: string;
   /** Of a customer itself, the id of the customer. */
   org_id: string;
@@ -19,8 +23,12 @@ interface UsageSummaries {
   orgs: string[];
 }
 
-/** How amounts of a group changed in one piece of time; what did not change has no row. */
-interface UsageSums {
+/**
+ * How amounts of a group changed in one piece of time; what did not change has no row.
+ *
+ * @public
+ */
+export interface UsageSums {
   customer_id: string;
   org_id: string;
   summary_id: string;
