@@ -267,3 +267,31 @@ async function isAccepted(id: string, secret: string): Promise<boolean> {
   const { error } = (await response.json()) as { readonly error: string };
   return error !== "invalid_client";
 }
+
+test("what was found leads to where it is, and is gone when its grant is taken away", async () => {
+  const { page, open, problems } = window;
+  const dave = `${acme}/members/dave`;
+  await place.api.apiKeys.createApiKey({ parentPath: dave, apiKey: { name: "endless" } });
+  const twice = { rolePath: "/roles/viewer", subjectPath: dave };
+  for (const name of ["dave-views", "dave-views-again"]) {
+    await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding: { name, ...twice } });
+  }
+  await open(acme);
+  await page.getByRole("link", { name: "Findings" }).click();
+  await page.getByRole("searchbox", { name: "Search paths" }).fill("dave");
+  await expect.poll(() => page.getByRole("row").count()).toBe(3);
+  await page.getByRole("row", { name: /^API key without an end members\/dave\/apiKeys\/endless/ }).waitFor();
+  await page.getByRole("link", { name: "members/dave/apiKeys/endless" }).click();
+  await page.getByRole("tab", { name: "API keys", selected: true }).waitFor();
+  await page.getByText("endless").first().waitFor();
+  await page.goBack();
+  await page.getByRole("combobox", { name: "Kind" }).selectOption({ label: "Grant within another one" });
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  await page.getByRole("link", { name: "roleBindings/dave-views-again" }).click();
+  await page.waitForURL(`${place.url}/console${acme}/roleBindings?q=dave-views-again`);
+  await expect.poll(() => page.getByRole("row", { name: /dave/ }).count()).toBe(1);
+  await place.api.roleBindings.deleteRoleBinding({ path: `${acme}/roleBindings/dave-views-again` });
+  await page.goBack();
+  await page.getByText("Nothing was found with these words, of this kind.").waitFor();
+  expect(problems).toEqual([]);
+});

@@ -43,6 +43,8 @@ const screens: (readonly [path: string, text: string])[] = [
   [`${acme}/roles`, "The same in every organisation"],
   [`${acme}/roles/write`, "repos.access"],
   ["/roles/editor", "Everything of other services"],
+  [`${acme}/findings`, "Take this one away; nobody loses access"],
+  [`${acme}/findings?state=GROUP_WITHOUT_MEMBERS&days=30`, "Nothing was found with these words"],
   [`${acme}/changes`, "What is different"],
   [`${acme}/access`, "Choose a permission"],
   [`${acme}/access?subject=${acme}/members/dave&permission=repos.access.write&resource=${web}`, "Because"],

@@ -118,6 +118,17 @@ export const readChangesSearch = (search: Record<string, unknown>): ChangesSearc
   revision: textOf(search["revision"]),
 });
 
+/** What the URL of the list of findings holds. */
+export interface FindingsSearch extends ListSearch {
+  /** For how many days something is not used before it is found; left out for as many as usual. */
+  readonly days?: number | undefined;
+}
+
+export function readFindingsSearch(search: Record<string, unknown>): FindingsSearch {
+  const days = Number(search["days"]);
+  return { ...readListSearch(search), days: Number.isInteger(days) && days > 0 ? days : undefined };
+}
+
 /** What the URL of a webhook holds. */
 export interface WebhookSearch extends ListSearch {
   /** The only org whose deliveries are shown, such as `/orgs/acme`, for a webhook of a customer. */

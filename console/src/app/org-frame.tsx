@@ -47,6 +47,9 @@ export function OrgFrame() {
         <Link to="/orgs/$org/roles" params={params} activeOptions={{ includeSearch: false }}>
           {nav.roles}
         </Link>
+        <Link to="/orgs/$org/findings" params={params} activeOptions={{ includeSearch: false }}>
+          {nav.findings}
+        </Link>
         <Link to="/orgs/$org/changes" params={params} activeOptions={{ includeSearch: false }}>
           {nav.changes}
         </Link>

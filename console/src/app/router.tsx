@@ -4,6 +4,7 @@ import { Loading } from "../ui/notes.tsx";
 import {
   readAccessSearch,
   readChangesSearch,
+  readFindingsSearch,
   readListSearch,
   readMembersSearch,
   readPastSearch,
@@ -170,6 +171,13 @@ const webhookRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/webhook/webhook-screen.tsx"), "OrgWebhookScreen"),
 });
 
+const findingsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/findings",
+  validateSearch: readFindingsSearch,
+  component: lazyRouteComponent(() => import("../screens/findings/findings-screen.tsx"), "FindingsScreen"),
+});
+
 const eventStreamsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/eventStreams",
@@ -285,6 +293,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         operationRoute,
         rolesRoute,
         roleRoute,
+        findingsRoute,
         changesRoute,
         pastRoute,
         rollbackRoute,

@@ -1,7 +1,7 @@
 /** The forms of the paths that have a screen: of resources, and of collections. */
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|changes|webhooks|eventStreams|clients|identityProviders)$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|findings|changes|webhooks|eventStreams|clients|identityProviders)$/,
   /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders|quotaRequests)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
   /^\/services(\/[^/]+(\/roleBindings|\/resourceTypes\/[^/]+)?)?$/,

@@ -40,6 +40,7 @@ export const texts = {
     resources: "Resources",
     grants: "Roles granted",
     roles: "Roles",
+    findings: "Findings",
     changes: "Changes",
     past: "As it was",
     webhooks: "Webhooks",
