@@ -4,12 +4,28 @@ import { useLiveOrg } from "../calls/use-live-org.ts";
 import { texts } from "../texts/texts.ts";
 import { ProjectLinks } from "./project-links.tsx";
 
+const { nav } = texts;
+
+/** What follows the projects. */
+const others = [
+  { to: "/orgs/$org/quota", title: nav.quota },
+  { to: "/orgs/$org/usage", title: nav.usage },
+  { to: "/orgs/$org/roleBindings", title: nav.grants },
+  { to: "/orgs/$org/roles", title: nav.roles },
+  { to: "/orgs/$org/findings", title: nav.findings },
+  { to: "/orgs/$org/changes", title: nav.changes },
+  { to: "/orgs/$org/past", title: nav.past },
+  { to: "/orgs/$org/webhooks", title: nav.webhooks },
+  { to: "/orgs/$org/eventStreams", title: nav.eventStreams },
+  { to: "/orgs/$org/clients", title: nav.clients },
+  { to: "/orgs/$org/identityProviders", title: nav.identityProviders },
+] as const;
+
 /** The navigation of an org, beside its screens. */
 export function OrgFrame() {
   const { org } = useParams({ from: "/orgs/$org" });
   const params = { org };
   const live = useLiveOrg(`/orgs/${org}`);
-  const { nav } = texts;
   const side = useCurrentInView(useLocation().pathname);
   return (
     <div className="org-frame">
@@ -35,39 +51,11 @@ export function OrgFrame() {
           {nav.groups}
         </Link>
         <ProjectLinks org={org} />
-        <Link to="/orgs/$org/quota" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.quota}
-        </Link>
-        <Link to="/orgs/$org/usage" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.usage}
-        </Link>
-        <Link to="/orgs/$org/roleBindings" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.grants}
-        </Link>
-        <Link to="/orgs/$org/roles" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.roles}
-        </Link>
-        <Link to="/orgs/$org/findings" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.findings}
-        </Link>
-        <Link to="/orgs/$org/changes" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.changes}
-        </Link>
-        <Link to="/orgs/$org/past" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.past}
-        </Link>
-        <Link to="/orgs/$org/webhooks" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.webhooks}
-        </Link>
-        <Link to="/orgs/$org/eventStreams" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.eventStreams}
-        </Link>
-        <Link to="/orgs/$org/clients" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.clients}
-        </Link>
-        <Link to="/orgs/$org/identityProviders" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.identityProviders}
-        </Link>
+        {others.map(({ to, title }) => (
+          <Link key={to} to={to} params={params} activeOptions={{ includeSearch: false }}>
+            {title}
+          </Link>
+        ))}
         {live ? <span className="live">{texts.changes.live}</span> : null}
       </nav>
       <div className="screen">
