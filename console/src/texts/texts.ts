@@ -127,7 +127,7 @@ export const texts = {
   shell: {
     title: (count: number) => `The same in a shell (${counted(count, "call", "calls")})`,
     intro:
-      "What this screen has asked the service, for tenantry after `tenantry login`, or with an API key in TENANTRY_API_KEY.",
+      "What this screen has asked the service. It works after tenantry login, or with an API key in TENANTRY_API_KEY.",
     program: "Program",
   },
   find: {
