@@ -307,3 +307,36 @@ describe.each(protocols)("over %s", (protocol) => {
     ]);
   });
 });
+
+test("a caller that loses a permission while it waits does not see what it is for", async () => {
+  const company = await openCompany("gRPC", server);
+  const parentPath = company.org.path;
+  const kinds = { name: "kinds", permissions: ["iam.findings.list", "iam.roles.list", "iam.roleBindings.list"] };
+  const keys = { name: "keys", permissions: ["iam.apiKeys.list"] };
+  const finder = await company.join("finder");
+  const bindings: string[] = [];
+  for (const role of [kinds, keys]) {
+    const { path } = await company.api.roles.createRole({ parentPath, role });
+    bindings.push(await company.bind(parentPath, path, finder));
+  }
+  await company.api.roles.createRole({ parentPath, role: { name: "spare" } });
+  const list = () => findingsAs(finder.key).listFindings({ parentPath });
+  const kindsOf = ({ findings }: Awaited<ReturnType<typeof list>>) => findings.map(({ kind }) => kind);
+  const { API_KEY_WITHOUT_END, ROLE_UNBOUND } = Finding_Kind;
+  expect(kindsOf(await list())).toEqual([API_KEY_WITHOUT_END, ROLE_UNBOUND]);
+  await sql.query("begin");
+  await sql.query("lock table sessions in access exclusive mode");
+  const waiting = list();
+  try {
+    await expect
+      .poll(() => sql.query("select from pg_locks where not granted and relation = 'sessions'::regclass"))
+      .toHaveLength(1);
+    await company.api.roleBindings.deleteRoleBinding({ path: required(bindings[1]) });
+  } finally {
+    await sql.query("rollback");
+  }
+  const found = await waiting;
+  // The role that it has lost is granted to nobody now.
+  expect(kindsOf(found)).toEqual([ROLE_UNBOUND, ROLE_UNBOUND]);
+  expect(found.omittedKinds).toContain(API_KEY_WITHOUT_END);
+});
