@@ -179,6 +179,19 @@ describe("of a Member, it is use", () => {
     expect(Math.round(daysAgo)).toBe(20);
   });
 
+  test("and unknown in an Org that is older than its log", async () => {
+    const { path, id } = await api.orgs.createOrg({ org: { name: uniqueName("old") } });
+    await api.members.createMember({ parentPath: path, member: { name: "alice" } });
+    await sql.query("update members set create_time = now() - interval '500 days' where org_id = $1", [id]);
+    const ask = { parentPath: path, unusedDays: 400 };
+    expect((await operator.listFindings(ask)).findings).toHaveLength(1);
+    await sql.query("update orgs set create_time = now() - interval '500 days' where id = $1", [id]);
+    expect(await operator.listFindings(ask)).toMatchObject({
+      findings: [],
+      omittedKinds: [Finding_Kind.MEMBER_UNUSED],
+    });
+  });
+
   test("to be impersonated", async () => {
     const [person, application] = [await addMember(), await addMember(Member_Type.APPLICATION)];
     await Promise.all([age(person.id), age(application.id)]);
