@@ -45,29 +45,32 @@ export function createFindingsService(dependencies: FindingsDependencies): Servi
       const unusedDays = request.unusedDays === 0 ? defaultDays : request.unusedDays;
       const binding = ["Finding", org.id, request.filter, String(unusedDays)];
       const { after, size } = positionOf(pageTokens, request, binding);
-      const holds = holdsIn(await authoriserOf(callerOf(context), slicesOf(context)), org);
+      const decide = async () => holdsIn(await authoriserOf(callerOf(context), slicesOf(context)), org);
+      const before = await decide();
       const isTold = await logReaches(database, org, unusedDays);
-      const sources: FindingSource[] = [];
-      for (const source of findingSources) {
-        if ((source.kind !== "MEMBER_UNUSED" || isTold) && (await holds(source))) sources.push(source);
-      }
+      const told = findingSources.filter(({ kind }) => kind !== "MEMBER_UNUSED" || isTold);
+      const sources = await before.kinds(told);
       const call = { orgId: callerOf(context).orgId, signal: context.signal, timeoutMs: () => context.timeoutMs() };
       const question = { org: { id: org.id, customer_id: org.customer_id }, unusedDays, predefinedRoles };
-      const { findings, next } = await list(call, { question, sources, filter, after, size, isShown: holds.shows });
-      // The caller has waited, and may have lost the permission meanwhile.
+      const { findings, next } = await list(call, { question, sources, filter, after, size, isShown: before.shows });
+      // The caller has waited, and may have lost permissions meanwhile.
       await confirmOf(context)(database.reads, undefined);
+      const now = await decide();
+      const kinds = new Set((await now.kinds(sources)).map(({ kind }) => kind));
+      const shown: FindingColumns[] = [];
+      for (const finding of findings) {
+        if (kinds.has(finding.kind) && (await now.shows(finding))) shown.push(finding);
+      }
       return create(ListFindingsResponseSchema, {
-        findings: findings.map((finding) => toFinding(finding, question)),
+        findings: shown.map((finding) => toFinding(finding, question)),
         nextPageToken: next === undefined ? "" : pageTokens.encode(next, binding),
-        omittedKinds: findingSources
-          .filter((source) => !sources.includes(source))
-          .map(({ kind }) => Finding_Kind[kind]),
+        omittedKinds: findingSources.filter(({ kind }) => !kinds.has(kind)).map(({ kind }) => Finding_Kind[kind]),
       });
     },
   };
 }
 
-/** Returns a function that reports whether the caller may see a kind of findings, with one for a finding of these. */
+/** Returns functions that say which kinds of findings the caller may see, and whether it may see one of these kinds. */
 function holdsIn({ decideQuietly }: CallerAuthoriser, { id }: Pick<OrgRow, "id">) {
   const decided = new Map<string, Promise<boolean>>();
   const holds = (permission: string, path: TargetPath): Promise<boolean> => {
@@ -80,11 +83,13 @@ function holdsIn({ decideQuietly }: CallerAuthoriser, { id }: Pick<OrgRow, "id">
     return found;
   };
   const org = { by: "id", value: id } as const;
-  const kind = async ({ needs }: FindingSource): Promise<boolean> => {
-    for (const permission of needs) {
-      if (!(await holds(permission, { pattern: patterns.Org, references: [org] }))) return false;
+  const kinds = async (sources: readonly FindingSource[]): Promise<FindingSource[]> => {
+    const held: FindingSource[] = [];
+    for (const source of sources) {
+      const decisions = source.needs.map((each) => holds(each, { pattern: patterns.Org, references: [org] }));
+      if ((await Promise.all(decisions)).every(Boolean)) held.push(source);
     }
-    return true;
+    return held;
   };
   /** What is in a project may be suspended with it, or be kept from the caller by a condition. */
   const shows = async ({ project_id: projectId }: FindingColumns): Promise<boolean> => {
@@ -92,7 +97,7 @@ function holdsIn({ decideQuietly }: CallerAuthoriser, { id }: Pick<OrgRow, "id">
     const path = { pattern: patterns.Project, references: [org, { by: "id", value: projectId } as const] };
     return holds("iam.roleBindings.list", path);
   };
-  return Object.assign(kind, { shows });
+  return { kinds, shows };
 }
 
 /** Whether the log has all that the members of an org did in the last days. */

@@ -179,6 +179,19 @@ describe("of a Member, it is use", () => {
     expect(Math.round(daysAgo)).toBe(20);
   });
 
+  test("and unknown in an Org that is older than its log", async () => {
+    const { path, id } = await api.orgs.createOrg({ org: { name: uniqueName("old") } });
+    await api.members.createMember({ parentPath: path, member: { name: "alice" } });
+    await sql.query("update members set create_time = now() - interval '500 days' where org_id = $1", [id]);
+    const ask = { parentPath: path, unusedDays: 400 };
+    expect((await operator.listFindings(ask)).findings).toHaveLength(1);
+    await sql.query("update orgs set create_time = now() - interval '500 days' where id = $1", [id]);
+    expect(await operator.listFindings(ask)).toMatchObject({
+      findings: [],
+      omittedKinds: [Finding_Kind.MEMBER_UNUSED],
+    });
+  });
+
   test("to be impersonated", async () => {
     const [person, application] = [await addMember(), await addMember(Member_Type.APPLICATION)];
     await Promise.all([age(person.id), age(application.id)]);
@@ -306,4 +319,37 @@ describe.each(protocols)("over %s", (protocol) => {
       ["API_KEY_WITHOUT_END", `${owner.path}/apiKeys/ci`, "", expect.any(Number)],
     ]);
   });
+});
+
+test("a caller that loses a permission while it waits does not see what it is for", async () => {
+  const company = await openCompany("gRPC", server);
+  const parentPath = company.org.path;
+  const kinds = { name: "kinds", permissions: ["iam.findings.list", "iam.roles.list", "iam.roleBindings.list"] };
+  const keys = { name: "keys", permissions: ["iam.apiKeys.list"] };
+  const finder = await company.join("finder");
+  const bindings: string[] = [];
+  for (const role of [kinds, keys]) {
+    const { path } = await company.api.roles.createRole({ parentPath, role });
+    bindings.push(await company.bind(parentPath, path, finder));
+  }
+  await company.api.roles.createRole({ parentPath, role: { name: "spare" } });
+  const list = () => findingsAs(finder.key).listFindings({ parentPath });
+  const kindsOf = ({ findings }: Awaited<ReturnType<typeof list>>) => findings.map(({ kind }) => kind);
+  const { API_KEY_WITHOUT_END, ROLE_UNBOUND } = Finding_Kind;
+  expect(kindsOf(await list())).toEqual([API_KEY_WITHOUT_END, ROLE_UNBOUND]);
+  await sql.query("begin");
+  await sql.query("lock table sessions in access exclusive mode");
+  const waiting = list();
+  try {
+    await expect
+      .poll(() => sql.query("select from pg_locks where not granted and relation = 'sessions'::regclass"))
+      .toHaveLength(1);
+    await company.api.roleBindings.deleteRoleBinding({ path: required(bindings[1]) });
+  } finally {
+    await sql.query("rollback");
+  }
+  const found = await waiting;
+  // The role that it has lost is granted to nobody now.
+  expect(kindsOf(found)).toEqual([ROLE_UNBOUND, ROLE_UNBOUND]);
+  expect(found.omittedKinds).toContain(API_KEY_WITHOUT_END);
 });
