@@ -8,13 +8,15 @@ import {
   type JsonValue,
   type Message,
   ScalarType,
+  create,
   fromJson,
 } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { commandOf } from "../../console/src/calls/command.ts";
-import { queryOf } from "../../console/src/calls/curl.ts";
+import { curlOf, queryOf } from "../../console/src/calls/curl.ts";
 import { type RestCall, restCallOf } from "../../console/src/calls/rest-call.ts";
 import { contract } from "../../gen/command-line.ts";
+import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { buildRegistry } from "../../scripts/proto-image.ts";
 import { required } from "../../src/errors/required.ts";
 import { isImmutable, isOutputOnly } from "../../src/rest/openapi/field-behavior.ts";
@@ -163,7 +165,7 @@ test("the command for a call makes it, with every method and field", async () =>
   for (const method of methods) {
     for (const request of requestsOf(method)) {
       const call: RestCall = required(restCallOf(method, request));
-      const command = commandOf(contract, call);
+      const command = required(commandOf(contract, call));
       if (command.includes("tenantry api ")) byApi.add(method.name);
       const { words, input } = shellWords(command);
       got = undefined;
@@ -190,3 +192,18 @@ test("the command for a call makes it, with every method and field", async () =>
     ]
   `);
 });
+
+test.each(["nice\u0003\ntouch pwned; #", "\u001b[201~\u0003touch pwned", "\u202egnp.exe", "\u009b2J"])(
+  "what a terminal would take for something else is in no command: %j",
+  (description) => {
+    const { updateMember, listMembers } = MembersService.method;
+    const request = { path: "/orgs/acme/members/bob", member: { description }, updateMask: { paths: ["description"] } };
+    const call = required(restCallOf(updateMember, create(updateMember.input, request)));
+    const command = required(commandOf(contract, call));
+    expect(command).toMatch(/^printf %s .*u[0-9a-f]{4}.* \| tenantry api PATCH /);
+    expect(`${command} ${curlOf(call, "https://iam.example.com")}`).not.toMatch(/\p{C}/u);
+    expect(JSON.parse(shellWords(command).input)).toEqual({ description });
+    const list = create(listMembers.input, { parentPath: "/orgs/acme", filter: description });
+    expect(commandOf(contract, required(restCallOf(listMembers, list)))).toBeUndefined();
+  },
+);

@@ -5,16 +5,21 @@ import { fieldsOf, isSwitch } from "../../../src/cli/client/contract/method-fiel
 import { flagOf, kebab } from "../../../src/cli/client/contract/names.ts";
 import { queryOf } from "./curl.ts";
 import { type RestCall, isObject } from "./rest-call.ts";
-import { quote, shellWord } from "./shell-word.ts";
+import { isControlling, quote, shellJson, shellWord } from "./shell-word.ts";
 
-/** Returns the command: that of the verb, or else `tenantry api`, which makes any call. */
-export function commandOf(contract: Contract, call: RestCall): string {
+/**
+ * Returns the command: that of the verb, or else `tenantry api`, which makes any call. Undefined if somebody has put a text into what is called
+ * that could do something else when it is pasted into a terminal, and that cannot be written in another way.
+ */
+export function commandOf(contract: Contract, call: RestCall): string | undefined {
   const words = questionOf(call) ?? verbOf(contract, call);
-  if (words !== undefined) return ["tenantry", ...words].map(shellWord).join(" ");
+  if (words !== undefined && !words.some(isControlling)) return ["tenantry", ...words].map(shellWord).join(" ");
   const { verb, path, rest, body } = call;
   const query = queryOf(rest).flatMap(([name, value]) => ["--query", `${name}=${value}`]);
-  const api = ["tenantry", "api", verb, path, ...query].map(shellWord).join(" ");
-  return body === undefined ? api : `printf %s ${quote(JSON.stringify(body))} | ${api} -f -`;
+  const api = ["tenantry", "api", verb, path, ...query];
+  if (api.some(isControlling)) return undefined;
+  const command = api.map(shellWord).join(" ");
+  return body === undefined ? command : `printf %s ${quote(shellJson(body))} | ${command} -f -`;
 }
 
 /** Verbs of methods that are commands of their own, with other arguments. */

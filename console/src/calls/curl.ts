@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { type RestCall, isObject } from "./rest-call.ts";
-import { quote } from "./shell-word.ts";
+import { quote, shellJson } from "./shell-word.ts";
 
 /**
  * Returns a curl command. The credential is a variable of the shell.
@@ -12,7 +12,7 @@ export function curlOf({ verb, path, rest, body }: RestCall, origin: string): st
   const url = `${origin}${path}${search === "" ? "" : `?${search}`}`;
   const parts = ["curl", ...(verb === "GET" || (verb === "POST" && body !== undefined) ? [] : ["-X", verb])];
   parts.push("-H", '"Authorization: Bearer $TENANTRY_API_KEY"');
-  if (body !== undefined) parts.push("-H", quote("Content-Type: application/json"), "-d", quote(JSON.stringify(body)));
+  if (body !== undefined) parts.push("-H", quote("Content-Type: application/json"), "-d", quote(shellJson(body)));
   return [...parts, quote(url)].join(" ");
 }
 

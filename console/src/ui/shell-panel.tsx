@@ -47,11 +47,11 @@ const contractQuery = {
 function Commands({ calls, program }: { readonly calls: readonly RestCall[]; readonly program: Program }) {
   const { data: contract } = useQuery(contractQuery);
   if (contract === undefined) return <p className="quiet-text">{texts.loading}</p>;
-  const write = (call: RestCall): string =>
+  const write = (call: RestCall): string | undefined =>
     program === "curl" ? curlOf(call, location.origin) : commandOf(contract, call);
   return (
     <ol>
-      {[...new Set(calls.map(write))].map((command) => (
+      {[...new Set(calls.flatMap((call) => write(call) ?? []))].map((command) => (
         <li key={command}>
           <code translate="no">{command}</code>
           <CopyButton text={command} />

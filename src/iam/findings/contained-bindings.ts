@@ -22,6 +22,12 @@ const heldBy = sql`(array[needed.permission, '*'] || case
   when needed.permission like '%.%.%' and split_part(needed.permission, '.', 1) <> all (${[...ownAreas]}::text[])
   then array['*.*.*', '*.*.' || split_part(needed.permission, '.', 3)] else '{}'::text[] end)`;
 
+const alikeBy = sql.join(
+  ["member_id", "group_id", "predefined_role", "role_id", "scope_id", "condition", "start_time", "expire_time"].map(
+    (column) => sql.ref(`granted.${column}`),
+  ),
+);
+
 export const containedBindings: FindingSource = {
   kind: "ROLE_BINDING_CONTAINED",
   needs: ["iam.roleBindings.list", "iam.roles.list", "iam.groups.list", "iam.groupMembers.list"],
@@ -61,12 +67,14 @@ export const containedBindings: FindingSource = {
           where ${isOf("of_group", org)} and of_group.group_id = subjects.group_id offset 0
         ) as wider
       ), alike as materialized (
-        select granted.* from granted
+        -- Of those that differ in their ids alone, the first one contains the others: roles are compared once for all of them.
+        select distinct on (${alikeBy}) granted.* from granted
         where granted.id <> role_bindings.id and ${isUnexpired("granted")}
           and (granted.scope_type = 'ORG' or (granted.scope_type = 'PROJECT' and granted.project_id = role_bindings.project_id))
           and least(granted.expire_time, granted.end_time) >= coalesce(role_bindings.expire_time, 'infinity')
           and ${startsBy("granted", "role_bindings")}
           and granted.condition in ('', role_bindings.condition)
+        order by ${alikeBy}, granted.id
       )
       select wider.* from alike as wider
       left join roles as wider_roles

@@ -55,6 +55,8 @@ export function readFindingsFilter(filter: string): FindingsFilter {
 interface FindingsCall {
   /** The org of the caller. */
   readonly orgId: string;
+  /** The customer of the org that is asked about. */
+  readonly customerId: string;
   readonly signal: AbortSignal;
   /** Returns the time until the deadline of the call, in milliseconds; undefined if there is none. */
   readonly timeoutMs: () => number | undefined;
@@ -86,11 +88,11 @@ const maxStatements = 20;
 /** A page that has taken so long ends before its next statement, so that it is answered before its deadline. */
 const pageMs = 10_000;
 
-/** How many run at once, on a connection each. */
-const readsAtOnce = 1;
+/** How many run at once, on a connection each: of an org and of a customer one, so that another one need not wait for an org that takes long. */
+const readsAtOnce = 2;
 
 /** So long each statement may take, and so others wait for their turns: less than for lists. */
-const findingsLimits: StatementLimits = { ...listLimits, statementMs: 3_000 };
+const findingsLimits: StatementLimits = { ...listLimits, statementMs: 1_000 };
 
 /** A statement that takes too long looks at so many times fewer candidates the next time. */
 const fewer = 8;
@@ -99,8 +101,8 @@ export function createListFindings(database: Database, ofStatement: StatementLim
   const turns = createFairQueue({ capacity: readsAtOnce, perTarget: 1, perOrg: 1, waitsFor: "findings to be read" });
 
   /** Returns undefined when it takes too long. */
-  const read = ({ orgId, signal, timeoutMs }: FindingsCall, select: ReturnType<typeof selectFindings>) =>
-    turns.run({ orgId, target: undefined, signal: () => signal }, async () => {
+  const read = ({ orgId, customerId, signal, timeoutMs }: FindingsCall, select: ReturnType<typeof selectFindings>) =>
+    turns.run({ orgId, target: customerId, signal: () => signal }, async () => {
       const { sql: statementText, parameters } = select.compile(database.reads);
       const limits = limitsWithin(ofStatement, timeoutMs());
       const known = { text: statementText, values: parameters, isKept: false };

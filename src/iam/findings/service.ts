@@ -50,7 +50,12 @@ export function createFindingsService(dependencies: FindingsDependencies): Servi
       const isTold = await logReaches(database, org, unusedDays);
       const told = findingSources.filter(({ kind }) => kind !== "MEMBER_UNUSED" || isTold);
       const sources = await before.kinds(told);
-      const call = { orgId: callerOf(context).orgId, signal: context.signal, timeoutMs: () => context.timeoutMs() };
+      const call = {
+        orgId: callerOf(context).orgId,
+        customerId: org.customer_id,
+        signal: context.signal,
+        timeoutMs: () => context.timeoutMs(),
+      };
       const question = { org: { id: org.id, customer_id: org.customer_id }, unusedDays, predefinedRoles };
       const { findings, next } = await list(call, { question, sources, filter, after, size, isShown: before.shows });
       // The caller has waited, and may have lost permissions meanwhile.

@@ -43,6 +43,7 @@ const textOf = (kind: string, path: string): string => `${kind} ${path}`;
 
 const callOf = (orgId: string, remainingMs?: number) => ({
   orgId,
+  customerId: orgId,
   signal: new AbortController().signal,
   timeoutMs: () => remainingMs,
 });
@@ -56,7 +57,7 @@ test("a walk has the same findings, however few resources each statement looks a
   const [row] = await sql.query("select customer_id from orgs where id = $1", [id]);
   const org = { id, customer_id: String(row?.["customer_id"]) };
   const question = { org, unusedDays, predefinedRoles };
-  const list = createListFindings(database);
+  const list = createListFindings(database, { statementMs: 10_000, lockMs: 5_000 });
 
   const walk = async (
     atOnce: number,
@@ -87,7 +88,7 @@ test("a walk has the same findings, however few resources each statement looks a
   expect(short.flat()).toEqual(naive);
   expect(required(short[0]).length).toBeLessThan(naive.length);
   // With less time than a statement has, a page is one statement.
-  const hurried = await walk(5, 1_000, undefined, 2_500);
+  const hurried = await walk(5, 1_000, undefined, 9_000);
   expect(hurried.flat()).toEqual(naive);
   expect(hurried.every(({ length }) => length <= 5)).toBe(true);
   const odd = naive.filter((_, index) => index % 2 === 1);
