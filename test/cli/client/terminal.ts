@@ -7,7 +7,7 @@ import type { Host } from "../../../src/cli/client/host.ts";
 import { runCommandLine } from "../../../src/cli/client/run.ts";
 
 export interface TerminalOptions {
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whether it is one; otherwise, input and output are those of a program. */
   readonly isTerminal?: boolean;
   /** What the person answers to questions, in their order. */

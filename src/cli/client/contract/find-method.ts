@@ -134,7 +134,9 @@ function explain(contract: Contract, verb: string, given: readonly string[], con
     });
   }
   const isCollection = verbs.includes("list");
-  const noun = isCollection ? "a collection" : withArticle(kebab(singular(segments.at(-2) ?? "")));
+  // What there is one of, such as the quota of an org, is named by the last segment.
+  const named = segments.at(segments.length % 2 === 0 ? -2 : -1) ?? "";
+  const noun = isCollection ? "a collection" : withArticle(kebab(singular(named)));
   const other = verb === "get" && isCollection ? "list" : (nearest(verb, verbs) ?? verbs[0]);
   const below = verb === "list" && collections[0] !== undefined ? `${command("list")}/${collections[0]}` : undefined;
   return new CommandError(`${shown} is ${noun} and has no ${verb}; it has ${verbs.join(", ")}`, {

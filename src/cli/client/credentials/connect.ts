@@ -71,7 +71,10 @@ export async function connect(
     isOperator: false,
   });
   const key = host.env["TENANTRY_API_KEY"];
-  if (key && flags.profile === undefined) {
+  if (key !== undefined && flags.profile === undefined) {
+    // A secret of a pipeline that was not there must not make somebody else of the caller.
+    if (key === "")
+      throw new CommandError("TENANTRY_API_KEY is set, and empty: unset it to call with another credential");
     return connected(url ?? defaultUrl, fixed(checkKey(key, "TENANTRY_API_KEY")), "TENANTRY_API_KEY");
   }
   const found = await findProfile(store, chosen, url);

@@ -39,6 +39,7 @@ const preferred = [
   "user_agent",
   "reason",
   "progress_percent",
+  "condition",
   "expire_time",
 ];
 const most = 7;
@@ -79,10 +80,12 @@ export function columnsOf(
     return ofLogs.map((name) => columnOf(name, known.get(name), now, undefined, inOrg && `/${inOrg}`));
   }
   const isSeveral = parent.split("/").includes("-");
-  const first = known.has("name") && !isSeveral ? "name" : known.has("path") ? "path" : "id";
+  const first = ["name", "path", "id"].filter((name) => known.has(name) && !(isSeveral && name === "name")).slice(0, 1);
   const others = preferred.filter((name) => name !== "name" && known.has(name)).slice(0, most - 2);
   const time = known.has("create_time") ? "create_time" : "time";
-  const names = [first, ...others, ...(known.has(time) ? [time] : [])];
+  // What has no name of its own is told by a sentence.
+  const told = first.length === 0 && known.has("description") ? ["description"] : [];
+  const names = [...first, ...others, ...told, ...(known.has(time) ? [time] : [])];
   return names.map((name) => columnOf(name, known.get(name), now, undefined));
 }
 
