@@ -269,6 +269,7 @@ async function pressAll(operation: Locator): Promise<string[]> {
 
 /** The guides with examples that call the service. */
 const withAddress = new Set([
+  "findings",
   "start",
   "sign-in",
   "operations",

@@ -10,7 +10,7 @@ export const exitCodes = {
   denied: 4,
   /** The service cannot be reached, is too busy, or limits the rate of calls. */
   tryAgain: 5,
-  /** The command line is wrong. */
+  /** The command line is wrong, or what it gives the service. */
   usage: 64,
 } as const;
 

@@ -58,7 +58,8 @@ test.each([
 async function bodyOf(line: string): Promise<unknown> {
   const bodies: unknown[] = [];
   const { url } = await startHostileService((_request, response, body) => {
-    bodies.push(JSON.parse(body));
+    // After an answer of no, what a question names is looked up.
+    if (body !== "") bodies.push(JSON.parse(body));
     sendJson(response, {});
   });
   const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: key, TENANTRY_ORG: "a" } });
@@ -69,6 +70,8 @@ async function bodyOf(line: string): Promise<unknown> {
 
 test.each([
   ["roles/viewer", "/roles/viewer"],
+  ["viewer", "/roles/viewer"],
+  ["deployer", "/orgs/a/roles/deployer"],
   ["roles/deployer", "/orgs/a/roles/deployer"],
   ["/roles/deployer", "/roles/deployer"],
   ["orgs/b/roles/viewer", "/orgs/b/roles/viewer"],
@@ -78,6 +81,17 @@ test.each([
     role_path: sent,
     subject_path: "/orgs/a/groups/sre",
   });
+});
+
+test("a name alone is that of a member, or of what the field refers to", async () => {
+  const subject = await bodyOf("create roleBindings/x --subject-path alice");
+  expect(subject).toEqual({ name: "x", subject_path: "/orgs/a/members/alice" });
+  const inGroup = await bodyOf("create groups/sre/members --member-path alice");
+  expect(inGroup).toEqual({ member_path: "/orgs/a/members/alice" });
+  const group = await bodyOf("create groups/sre/subgroups --group-path ops");
+  expect(group).toEqual({ group_path: "/orgs/a/groups/ops" });
+  const question = await bodyOf("check alice iam.members.get");
+  expect(question).toMatchObject({ subject_path: "/orgs/a/members/alice", resource_path: "/orgs/a" });
 });
 
 test("collections in the paths of flags are written as those of commands can be", async () => {

@@ -82,7 +82,7 @@ function readValue(field: Field, text: string, options: ReadingOptions): unknown
   }
   switch (type) {
     case "string":
-      return /_paths?$/.test(field.name) ? absolutePath(text, options) : text;
+      return /_paths?$/.test(field.name) ? absolutePath(withCollection(field.name, text), options) : text;
     case "boolean":
       if (/^(true|false)$/.test(text)) return text === "true";
       throw new CommandError(`${flag} must be true or false, got ${JSON.stringify(text)}`);
@@ -106,6 +106,20 @@ function readValue(field: Field, text: string, options: ReadingOptions): unknown
     case "json":
       return parseJson(text, flag);
   }
+}
+
+/** What a name alone is, as the value of a field. */
+const collections: Readonly<Record<string, string>> = {
+  group_path: "groups",
+  member_path: "members",
+  role_path: "roles",
+  subject_path: "members",
+};
+
+/** Returns the path that a name alone stands for: `roles/viewer` for `viewer` as a `role_path`. */
+export function withCollection(field: string, text: string): string {
+  const collection = collections[field];
+  return collection === undefined || text === "" || text.includes("/") ? text : `${collection}/${text}`;
 }
 
 function parseJson(text: string, flag: string): unknown {

@@ -1,6 +1,6 @@
 // Questions about access: may somebody do something, why, who may, and what may somebody.
 import { asOfFlag, readAsOf } from "../arguments/as-of.ts";
-import { absolutePath } from "../arguments/field-values.ts";
+import { absolutePath, withCollection } from "../arguments/field-values.ts";
 import { type Flag, type ParsedArguments, columnsFlag, limitFlag, limitOf, single } from "../arguments/flags.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import type { Connection } from "../credentials/connect.ts";
@@ -22,7 +22,10 @@ const kindFlag: Flag = {
 
 /** Returns the path of a subject; `me` is the caller. */
 async function subjectOf(call: CommandCall, connection: Connection, text: string): Promise<string> {
-  if (text !== "me") return absolutePath(text, { contract: call.contract, context: connection.context });
+  if (text !== "me") {
+    const path = withCollection("subject_path", text);
+    return absolutePath(path, { contract: call.contract, context: connection.context });
+  }
   const me = recordOf(await connection.service.call({ method: "GET", path: "/iam/v1alpha/me", isRepeatable: true }));
   return stringOf(recordOf(me?.["member"])?.["path"]) ?? text;
 }

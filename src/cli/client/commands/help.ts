@@ -109,7 +109,10 @@ function isMeant({ path }: Method, given: string): boolean {
   const pattern = path.split("/");
   const collection = pattern.findLast((each) => each !== "*") ?? "";
   if (segments.length === 1) return fold(collection) === fold(segments[0] ?? "");
-  const isCollectionPath = [pattern.length, pattern.length + 1].includes(segments.length);
+  // With the name of something in a collection, or without.
+  const isCollection = pattern.at(-1) !== "*";
+  const isCollectionPath =
+    segments.length === pattern.length || (isCollection && segments.length === pattern.length + 1);
   const start = pattern.length - segments.length;
   const matchesAt = (offset: number): boolean =>
     pattern

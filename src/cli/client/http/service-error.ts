@@ -17,7 +17,7 @@ export class ServiceCallError extends CommandError {
     const info = detailOf(body, "ErrorInfo");
     const reason = stringOf(info?.["reason"]) ?? stringOf(body?.["status"]) ?? `HTTP_${status}`;
     const message = stringOf(body?.["message"]) ?? describeOther(response);
-    super(message, { exitCode: exitCodeOf(status), reason, body: body && { error: body } });
+    super(message, { exitCode: exitCodeOf(status, body), reason, body: body && { error: body } });
     this.status = status;
     this.violations = violationsOf(detailOf(body, "BadRequest"));
     this.metadata = Object.fromEntries(
@@ -28,7 +28,9 @@ export class ServiceCallError extends CommandError {
   }
 }
 
-function exitCodeOf(status: number): ExitCode {
+function exitCodeOf(status: number, body: Json | undefined): ExitCode {
+  // A wrong question is told apart from an answer of no.
+  if (body?.["status"] === "INVALID_ARGUMENT") return exitCodes.usage;
   if (status === 401 || status === 403) return exitCodes.denied;
   if (status === 404) return exitCodes.notFound;
   if (status === 429 || status === 503 || status === 504) return exitCodes.tryAgain;
