@@ -1,4 +1,5 @@
 // The part of the console in the browser that keeps the session, against answers of the service.
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createSession } from "../../console/src/session/session.ts";
 
@@ -20,14 +21,18 @@ const byIds = (name: string): string => `/orgs/@id-of-acme/members/@id-of-${name
 function openService() {
   const asked: Asked[] = [];
   const left: string[] = [];
-  const state = { now: 0, org: "acme", signOut: Response.json({}) };
+  const state = { now: 0, org: "acme", signOut: Response.json({}), hasEnded: false };
   const answer = ({ method, body: { member } }: Asked): Response => {
-    if (method === "DELETE") return state.signOut;
+    if (method === "DELETE") {
+      state.hasEnded ||= state.signOut.ok;
+      return state.signOut;
+    }
     const members = ["alice", "bob"].map((name) => describeMember(name, state.org));
     const found = members.find((each) =>
       [each.member, `/orgs/@${each.org.id}/members/@${each.id}`].includes(member ?? each.member),
     );
-    if (found === undefined) return Response.json({ error: { sign_in: "/sign-in" } }, { status: 401 });
+    if (found === undefined || state.hasEnded)
+      return Response.json({ error: { sign_in: "/sign-in" } }, { status: 401 });
     const life = {
       access_token: `${found.id}-${asked.length}`,
       expire_time: new Date(state.now + 60_000).toISOString(),
@@ -89,4 +94,27 @@ test("leaves after a sign-out, and says what the service says if that has failed
   state.signOut = Response.json({});
   await session.signOut();
   expect(left).toEqual(["/sign-in"]);
+});
+
+test("what still asks while somebody signs out does not lead back to the console", async () => {
+  const { session, state, left } = openService();
+  await session.token();
+  state.now += 60_000;
+  const signedOut = session.signOut();
+  void session.token();
+  await signedOut;
+  void session.token();
+  await setTimeout(1);
+  expect(left).toEqual(["/sign-in"]);
+});
+
+test("a session that has ended leads back to the console, also if a sign-out has failed", async () => {
+  const { session, state, left } = openService();
+  await session.token();
+  state.signOut = Response.json({ error: { message: "a session could not be ended" } }, { status: 503 });
+  await expect(session.signOut()).rejects.toThrow("a session could not be ended");
+  state.hasEnded = true;
+  state.now += 60_000;
+  void session.token();
+  await expect.poll(() => left).toEqual(["/sign-in?return_to=%2Fconsole%2Forgs%2Facme"]);
 });

@@ -29,28 +29,31 @@ interface Surroundings {
 /** A token with less than this left is renewed before a call. */
 const marginMs = 30_000;
 
+function send(fetch: Surroundings["fetch"], method: "POST" | "DELETE", body: object): Promise<Response> {
+  const headers = { "content-type": "application/json" };
+  return fetch("/console/session", { method, headers, body: JSON.stringify(body), cache: "no-store" });
+}
+
 export function createSession({ fetch, now, leaveTo, here }: Surroundings): Session {
   let answer: SessionAnswer | undefined;
   let usable = false;
   let pending: Promise<SessionAnswer> | undefined;
+  let signingOut: Promise<void> | undefined;
   const listeners = new Set<() => void>();
 
-  const send = async (method: "POST" | "DELETE", body: object): Promise<Response> =>
-    fetch("/console/session", {
-      method,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-      cache: "no-store",
-    });
-
-  const leaveToSignIn = (end: SessionEnd): Promise<never> => {
-    leaveTo(`${end.signIn}?return_to=${encodeURIComponent(here())}`);
+  const leaveToSignIn = async (end: SessionEnd): Promise<never> => {
+    // What still asks while somebody signs out does not lead back to here.
+    const hasSignedOut = await signingOut?.then(
+      () => true,
+      () => false,
+    );
+    if (hasSignedOut !== true) leaveTo(`${end.signIn}?return_to=${encodeURIComponent(here())}`);
     // The page is about to go: nothing that waits for the session may go on, or show an error, meanwhile.
     return new Promise(() => {});
   };
 
   const open = async (memberByIds: string | undefined): Promise<SessionAnswer> => {
-    const response = await send("POST", memberByIds === undefined ? {} : { member: memberByIds });
+    const response = await send(fetch, "POST", memberByIds === undefined ? {} : { member: memberByIds });
     const read = await readAnswer(response);
     if ("signIn" in read) return leaveToSignIn(read);
     answer = read;
@@ -90,7 +93,8 @@ export function createSession({ fetch, now, leaveTo, here }: Surroundings): Sess
       if (answer?.accessToken === token) usable = false;
     },
     async signOut() {
-      await readSignOut(await send("DELETE", {}));
+      signingOut = send(fetch, "DELETE", {}).then(readSignOut);
+      await signingOut;
       leaveTo("/sign-in");
     },
     subscribe(listener) {
