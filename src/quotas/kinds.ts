@@ -7,30 +7,32 @@ type Db = Transaction<Schema>;
 
 /** Locks kinds against their deletion until the transaction ends. Returns the names of those that exist. */
 export async function lockKinds(db: Db, names: readonly string[]): Promise<ReadonlySet<string>> {
-  if (names.length === 0) return new Set();
-  const { rows } = await lock(names, sql`for key share`).execute(db);
-  return new Set(rows.map(({ name }) => name));
+  return findKinds(db, names, sql`for key share`);
 }
 
-/** Returns the names of those kinds that exist, without a lock. */
-export async function findKinds(db: Kysely<Schema>, names: readonly string[]): Promise<ReadonlySet<string>> {
+/**
+ * Returns the names of those kinds that exist.
+ *
+ * @param locking how they are locked; not at all by default.
+ */
+export async function findKinds(
+  db: Kysely<Schema>,
+  names: readonly string[],
+  locking: RawBuilder<unknown> = sql``,
+): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set();
-  const rows = await db
-    .selectFrom("quantity_kinds")
-    .select("name")
-    .where(sql<boolean>`name = any(${names}::text[])`)
-    .execute();
+  const { rows } = await select(names, locking).execute(db);
   return new Set(rows.map(({ name }) => name));
 }
 
 /** Locks kinds that are deleted: no quota of them is created until the transaction ends. */
 export async function lockDeletedKinds(db: Db, names: readonly string[]): Promise<void> {
-  await lock(names, sql`for update`).execute(db);
+  await select(names, sql`for update`).execute(db);
 }
 
 /** In one order, in which all transactions lock them. */
-function lock(names: readonly string[], strength: RawBuilder<unknown>): RawBuilder<{ readonly name: string }> {
-  return sql`select name from quantity_kinds where name = any(${names}::text[]) order by name ${strength}`;
+function select(names: readonly string[], locking: RawBuilder<unknown>): RawBuilder<{ readonly name: string }> {
+  return sql`select name from quantity_kinds where name = any(${names}::text[]) order by name ${locking}`;
 }
 
 /** Returns how many quotas have a limit or usage of a kind. */

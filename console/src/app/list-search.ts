@@ -13,7 +13,7 @@ export interface ListSearch {
 }
 
 /** Reads a text from the URL. One that looks like a number is read as one by the router. */
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? String(value)
     : undefined;

@@ -1,4 +1,5 @@
 // What the URL of a screen about usage holds.
+import { textOf } from "./list-search.ts";
 
 export const usagePeriods = ["24h", "7d", "30d", "12m"] as const;
 
@@ -35,14 +36,12 @@ export interface UsageSearch {
 export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   const oneOf = <Name extends string>(names: readonly Name[], key: string): Name | undefined =>
     names.find((name) => name === search[key]);
-  const { kind } = search;
   return {
     period: oneOf(usagePeriods, "period"),
     from: dayIn(search["from"]),
     to: dayIn(search["to"]),
     step: oneOf(usageSteps, "step"),
-    // The router reads a text that looks like a number as one.
-    kind: typeof kind === "string" || typeof kind === "number" ? String(kind) : undefined,
+    kind: textOf(search["kind"]),
     by: oneOf(usageGroups, "by"),
     show: oneOf(usageMeasures, "show"),
   };

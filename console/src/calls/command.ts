@@ -25,7 +25,6 @@ export function commandOf(contract: Contract, call: RestCall): string | undefine
 /** Verbs of methods that are commands of their own, with other arguments. */
 const ownCommands: ReadonlySet<string> = new Set([
   "apply",
-  "changes",
   "check",
   "explain",
   "export",

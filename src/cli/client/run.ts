@@ -56,7 +56,7 @@ async function dispatch(host: Host, words: readonly string[], version: string): 
   if (methodsOfVerb(contract, verb).length === 0) {
     throw new CommandError(
       `there is no command ${JSON.stringify(command)}${didYouMean(command, allCommands(contract))}`,
-      { next: `tenantry ${(Object.hasOwn(otherWords, command) ? otherWords[command] : undefined) ?? "--help"}` },
+      { next: `tenantry ${otherWords.get(command) ?? "--help"}` },
     );
   }
   if (isHelpAsked(verbWords)) {
@@ -79,17 +79,17 @@ function isHelpAsked(words: readonly string[]): boolean {
 }
 
 /** What commands of other programs are here. */
-const otherWords: Readonly<Record<string, string>> = {
-  grant: "create orgs/ORG/roleBindings/NAME --role-path viewer --subject-path MEMBER",
-  revoke: "delete orgs/ORG/roleBindings/NAME",
-  invite: "create orgs/ORG/members/NAME",
-  unsuspend: "activate orgs/ORG/members/NAME",
-  describe: "get --help",
-  show: "get --help",
-  ls: "list --help",
-  remove: "delete --help",
-  rm: "delete --help",
-};
+const otherWords: ReadonlyMap<string, string> = new Map([
+  ["grant", "create orgs/ORG/roleBindings/NAME --role-path viewer --subject-path MEMBER"],
+  ["revoke", "delete orgs/ORG/roleBindings/NAME"],
+  ["invite", "create orgs/ORG/members/NAME"],
+  ["unsuspend", "activate orgs/ORG/members/NAME"],
+  ["describe", "get --help"],
+  ["show", "get --help"],
+  ["ls", "list --help"],
+  ["remove", "delete --help"],
+  ["rm", "delete --help"],
+]);
 
 /** Finds the command behind flags of all commands: `tenantry --org acme list members`. */
 function splitCommand(words: readonly string[]): {

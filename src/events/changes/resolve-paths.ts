@@ -232,17 +232,19 @@ const operands = {
   resource_id: uuid("resource_id"),
 } as const;
 
-const equals = (column: keyof typeof operands, value: string): Condition => ({
+const compare = (column: keyof typeof operands, comparator: "=" | ">=" | "<=", value: string): Condition => ({
   kind: "compare",
   operand: operands[column],
-  comparator: "=",
+  comparator,
   value,
 });
+
+const equals = (column: keyof typeof operands, value: string): Condition => compare(column, "=", value);
 
 /** As a range, which the planner does not leave out of an order: by that, it takes the index of actors (store.ts). */
 const isActor = (id: string): Condition => ({
   kind: "all",
-  conditions: [">=", "<="].map((comparator) => ({ ...equals("actor_id", id), comparator }) as Condition),
+  conditions: [compare("actor_id", ">=", id), compare("actor_id", "<=", id)],
 });
 
 /** @param condition with its paths resolved. */

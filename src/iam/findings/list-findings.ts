@@ -88,7 +88,7 @@ const maxStatements = 20;
 /** A page that has taken so long ends before its next statement, so that it is answered before its deadline. */
 const pageMs = 10_000;
 
-/** How many run at once, on a connection each: of an org and of a customer one, so that another one need not wait for an org that takes long. */
+/** How many run at once, each on a connection. Callers of one org have one of them, and so has one customer: no org that takes long has both. */
 const readsAtOnce = 2;
 
 /** So long each statement may take, and so others wait for their turns: less than for lists. */
