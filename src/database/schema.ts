@@ -352,8 +352,6 @@ export interface Installation {
   page_token_key: Buffer;
   /** Of the server that has started last; null before one of this version has. */
   issuer: string | null;
-  /** Read by servers of the version before: whether the changes of customers are in logs of their own. True. */
-  customer_logs: Generated<boolean>;
   /** The OAuth client of the command line; null before a server of this version has started. It stays when the client is deleted. */
   command_line_client_id: string | null;
 }
