@@ -133,7 +133,9 @@ export const texts = {
   find: {
     button: "Find",
     title: "Find anything",
-    hint: "A name, an id, a path or an API key",
+    hint: "A name, an id, a path, an API key or a screen",
+    screens: "Screens",
+    screenOf: (org: string) => `Screen of ${org}`,
     found: (count: number) =>
       count === 0 ? "Nothing that you may see begins so." : counted(count, "result", "results"),
   },
