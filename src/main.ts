@@ -4,6 +4,7 @@ import { flushCompileCache } from "node:module";
 import { Command } from "commander";
 import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
+import { addDumpCommands } from "./cli/dump/dump-commands.ts";
 import { addImportCommand } from "./cli/import-command.ts";
 import { formatForPeople } from "./http/log-for-people.ts";
 import type { OperatorCommands } from "./cli/operator-commands.ts";
@@ -58,6 +59,7 @@ program
 
 addImportCommand(program, () => readClientConfig(process.env));
 addVerifyCommand(program, print);
+addDumpCommands(program, onDatabase, print);
 
 try {
   await program.parseAsync();

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { readDaysToKeep } from "../database/held-log.ts";
@@ -9,6 +10,8 @@ import { createOperatorKeyFile, operatorKeyFile } from "../installation/operator
 import { findSecretKeyFile } from "../installation/secret-keys-file.ts";
 import { formatSignInLink, operatorOf } from "../installation/sign-in-link.ts";
 import { type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
+import type { DumpCommandOptions } from "./dump/run-dump.ts";
+import type { RestoreCommandOptions } from "./dump/run-restore.ts";
 
 /** The commands of an operator who has the database and the data directory of a service. */
 export interface OperatorCommands {
@@ -18,6 +21,8 @@ export interface OperatorCommands {
   /** @throws Error if the key is not lost, or encrypts nothing. */
   readonly forgetSecretKey: (id: string) => Promise<void>;
   readonly createLink: () => Promise<void>;
+  readonly dump: (file: string, options: DumpCommandOptions) => Promise<void>;
+  readonly restore: (file: string, options: RestoreCommandOptions) => Promise<void>;
 }
 
 interface Output {
@@ -34,9 +39,12 @@ export function createOperatorCommands(
 ): OperatorCommands {
   const { dataDirectory } = config;
 
-  const withDatabase = async (run: (running: RunningDatabase) => Promise<void>): Promise<void> => {
+  const withDatabase = async (
+    run: (running: RunningDatabase) => Promise<void>,
+    packageDirectory?: string,
+  ): Promise<void> => {
     const onGone = (err: Error): void => logger.fatal({ err }, "the database cannot continue");
-    const running = await joinDatabase(config, logger, onGone, stopping);
+    const running = await joinDatabase(config, logger, onGone, stopping, packageDirectory);
     try {
       stopping.throwIfAborted();
       await run(running);
@@ -94,5 +102,21 @@ export function createOperatorCommands(
         const issuer = config.issuer ?? `http://localhost:${config.port}`;
         await showSignInLink(formatSignInLink(issuer, code));
       }),
+
+    async dump(file, options) {
+      const { runDump } = await import("./dump/run-dump.ts");
+      const directory = options.embeddedPostgres === undefined ? undefined : resolve(options.embeddedPostgres);
+      await runDump(file, options, {
+        ...{ dataDirectory, secretKeysFile: config.secretKeysFile, signal: stopping, print },
+        withConnection: (run) => withDatabase(({ connection }) => run(connection), directory),
+      });
+    },
+
+    async restore(file, options) {
+      const { restoreDump } = await import("./dump/run-restore.ts");
+      const { secretKeysFile } = config;
+      const context = { dataDirectory, secretKeysFile, withDatabase, signal: stopping, logger, print };
+      await restoreDump(file, options, context);
+    },
   };
 }
