@@ -155,7 +155,8 @@ function onDatabase(run: (commands: OperatorCommands) => Promise<void>): () => P
       process.once(signal, () => stopping.abort(new Error(`stopped by ${signal}`)));
     }
     const showSignInLink = createShowSignInLink(config);
-    await run(createOperatorCommands(config, { logger, print, showSignInLink, stopping: stopping.signal }));
+    const output = { logger, print, showSignInLink, progressStream: process.stderr, stopping: stopping.signal };
+    await run(createOperatorCommands(config, output));
   };
 }
 

@@ -10,6 +10,7 @@ import { createOperatorKeyFile, operatorKeyFile } from "../installation/operator
 import { findSecretKeyFile } from "../installation/secret-keys-file.ts";
 import { formatSignInLink, operatorOf } from "../installation/sign-in-link.ts";
 import { type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
+import type { ProgressStream } from "./report/progress.ts";
 import type { DumpCommandOptions } from "./dump/run-dump.ts";
 import type { RestoreCommandOptions } from "./dump/run-restore.ts";
 
@@ -29,13 +30,15 @@ interface Output {
   readonly logger: Logger;
   readonly print: (line: string) => void;
   readonly showSignInLink: (link: string) => Promise<void>;
+  /** Where commands that take long say how far they are. */
+  readonly progressStream: ProgressStream;
   /** Ends a migration. */
   readonly stopping: AbortSignal;
 }
 
 export function createOperatorCommands(
   config: Config,
-  { logger, print, showSignInLink, stopping }: Output,
+  { logger, print, showSignInLink, progressStream, stopping }: Output,
 ): OperatorCommands {
   const { dataDirectory } = config;
 
@@ -107,7 +110,7 @@ export function createOperatorCommands(
       const { runDump } = await import("./dump/run-dump.ts");
       const directory = options.embeddedPostgres === undefined ? undefined : resolve(options.embeddedPostgres);
       await runDump(file, options, {
-        ...{ dataDirectory, secretKeysFile: config.secretKeysFile, signal: stopping, print },
+        ...{ dataDirectory, secretKeysFile: config.secretKeysFile, signal: stopping, print, progressStream },
         withConnection: (run) => withDatabase(({ connection }) => run(connection), directory),
       });
     },
@@ -115,7 +118,7 @@ export function createOperatorCommands(
     async restore(file, options) {
       const { restoreDump } = await import("./dump/run-restore.ts");
       const { secretKeysFile } = config;
-      const context = { dataDirectory, secretKeysFile, withDatabase, signal: stopping, logger, print };
+      const context = { dataDirectory, secretKeysFile, withDatabase, signal: stopping, logger, print, progressStream };
       await restoreDump(file, options, context);
     },
   };

@@ -1,6 +1,6 @@
 // The file of a dump: its text, compressed with zstd, and encrypted if there is somebody for whom.
 import { createReadStream } from "node:fs";
-import { open, rename, rm, stat } from "node:fs/promises";
+import { open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { Readable, pipeline as connect } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
@@ -38,7 +38,7 @@ export async function writeDumpFile(
   const handle = await open(draft, "wx", 0o600);
   try {
     const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
-    const write = (bytes: AsyncIterable<Buffer>): Promise<void> => handle.writeFile(bytes);
+    const write = (bytes: AsyncIterable<Buffer>): Promise<void> => writeFile(handle, bytes);
     const source = Readable.from(text);
     if (encrypter === undefined) {
       await pipeline(source, compress, write, { signal });

@@ -3,6 +3,7 @@ import { writeDump } from "../../database/dump/write-dump.ts";
 import type { ConnectionSettings } from "../../database/database.ts";
 import { readFileOfKeys } from "../../installation/secret-keys-file.ts";
 import { count } from "../plural.ts";
+import type { ProgressStream } from "../report/progress.ts";
 import { createRowProgress, formatBytes } from "./dump-progress.ts";
 import { refuseToReplace, writeDumpFile } from "./dump-file.ts";
 import { type EncryptionOptions, createEncrypter } from "./encryption.ts";
@@ -22,19 +23,21 @@ export interface DumpContext {
   readonly withConnection: (run: (connection: ConnectionSettings) => Promise<void>) => Promise<void>;
   readonly signal: AbortSignal;
   readonly print: (line: string) => void;
+  /** Where it says how far it is. */
+  readonly progressStream: ProgressStream;
 }
 
 /** Dumps the database to a file. @throws DumpError, and Error that names what is wrong with the options. */
 export async function runDump(
   file: string,
   options: DumpCommandOptions,
-  { dataDirectory, secretKeysFile, withConnection, signal, print }: DumpContext,
+  { dataDirectory, secretKeysFile, withConnection, signal, print, progressStream }: DumpContext,
 ): Promise<void> {
   const encrypter = await createEncrypter(options);
   const force = options.force ?? false;
   if (!force) await refuseToReplace(file);
   const withKeys = encrypter !== undefined && options.secretKeys;
-  const progress = createRowProgress(process.stderr);
+  const progress = createRowProgress(progressStream);
   await withConnection(async (connection) => {
     const totals = { tables: 0, rows: 0, keys: [] as readonly string[] };
     const text = writeDump(connection, {
@@ -43,7 +46,7 @@ export async function runDump(
         totals.keys = ids;
         return withKeys ? readFileOfKeys(dataDirectory, secretKeysFile, ids) : undefined;
       },
-      onForeign: (tables) => process.stderr.write(`Left out what is not of Tenantry: ${tables.join(", ")}\n`),
+      onForeign: (tables) => void progressStream.write(`Left out what is not of Tenantry: ${tables.join(", ")}\n`),
       progress: {
         advance: progress.advance,
         end(table, end) {

@@ -8,6 +8,7 @@ import { operatorKeyFile } from "../../installation/operator-key-file.ts";
 import { findSecretKeyIds, saveSecretKeys, secretKeysFileOf } from "../../installation/secret-keys-file.ts";
 import type { RunningDatabase } from "../../installation/start-database.ts";
 import { count } from "../plural.ts";
+import type { ProgressStream } from "../report/progress.ts";
 import { readDumpFile } from "./dump-file.ts";
 import { createRowProgress } from "./dump-progress.ts";
 import type { DecryptionOptions } from "./encryption.ts";
@@ -25,6 +26,8 @@ export interface RestoreContext {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly print: (line: string) => void;
+  /** Where it says how far it is. */
+  readonly progressStream: ProgressStream;
 }
 
 /** Checks that a dump is whole, without a database. @throws DumpError */
@@ -32,8 +35,9 @@ export async function checkDump(
   file: string,
   options: RestoreCommandOptions,
   print: (line: string) => void,
+  progressStream: ProgressStream = process.stderr,
 ): Promise<void> {
-  const progress = createRowProgress(process.stderr);
+  const progress = createRowProgress(progressStream);
   let manifest: Manifest | undefined;
   try {
     const { tables, rows } = await readDump(readDumpFile(file, options), {
@@ -63,9 +67,9 @@ export async function checkDump(
 export async function restoreDump(
   file: string,
   options: RestoreCommandOptions,
-  { dataDirectory, secretKeysFile, withDatabase, signal, logger, print }: RestoreContext,
+  { dataDirectory, secretKeysFile, withDatabase, signal, logger, print, progressStream }: RestoreContext,
 ): Promise<void> {
-  const progress = createRowProgress(process.stderr);
+  const progress = createRowProgress(progressStream);
   const keysFile = secretKeysFileOf(dataDirectory, secretKeysFile);
   const text = readDumpFile(file, options);
   await withDatabase(async ({ connection, migrate }) => {
@@ -88,7 +92,7 @@ export async function restoreDump(
     print(`Restored ${count(rows, "row")} of ${count(tables, "table")}, ${describeOrigin(manifest)}`);
     print(`Ended all tokens and sign-ins, and ${count(ended.sessions, "session")}: people sign in again.`);
     print(
-      `${count(ended.apiKeys, "API key")}: as they were at ${manifest.time}. One that was deleted or rotated since is valid again: delete it. One that was created since is gone.`,
+      `API keys, of which ${ended.apiKeys} are valid, are as they were at ${manifest.time}: one that was deleted or rotated since is valid again, so delete it, and one that was created since is gone.`,
     );
     const isLost = options.otherSecretKeys === true && (await missingKeys(manifest, keysFile)).length > 0;
     if (isLost) {
