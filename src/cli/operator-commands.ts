@@ -11,7 +11,7 @@ import { findSecretKeyFile } from "../installation/secret-keys-file.ts";
 import { formatSignInLink, operatorOf } from "../installation/sign-in-link.ts";
 import { type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
 import type { ProgressStream } from "./report/progress.ts";
-import type { DumpCommandOptions } from "./dump/run-dump.ts";
+import type { DumpCommandOptions, DumpContext } from "./dump/run-dump.ts";
 import type { RestoreCommandOptions } from "./dump/run-restore.ts";
 
 /** The commands of an operator who has the database and the data directory of a service. */
@@ -36,16 +36,14 @@ interface Output {
   readonly stopping: AbortSignal;
 }
 
-export function createOperatorCommands(
-  config: Config,
-  { logger, print, showSignInLink, progressStream, stopping }: Output,
-): OperatorCommands {
+/** @param packageDirectory the npm package of the embedded server, if it is not the one that belongs to this version. */
+type WithDatabase = (run: (running: RunningDatabase) => Promise<void>, packageDirectory?: string) => Promise<void>;
+
+export function createOperatorCommands(config: Config, output: Output): OperatorCommands {
+  const { logger, print, showSignInLink, stopping } = output;
   const { dataDirectory } = config;
 
-  const withDatabase = async (
-    run: (running: RunningDatabase) => Promise<void>,
-    packageDirectory?: string,
-  ): Promise<void> => {
+  const withDatabase: WithDatabase = async (run, packageDirectory) => {
     const onGone = (err: Error): void => logger.fatal({ err }, "the database cannot continue");
     const running = await joinDatabase(config, logger, onGone, stopping, packageDirectory);
     try {
@@ -106,20 +104,28 @@ export function createOperatorCommands(
         await showSignInLink(formatSignInLink(issuer, code));
       }),
 
+    ...createDumpCommands(config, output, withDatabase),
+  };
+}
+
+function createDumpCommands(
+  { dataDirectory, secretKeysFile }: Config,
+  { logger, print, progressStream, stopping: signal }: Output,
+  withDatabase: WithDatabase,
+): Pick<OperatorCommands, "dump" | "restore"> {
+  const context = { dataDirectory, secretKeysFile, signal, print, progressStream };
+  return {
     async dump(file, options) {
       const { runDump } = await import("./dump/run-dump.ts");
-      const directory = options.embeddedPostgres === undefined ? undefined : resolve(options.embeddedPostgres);
-      await runDump(file, options, {
-        ...{ dataDirectory, secretKeysFile: config.secretKeysFile, signal: stopping, print, progressStream },
-        withConnection: (run) => withDatabase(({ connection }) => run(connection), directory),
-      });
+      const { embeddedPostgres: directory } = options;
+      const withConnection: DumpContext["withConnection"] = (run) =>
+        withDatabase(({ connection }) => run(connection), directory === undefined ? undefined : resolve(directory));
+      await runDump(file, options, { ...context, withConnection });
     },
 
     async restore(file, options) {
       const { restoreDump } = await import("./dump/run-restore.ts");
-      const { secretKeysFile } = config;
-      const context = { dataDirectory, secretKeysFile, withDatabase, signal: stopping, logger, print, progressStream };
-      await restoreDump(file, options, context);
+      await restoreDump(file, options, { ...context, withDatabase, logger });
     },
   };
 }

@@ -1,7 +1,6 @@
 // Dumps are encrypted as age does (https://age-encryption.org/v1), so that the programs of age open them too.
 import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
 import { Decrypter, Encrypter } from "age-encryption";
 import { DumpError } from "../../database/dump/dump-error.ts";
 
@@ -45,7 +44,7 @@ export async function createEncrypter(options: EncryptionOptions): Promise<Encry
 
 /** Encrypts a stream. */
 export async function encrypt(encrypter: Encrypter, source: Readable): Promise<Readable> {
-  return fromWeb(await encrypter.encrypt(toWeb(source)));
+  return Readable.fromWeb(await encrypter.encrypt(Readable.toWeb(source)));
 }
 
 /**
@@ -67,21 +66,13 @@ export async function decrypt({ identity, passphraseFile }: DecryptionOptions, s
     throw new DumpError("WRONG_KEY", "the dump is encrypted: give --identity or --passphrase-file");
   }
   try {
-    return fromWeb(await decrypter.decrypt(toWeb(source)));
+    return Readable.fromWeb(await decrypter.decrypt(Readable.toWeb(source)));
   } catch (cause) {
     source.destroy();
     throw new DumpError("WRONG_KEY", "the dump is encrypted for another identity or with another passphrase", {
       cause,
     });
   }
-}
-
-function toWeb(source: Readable): globalThis.ReadableStream<Uint8Array> {
-  return Readable.toWeb(source) as unknown as globalThis.ReadableStream<Uint8Array>;
-}
-
-function fromWeb(stream: globalThis.ReadableStream<Uint8Array>): Readable {
-  return Readable.fromWeb(stream as unknown as ReadableStream<Uint8Array>);
 }
 
 /** Returns the lines of a file that are neither empty nor comments. */

@@ -75,7 +75,9 @@ export async function restoreDump(
   await withDatabase(async ({ connection, migrate }) => {
     let undo: () => Promise<void> = async () => {};
     const loaded = await loadDump(connection, text, {
-      ...{ logger, signal, progress },
+      logger,
+      signal,
+      progress,
       async onManifest(manifest) {
         if (options.otherSecretKeys !== true) await requireSecretKeys(manifest, keysFile);
       },

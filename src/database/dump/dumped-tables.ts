@@ -4,7 +4,7 @@ import type { Schema } from "../schema.ts";
  * Whether a dump has the rows of a table. A table that a later version drops stays here, because its rows are in the dumps of databases that
  * still have it. Those that say which migrations were applied are not here: a restore applies them.
  */
-export const dumpedTables: Readonly<Record<keyof Schema | "fills", boolean>> = {
+const dumpedTables: Readonly<Record<keyof Schema | "fills", boolean>> = {
   access_events: true,
   allocations: true,
   api_keys: true,

@@ -24,7 +24,7 @@ export interface DumpOptions {
   readonly progress: DumpProgress;
 }
 
-export interface DumpProgress {
+interface DumpProgress {
   /** @param bytes of text, of the table so far. */
   readonly advance: (table: string, bytes: number) => void;
   readonly end: (table: string, end: TableEnd) => void;
@@ -96,7 +96,12 @@ async function readManifest({ db }: Session, { version, readSecretKeysFile }: Du
   const secretKeys = await readSecretKeyIds(db);
   const secretKeysFile = await readSecretKeysFile(secretKeys);
   return {
-    ...{ format: dumpFormat, version, time, postgresql, migrations, secretKeys },
+    format: dumpFormat,
+    version,
+    time,
+    postgresql,
+    migrations,
+    secretKeys,
     months: await readPartitions(db),
     ...(secretKeysFile !== undefined && { secretKeysFile }),
   };
