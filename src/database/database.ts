@@ -103,7 +103,7 @@ export const settingsByKey = [`join_collapse_limit=${tablesToOrder}`];
 /** An idle connection is probed after this time, and then each second, ten times. */
 const keptAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
-const ofOneConnection = { application_name: "tenantry", connectionTimeoutMillis: 5_000, ...keptAlive };
+export const ofOneConnection = { application_name: "tenantry", connectionTimeoutMillis: 5_000, ...keptAlive };
 
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;

@@ -16,6 +16,8 @@ import type { WhenDatabaseAnswers } from "./wait-for-database.ts";
 /** An open database, with the functions to migrate and to close it. */
 export interface RunningDatabase {
   readonly database: Database;
+  /** What its connections are opened with. */
+  readonly connection: ConnectionSettings;
   /** Migrates the database to the schema of this version. */
   readonly migrate: () => Promise<Migrated>;
   readonly close: () => Promise<void>;
@@ -27,6 +29,7 @@ export interface RunningDatabase {
  * @param onGone called when the embedded server cannot be kept running.
  * @param whenAnswers how to wait for a database that cannot be reached; by default, that is an error.
  * @param stopping ends a migration.
+ * @param packageDirectory the npm package with the embedded server, if it is not the one that belongs to this version.
  * @throws Error that names the setting and has the reason as its cause, if the database cannot be used.
  */
 export async function startDatabase(
@@ -35,6 +38,7 @@ export async function startDatabase(
   onGone: (error: Error) => void,
   whenAnswers: WhenDatabaseAnswers = (step) => step(),
   stopping: AbortSignal = new AbortController().signal,
+  packageDirectory?: string,
 ): Promise<RunningDatabase> {
   if (config.databaseUrl !== undefined) {
     return connectTo({ connectionString: config.databaseUrl }, config, { logger, whenAnswers, stopping });
@@ -43,6 +47,7 @@ export async function startDatabase(
     directory: embeddedDirectory(config),
     log: (level, message, fields = {}) => logger[level](fields, message),
     onGiveUp: onGone,
+    ...(packageDirectory !== undefined && { packageDirectory }),
   });
   return connectTo(embedded.connection, config, { logger, whenAnswers, stopping, embedded });
 }
@@ -53,9 +58,10 @@ export async function joinDatabase(
   logger: Logger,
   onGone: (error: Error) => void,
   stopping: AbortSignal,
+  packageDirectory?: string,
 ): Promise<RunningDatabase> {
   const running = config.databaseUrl === undefined ? await findRunningServer(embeddedDirectory(config)) : undefined;
-  if (running === undefined) return startDatabase(config, logger, onGone, undefined, stopping);
+  if (running === undefined) return startDatabase(config, logger, onGone, undefined, stopping, packageDirectory);
   return connectTo(running, config, { logger, whenAnswers: (step) => step(), stopping });
 }
 
@@ -103,7 +109,7 @@ async function connectTo(
       }),
     );
     logger.info({ version, embedded: config.databaseUrl === undefined }, "connected to PostgreSQL");
-    return { database, migrate: migrateDatabase, close };
+    return { database, connection, migrate: migrateDatabase, close };
   } catch (error) {
     await close();
     throw error;
