@@ -13,9 +13,9 @@ export interface ResourceCounts {
 /** The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows. */
 export interface ResourceLabels {
   customer_id: string;
-  /** The nil UUID for a resource that is in no org. */
+  /** The nil UUID for customers and orgs, which are in no org: only servers of the version before look for it. */
   org_id: string;
-  /** The id of the direct parent; the nil UUID for none. */
+  /** The id of the direct parent; the nil UUID for customers and orgs. */
   parent_id: string;
   /** As in the protos: `ApiKey`. */
   resource_type: string;

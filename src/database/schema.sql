@@ -660,6 +660,8 @@ create table resource_labels (
   constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id, customer_id)
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
+CREATE INDEX resource_labels_top ON resource_labels USING btree (resource_type, key, resource_id) WHERE (resource_type = ANY (ARRAY['Customer'::text, 'Org'::text]));
+CREATE UNIQUE INDEX resource_labels_top_key ON resource_labels USING btree (resource_type, key, value, resource_id, customer_id) WHERE (resource_type = ANY (ARRAY['Customer'::text, 'Org'::text]));
 
 create table resource_references (
   org_id uuid not null,

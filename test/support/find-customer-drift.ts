@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Schema } from "../../src/database/schema.ts";
-import { nowhere } from "../../src/filters/label-index.ts";
+import { nowhere } from "./nowhere.ts";
 
 interface CustomerDrift {
   readonly table: string;
