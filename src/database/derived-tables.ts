@@ -24,6 +24,17 @@ export interface ResourceLabels {
   resource_id: string;
 }
 
+/** Where the customer, org or API key is that a text names on the whole platform. Triggers keep it, also for deleted resources. */
+export interface Directory {
+  /** As in the protos: `ApiKey`. */
+  resource_type: "Customer" | "Org" | "ApiKey";
+  /** The name of a customer or org; the prefix of an API key. */
+  name: string;
+  customer_id: string;
+  /** Null for a customer. */
+  org_id: string | null;
+}
+
 /** The resources that a resource uses, and those that a running operation wants it to use: these are not deleted. */
 export interface ResourceReferences {
   customer_id: string;

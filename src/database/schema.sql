@@ -65,6 +65,7 @@ CREATE INDEX api_keys_expire ON api_keys USING btree (expire_time) WHERE (expire
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name, customer_id);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
+CREATE TRIGGER api_keys_directory AFTER INSERT OR DELETE OR UPDATE OF prefix ON api_keys FOR EACH ROW EXECUTE FUNCTION keep_directory('ApiKey', 'prefix', 'customer_id', 'org_id');
 
 create table authorization_codes (
   id uuid not null,
@@ -197,6 +198,15 @@ CREATE INDEX customers_by_update_time ON customers USING btree (update_time, id)
 CREATE INDEX customers_by_update_time_deleted ON customers USING btree (update_time, id) WHERE (delete_time IS NOT NULL);
 CREATE UNIQUE INDEX customers_name_key ON customers USING btree (name);
 CREATE INDEX customers_purge ON customers USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER customers_directory AFTER INSERT OR DELETE OR UPDATE OF name ON customers FOR EACH ROW EXECUTE FUNCTION keep_directory('Customer', 'name', 'id', '');
+
+create table directory (
+  resource_type text not null,
+  name text not null,
+  customer_id uuid not null,
+  org_id uuid,
+  constraint directory_pkey PRIMARY KEY (resource_type, name)
+);
 
 create table ended_tokens (
   org_id uuid not null,
@@ -522,6 +532,7 @@ CREATE INDEX orgs_by_update_time_deleted ON orgs USING btree (update_time, id) W
 CREATE UNIQUE INDEX orgs_customer_key ON orgs USING btree (customer_id, id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER orgs_directory AFTER INSERT OR DELETE OR UPDATE OF name ON orgs FOR EACH ROW EXECUTE FUNCTION keep_directory('Org', 'name', 'customer_id', 'id');
 
 create table projects (
   org_id uuid not null,
@@ -1072,6 +1083,27 @@ create table write_requests (
   constraint write_requests_customer_id_org_id_actor_id_fkey FOREIGN KEY (customer_id, org_id, actor_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);
+
+CREATE OR REPLACE FUNCTION public.keep_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  was text := to_jsonb(old) ->> tg_argv[1];
+  present jsonb := to_jsonb(new);
+begin
+  if was is distinct from present ->> tg_argv[1] then
+    delete from directory where resource_type = tg_argv[0] and name = was;
+  end if;
+  if present is not null then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values (tg_argv[0], present ->> tg_argv[1], (present ->> tg_argv[2])::uuid, (present ->> tg_argv[3])::uuid)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.log_timeline()
  RETURNS integer

@@ -56,6 +56,7 @@ import {
   indexesOfCustomerWebhooks,
   validateParentsOfWebhooks,
 } from "./0124-webhooks-of-customers.ts";
+import { directoryMigrations } from "./0131-directory.ts";
 import { indexesOfTopLabels } from "./0130-labels-without-org.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { customerColumns } from "./customer-columns.ts";
@@ -150,6 +151,7 @@ export const migrations: Migrations = {
   "0128-usage-summaries": { up: createUsageSummaries },
   "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
   "0130-labels-without-org": { createIndexes: indexesOfTopLabels },
+  ...directoryMigrations,
 };
 
 /**

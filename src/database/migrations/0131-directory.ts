@@ -1,0 +1,92 @@
+import { type Kysely, sql } from "kysely";
+import type { Migration, Migrations } from "../migration/migration.ts";
+
+/** A table whose rows are found on the whole platform by a text alone. */
+interface Found {
+  readonly table: string;
+  /** Its primary key, in whose order it is filled. */
+  readonly key: readonly string[];
+  readonly type: string;
+  readonly name: string;
+  readonly customer: string;
+  /** The column with the org; undefined for customers. */
+  readonly org?: string;
+}
+
+const found: readonly Found[] = [
+  { table: "customers", key: ["id"], type: "Customer", name: "name", customer: "id" },
+  { table: "orgs", key: ["id"], type: "Org", name: "name", customer: "customer_id", org: "id" },
+  {
+    table: "api_keys",
+    key: ["org_id", "member_id", "id", "customer_id"],
+    type: "ApiKey",
+    name: "prefix",
+    customer: "customer_id",
+    org: "org_id",
+  },
+];
+
+/**
+ * Creates the directory: where the customer, org or API key is that has a name or prefix. Triggers keep it, so that it is right whichever
+ * version of a server writes the rows, and however they are removed. A name that is taken meanwhile fails by the index of the table itself, before
+ * its trigger; so what the directory has under this name is of a row that is gone, and is replaced.
+ */
+export async function createDirectory(db: Kysely<unknown>): Promise<void> {
+  const statements = [
+    `create table directory (
+      resource_type text not null,
+      name text not null,
+      customer_id uuid not null,
+      org_id uuid,
+      primary key (resource_type, name)
+    )`,
+    `create function keep_directory() returns trigger language plpgsql as $$
+declare
+  was text := to_jsonb(old) ->> tg_argv[1];
+  present jsonb := to_jsonb(new);
+begin
+  if was is distinct from present ->> tg_argv[1] then
+    delete from directory where resource_type = tg_argv[0] and name = was;
+  end if;
+  if present is not null then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values (tg_argv[0], present ->> tg_argv[1], (present ->> tg_argv[2])::uuid, (present ->> tg_argv[3])::uuid)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$$`,
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
+
+/** Updates of other columns do not call it: the row of an org changes with each write. */
+function createTrigger({ table, type, name, customer, org = "" }: Found): Migration {
+  const given = [type, name, customer, org].map((each) => `'${each}'`).join(", ");
+  return {
+    async up(db) {
+      await sql
+        .raw(
+          `create trigger ${table}_directory after insert or delete or update of ${name} on ${table}
+            for each row execute function keep_directory(${given})`,
+        )
+        .execute(db);
+    },
+  };
+}
+
+/** An update that changes nothing calls the trigger. */
+function fill({ table, key, type, name }: Found): Migration {
+  const isThere = `select from directory where resource_type = '${type}' and directory.name = ${table}.${name}`;
+  return { fill: { table, key, set: `${name} = ${name}`, where: `not exists (${isThere})` } };
+}
+
+const each = (step: string, of: (one: Found) => Migration): Migrations =>
+  Object.fromEntries(found.map((one) => [`${step}-of-${one.table.replaceAll("_", "-")}`, of(one)]));
+
+export const directoryMigrations: Migrations = {
+  "0131-directory": { up: createDirectory },
+  ...each("0131-directory", createTrigger),
+  ...each("0132-fill-directory", fill),
+};
