@@ -28,7 +28,7 @@ export interface ResourceLabels {
 export interface Directory {
   /** As in the protos: `ApiKey`. */
   resource_type: "Customer" | "Org" | "ApiKey";
-  /** The name of a customer or org; the prefix of an API key. */
+  /** The name of a customer; the name or id of an org; the prefix of an API key. */
   name: string;
   customer_id: string;
   /** Null for a customer. */

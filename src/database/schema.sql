@@ -532,6 +532,7 @@ CREATE INDEX orgs_by_update_time_deleted ON orgs USING btree (update_time, id) W
 CREATE UNIQUE INDEX orgs_customer_key ON orgs USING btree (customer_id, id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER org_ids_directory AFTER INSERT OR DELETE OR UPDATE OF id ON orgs FOR EACH ROW EXECUTE FUNCTION keep_directory('Org', 'id', 'customer_id', 'id');
 CREATE TRIGGER orgs_directory AFTER INSERT OR DELETE OR UPDATE OF name ON orgs FOR EACH ROW EXECUTE FUNCTION keep_directory('Org', 'name', 'customer_id', 'id');
 
 create table projects (

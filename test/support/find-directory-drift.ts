@@ -7,6 +7,7 @@ export async function findDirectoryDrift(db: Kysely<Schema>): Promise<object[]> 
     with found as (
       select 'Customer' as resource_type, name, id as customer_id, null::uuid as org_id from customers
       union all select 'Org', name, customer_id, id from orgs
+      union all select 'Org', id::text, customer_id, id from orgs
       union all select 'ApiKey', prefix, customer_id, org_id from api_keys
     )
     select resource_type, name, array[kept.customer_id, kept.org_id] as kept, array[found.customer_id, found.org_id] as found

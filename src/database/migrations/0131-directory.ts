@@ -1,12 +1,14 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration, Migrations } from "../migration/migration.ts";
 
-/** A table whose rows are found on the whole platform by a text alone. */
+/** What rows of a table are found by on the whole platform, alone. */
 interface Found {
+  readonly what: string;
   readonly table: string;
   /** Its primary key, in whose order it is filled. */
   readonly key: readonly string[];
   readonly type: string;
+  /** The column that finds them. */
   readonly name: string;
   readonly customer: string;
   /** The column with the org; undefined for customers. */
@@ -14,9 +16,12 @@ interface Found {
 }
 
 const found: readonly Found[] = [
-  { table: "customers", key: ["id"], type: "Customer", name: "name", customer: "id" },
-  { table: "orgs", key: ["id"], type: "Org", name: "name", customer: "customer_id", org: "id" },
+  { what: "customers", table: "customers", key: ["id"], type: "Customer", name: "name", customer: "id" },
+  { what: "orgs", table: "orgs", key: ["id"], type: "Org", name: "name", customer: "customer_id", org: "id" },
+  // No name has the form of an id.
+  { what: "org-ids", table: "orgs", key: ["id"], type: "Org", name: "id", customer: "customer_id", org: "id" },
   {
+    what: "api-keys",
     table: "api_keys",
     key: ["org_id", "member_id", "id", "customer_id"],
     type: "ApiKey",
@@ -27,7 +32,7 @@ const found: readonly Found[] = [
 ];
 
 /**
- * Creates the directory: where the customer, org or API key is that has a name or prefix. Triggers keep it, so that it is right whichever
+ * Creates the directory: where the customer, org or API key is that has a name, id or prefix. Triggers keep it, so that it is right whichever
  * version of a server writes the rows, and however they are removed. A name that is taken meanwhile fails by the index of the table itself, before
  * its trigger; so what the directory has under this name is of a row that is gone, and is replaced.
  */
@@ -62,13 +67,13 @@ $$`,
 }
 
 /** Updates of other columns do not call it: the row of an org changes with each write. */
-function createTrigger({ table, type, name, customer, org = "" }: Found): Migration {
+function createTrigger({ what, table, type, name, customer, org = "" }: Found): Migration {
   const given = [type, name, customer, org].map((each) => `'${each}'`).join(", ");
   return {
     async up(db) {
       await sql
         .raw(
-          `create trigger ${table}_directory after insert or delete or update of ${name} on ${table}
+          `create trigger ${what.replaceAll("-", "_")}_directory after insert or delete or update of ${name} on ${table}
             for each row execute function keep_directory(${given})`,
         )
         .execute(db);
@@ -78,12 +83,12 @@ function createTrigger({ table, type, name, customer, org = "" }: Found): Migrat
 
 /** An update that changes nothing calls the trigger. */
 function fill({ table, key, type, name }: Found): Migration {
-  const isThere = `select from directory where resource_type = '${type}' and directory.name = ${table}.${name}`;
+  const isThere = `select from directory where resource_type = '${type}' and directory.name = ${table}.${name}::text`;
   return { fill: { table, key, set: `${name} = ${name}`, where: `not exists (${isThere})` } };
 }
 
 const each = (step: string, of: (one: Found) => Migration): Migrations =>
-  Object.fromEntries(found.map((one) => [`${step}-of-${one.table.replaceAll("_", "-")}`, of(one)]));
+  Object.fromEntries(found.map((one) => [`${step}-of-${one.what}`, of(one)]));
 
 export const directoryMigrations: Migrations = {
   "0131-directory": { up: createDirectory },

@@ -8,6 +8,7 @@ import type { RefreshToken } from "../../identity/tokens/refresh-token.ts";
 
 /** A session that is refreshed, with its client as it is now. */
 export interface RefreshedSession {
+  readonly customer_id: string;
   readonly org_id: string;
   readonly member_id: string;
   readonly id: string;
@@ -46,7 +47,7 @@ export async function lockSession(db: WriteTransaction, token: RefreshToken): Pr
     with locked as materialized (
       select * from sessions where ${isSessionOf(token)} for no key update
     )
-    select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count, locked.refresh_origin,
+    select locked.customer_id, locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count, locked.refresh_origin,
       locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
       locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
       locked.expire_time, locked.refresh_time, orgs.revision, ${clockMs} as now
@@ -72,13 +73,14 @@ export function isSessionOf({ sessionId, customerId }: RefreshToken): RawBuilder
 /** Makes another number that of the current refresh token. */
 export async function replaceToken(
   db: Transaction<Schema>,
-  { org_id, member_id, id, now }: RefreshedSession,
+  { customer_id, org_id, member_id, id, now }: RefreshedSession,
   next: bigint,
   origin: Buffer,
 ): Promise<void> {
   await db
     .updateTable("sessions")
     .set({ refresh_count: String(next), refresh_time: new Date(now), refresh_origin: origin })
+    .where("customer_id", "=", customer_id)
     .where("org_id", "=", org_id)
     .where("member_id", "=", member_id)
     .where("id", "=", id)

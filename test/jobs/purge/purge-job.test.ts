@@ -131,7 +131,7 @@ test("members and projects past their purge time are removed with their dependen
   expect(left).toEqual({
     members: 1,
     api_keys: 2,
-    directory: 3,
+    directory: 4,
     write_requests: 2,
     group_members: 2,
     projects: 2,
