@@ -36,47 +36,45 @@ const found: readonly Found[] = [
  * version of a server writes the rows, and however they are removed. A name that is taken meanwhile fails by the index of the table itself, before
  * its trigger; so what the directory has under this name is of a row that is gone, and is replaced.
  */
-export async function createDirectory(db: Kysely<unknown>): Promise<void> {
-  const statements = [
-    `create table directory (
+async function createDirectory(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table directory (
       resource_type text not null,
       name text not null,
       customer_id uuid not null,
       org_id uuid,
       primary key (resource_type, name)
-    )`,
-    `create function keep_directory() returns trigger language plpgsql as $$
-declare
-  was text := to_jsonb(old) ->> tg_argv[1];
-  present jsonb := to_jsonb(new);
+    )`.execute(db);
+}
+
+/** Updates of other columns do not call it: the row of an org changes with each write. */
+function createTrigger({ what, table, type, name, customer, org }: Found): Migration {
+  const [trigger, called] = [
+    `${what.replaceAll("-", "_")}_directory`,
+    `keep_${what.replaceAll("-", "_")}_in_directory`,
+  ];
+  const statements = [
+    // A connection keeps its plan, also one that it has made while the table was small.
+    `create function ${called}() returns trigger language plpgsql set enable_seqscan = off as $$
 begin
-  if was is distinct from present ->> tg_argv[1] then
-    delete from directory where resource_type = tg_argv[0] and name = was;
+  if tg_op <> 'INSERT' and old.${name} is distinct from new.${name} then
+    delete from directory where resource_type = '${type}' and directory.name = old.${name}::text;
   end if;
-  if present is not null then
+  if tg_op <> 'DELETE' then
     insert into directory (resource_type, name, customer_id, org_id)
-    values (tg_argv[0], present ->> tg_argv[1], (present ->> tg_argv[2])::uuid, (present ->> tg_argv[3])::uuid)
+    values ('${type}', new.${name}::text, new.${customer}, ${org === undefined ? "null" : `new.${org}`})
     on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
       where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
   end if;
   return null;
 end
 $$`,
+    `create trigger ${trigger} after insert or delete or update of ${name} on ${table}
+      for each row execute function ${called}()`,
   ];
-  for (const statement of statements) await sql.raw(statement).execute(db);
-}
-
-/** Updates of other columns do not call it: the row of an org changes with each write. */
-function createTrigger({ what, table, type, name, customer, org = "" }: Found): Migration {
-  const given = [type, name, customer, org].map((each) => `'${each}'`).join(", ");
   return {
     async up(db) {
-      await sql
-        .raw(
-          `create trigger ${what.replaceAll("-", "_")}_directory after insert or delete or update of ${name} on ${table}
-            for each row execute function keep_directory(${given})`,
-        )
-        .execute(db);
+      for (const statement of statements) await sql.raw(statement).execute(db);
     },
   };
 }
