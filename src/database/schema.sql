@@ -65,6 +65,7 @@ CREATE INDEX api_keys_expire ON api_keys USING btree (expire_time) WHERE (expire
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name, customer_id);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
+CREATE TRIGGER api_keys_directory AFTER INSERT OR DELETE OR UPDATE OF prefix ON api_keys FOR EACH ROW EXECUTE FUNCTION keep_api_keys_in_directory();
 
 create table authorization_codes (
   id uuid not null,
@@ -197,6 +198,15 @@ CREATE INDEX customers_by_update_time ON customers USING btree (update_time, id)
 CREATE INDEX customers_by_update_time_deleted ON customers USING btree (update_time, id) WHERE (delete_time IS NOT NULL);
 CREATE UNIQUE INDEX customers_name_key ON customers USING btree (name);
 CREATE INDEX customers_purge ON customers USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER customers_directory AFTER INSERT OR DELETE OR UPDATE OF name ON customers FOR EACH ROW EXECUTE FUNCTION keep_customers_in_directory();
+
+create table directory (
+  resource_type text not null,
+  name text not null,
+  customer_id uuid not null,
+  org_id uuid,
+  constraint directory_pkey PRIMARY KEY (resource_type, name)
+);
 
 create table ended_tokens (
   org_id uuid not null,
@@ -522,6 +532,8 @@ CREATE INDEX orgs_by_update_time_deleted ON orgs USING btree (update_time, id) W
 CREATE UNIQUE INDEX orgs_customer_key ON orgs USING btree (customer_id, id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER org_ids_directory AFTER INSERT OR DELETE OR UPDATE OF id ON orgs FOR EACH ROW EXECUTE FUNCTION keep_org_ids_in_directory();
+CREATE TRIGGER orgs_directory AFTER INSERT OR DELETE OR UPDATE OF name ON orgs FOR EACH ROW EXECUTE FUNCTION keep_orgs_in_directory();
 
 create table projects (
   org_id uuid not null,
@@ -660,6 +672,8 @@ create table resource_labels (
   constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id, customer_id)
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
+CREATE INDEX resource_labels_top ON resource_labels USING btree (resource_type, key, resource_id) WHERE (resource_type = ANY (ARRAY['Customer'::text, 'Org'::text]));
+CREATE UNIQUE INDEX resource_labels_top_key ON resource_labels USING btree (resource_type, key, value, resource_id, customer_id) WHERE (resource_type = ANY (ARRAY['Customer'::text, 'Org'::text]));
 
 create table resource_references (
   org_id uuid not null,
@@ -1070,6 +1084,82 @@ create table write_requests (
   constraint write_requests_customer_id_org_id_actor_id_fkey FOREIGN KEY (customer_id, org_id, actor_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);
+
+CREATE OR REPLACE FUNCTION public.keep_api_keys_in_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.prefix is distinct from new.prefix then
+    delete from directory where resource_type = 'ApiKey' and directory.name = old.prefix::text;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values ('ApiKey', new.prefix::text, new.customer_id, new.org_id)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_customers_in_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.name is distinct from new.name then
+    delete from directory where resource_type = 'Customer' and directory.name = old.name::text;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values ('Customer', new.name::text, new.id, null)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_org_ids_in_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.id is distinct from new.id then
+    delete from directory where resource_type = 'Org' and directory.name = old.id::text;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values ('Org', new.id::text, new.customer_id, new.id)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_orgs_in_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.name is distinct from new.name then
+    delete from directory where resource_type = 'Org' and directory.name = old.name::text;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values ('Org', new.name::text, new.customer_id, new.id)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.log_timeline()
  RETURNS integer

@@ -1,4 +1,10 @@
-import type { ManagedResources, ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
+import type {
+  Directory,
+  ManagedResources,
+  ResourceCounts,
+  ResourceLabels,
+  ResourceReferences,
+} from "./derived-tables.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
 import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
@@ -392,6 +398,7 @@ export interface Schema extends TokenTables, IdentityTables, SignalTables, Webho
   access_events: AccessEvents;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
+  directory: Directory;
   managed_resources: ManagedResources;
   write_requests: WriteRequests;
   log_listeners: LogListeners;

@@ -56,6 +56,8 @@ import {
   indexesOfCustomerWebhooks,
   validateParentsOfWebhooks,
 } from "./0124-webhooks-of-customers.ts";
+import { directoryMigrations } from "./0131-directory.ts";
+import { indexesOfTopLabels } from "./0130-labels-without-org.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
@@ -148,6 +150,8 @@ export const migrations: Migrations = {
   "0125-webhooks-of-customers-references": { up: validateParentsOfWebhooks },
   "0128-usage-summaries": { up: createUsageSummaries },
   "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
+  "0130-labels-without-org": { createIndexes: indexesOfTopLabels },
+  ...directoryMigrations,
 };
 
 /**
