@@ -161,9 +161,11 @@ describe.each(proxies.filter(({ program }) => run(program, "-v").error === undef
     });
     afterAll(() => stop());
 
+    const nodeOptions = { rejectUnauthorized: false, localAddress: clientAddress };
+
     /** Over HTTP/2. */
     async function statusOf(path: string, headers = {}): Promise<number> {
-      const session = connect(url, { rejectUnauthorized: false, localAddress: clientAddress });
+      const session = connect(url, nodeOptions);
       session.on("error", () => undefined);
       try {
         const stream = session.request({ ":path": path, ...headers });
@@ -187,7 +189,6 @@ describe.each(proxies.filter(({ program }) => run(program, "-v").error === undef
         );
     });
 
-    const nodeOptions = { rejectUnauthorized: false, localAddress: clientAddress };
     const transports: readonly (readonly [string, (options: { baseUrl: string }) => Transport])[] = [
       ["Connect", (options) => createConnectTransport({ ...options, httpVersion: "1.1", nodeOptions })],
       ["Connect over HTTP/2", (options) => createConnectTransport({ ...options, httpVersion: "2", nodeOptions })],
