@@ -19,6 +19,7 @@ import {
   subnets,
   text,
 } from "./setting-types.ts";
+import { type TraceConfig, readTraceConfig, traceSettings } from "./trace-settings.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 
 const settings = {
@@ -127,6 +128,7 @@ const settings = {
     desc: "How much longer the change log is kept for webhooks with hold_retention that have not delivered it, in days.",
   }),
   ...limitSettings(),
+  ...traceSettings,
   TENANTRY_ACCESS_MEMORY_MB: integer(16, 1_048_576, {
     default: 512,
     desc: "Maximum memory for the snapshots that decide access, in MiB, and an eighth more for those of the past; a member takes about 200 bytes.",
@@ -246,6 +248,8 @@ export interface Config extends RateLimits {
   readonly prepareStatements: boolean;
   readonly readConnections: number;
   readonly writeConnections: number;
+  /** Undefined for no traces. */
+  readonly traces: TraceConfig | undefined;
 }
 
 /** @throws ConfigError that names every invalid variable and its valid values. */
@@ -299,6 +303,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
+    traces: readTraceConfig(env),
   };
 }
 

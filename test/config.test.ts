@@ -54,6 +54,7 @@ const defaults = {
   prepareStatements: true,
   readConnections: 4,
   writeConnections: 10,
+  traces: undefined,
 };
 
 /** All integer settings, with their bounds. */

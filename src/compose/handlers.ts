@@ -4,12 +4,14 @@ import { createRecordLogRead, createRecordRead } from "../events/changes/record-
 import { createSendToStream, createSendToWebhook } from "../events/deliveries/send.ts";
 import { createSignalCounts } from "../events/signals/counts.ts";
 import { createOpenPastOrg } from "../iam/access-checks/as-of.ts";
+import { traceSends } from "../identity/outgoing/trace-sends.ts";
 import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import { createProjectContents } from "../resources/project-contents.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
 import { createPastReads } from "../standard-methods/past/past-reads.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
 import type { Identity } from "./identity.ts";
@@ -40,6 +42,7 @@ interface Parts {
   readonly access: Pick<Access, "ofHandlers" | "pastSnapshots" | "pastTurns">;
   readonly identity: Pick<Identity, "impersonation" | "signHead" | "tokenFunctions">;
   readonly readsAndWrites: ReadsAndWrites;
+  readonly tracing?: Tracing | undefined;
   readonly watching: ReturnType<typeof composeWatches>;
 }
 
@@ -79,7 +82,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     identityProviderNetworks,
     webhookNetworks,
     logDays: { kept: settings.changeLogDays, held: settings.heldLogDays },
-    sendToWebhook: createSendToWebhook(webhookNetworks),
+    sendToWebhook: traceSends("webhook delivery", createSendToWebhook(webhookNetworks), parts.tracing),
     sendToStream: createSendToStream(webhookNetworks),
     signingKeys,
     issuer,

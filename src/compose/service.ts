@@ -10,6 +10,7 @@ import { type InProcess, createInProcess } from "../rpc/call-in-process.ts";
 import type { Guards } from "../rpc/guards.ts";
 import { type ServiceDependencies, createServices } from "../rpc/services.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import { type Access, composeAccess } from "./access.ts";
 import { composeContract } from "./contract.ts";
 import { composeFacades } from "./facades.ts";
@@ -29,6 +30,7 @@ interface Parts extends Intervals {
   readonly signingKeys: SigningKeys;
   /** The URL of the service, as its clients know it. */
   readonly issuer: () => string;
+  readonly tracing?: Tracing | undefined;
   readonly logger: Logger;
 }
 
