@@ -113,8 +113,8 @@ describe("an invited person", () => {
     const { changes } = await api.changes.listChanges({ parentPath: place.org, filter: `actor_path = "${path}"` });
     expect(changes.map(({ method, resourceType }) => [method, resourceType])).toEqual(
       expect.arrayContaining([
-        ["tenantry/accept-invitation", "iam.tenantry.dev/Member"],
-        ["tenantry/accept-invitation", "iam.tenantry.dev/Identity"],
+        ["tenantry/accept-invitation", "Member"],
+        ["tenantry/accept-invitation", "Identity"],
       ]),
     );
     const again = openBrowser(servers[1].url);
