@@ -33,7 +33,7 @@ export function InvitationNote({ invited: { member, link, mailProblem }, onDone 
       </p>
       <p className="secret-line">
         <code translate="no">{link}</code>
-        <CopyButton text={link} label={invitationTexts.linkTitle} />
+        <CopyButton text={link} label={invitationTexts.copyLink} />
       </p>
       <Button onClick={onDone}>{invitationTexts.done}</Button>
     </section>
