@@ -75,6 +75,8 @@ export const contract: Contract = {
     {"name":"UndeleteMember","verb":"undelete","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/members/*","suffix":":undelete","body":"*","fields":["etag","validate_only","request_id"],"output":"Member","help":"Restores a deleted Member before its `purge_time`, in the state that it had when it was deleted"},
     {"name":"SuspendMember","verb":"suspend","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/members/*","suffix":":suspend","body":"*","fields":["etag","validate_only","request_id"],"output":"Member","help":"Suspends an ACTIVE Member"},
     {"name":"ActivateMember","verb":"activate","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/members/*","suffix":":activate","body":"*","fields":["etag","validate_only","request_id"],"output":"Member","help":"Activates a SUSPENDED Member, or an INVITED one whose invitation has not expired"},
+    {"name":"InviteMember","verb":"invite","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/members","suffix":":invite","body":"member","resource":"Member","fields":["validate_only","request_id"],"output":"InviteMemberResponse","help":"Invites a person: creates a Member that is INVITED, and sends a link to its address"},
+    {"name":"SendInvitation","verb":"sendInvitation","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/members/*","suffix":":sendInvitation","body":"*","fields":["etag","validate_only","request_id"],"output":"SendInvitationResponse","help":"Sends the invitation of an INVITED Member that has an address, with another link; links from before are void"},
     {"name":"PurgeMember","verb":"purge","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/members/*","suffix":":purge","body":"*","fields":["etag","validate_only","request_id"],"output":"Member","help":"Purges a deleted Member before its `purge_time`"},
     {"name":"RevokeTokens","verb":"revokeTokens","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/members/*","suffix":":revokeTokens","body":"*","fields":["etag","validate_only","request_id"],"output":"Member","help":"Revokes all tokens of a Member and ends its Sessions"},
     {"name":"ImpersonateMember","verb":"impersonate","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/members/*","suffix":":impersonate","body":"*","fields":[{"name":"lifetime","type":"duration","help":"How long the token lives, from `1s` to `43200s`, 12 hours"},{"name":"scopes","type":"string","shape":"list","help":"The permissions to which the token is narrowed, for example `[\"iam.members.get\", \"resources.*\"]`"},{"name":"project_path","type":"string","help":"The Project to which the token is narrowed, with what is in it, for example `/orgs/acme/projects/web`"},"validate_only"],"output":"ImpersonateMemberResponse","help":"Issues an access token with which the caller acts as an APPLICATION of its own Org: it may do what both the application and the caller may do"},
@@ -677,6 +679,7 @@ export const contract: Contract = {
       {"name":"client_secret","type":"string","help":"The secret of the client, which is stored encrypted and never returned"},
       {"name":"scopes","type":"string","shape":"list","help":"The scopes that a sign-in asks for besides `openid`, for example `[\"profile\"]`; at most 20"},
       {"name":"token_endpoint_auth_method","type":["CLIENT_SECRET_BASIC","CLIENT_SECRET_POST"],"help":"How the client sends its secret, for example `CLIENT_SECRET_POST`, as it is registered at the issuer"},
+      {"name":"email_trusted","type":"boolean","help":"Whether the addresses that the issuer names are those of its people, also where its ID tokens do not say that they are verified (`email_verified`)"},
     ],
     ImpersonateMemberResponse: [
       {"name":"access_token","type":"string","mode":"output","help":"The access token"},
@@ -695,6 +698,12 @@ export const contract: Contract = {
       {"name":"impersonator_path","type":"string","mode":"output","help":"The Member that impersonates the Member of the token, for example `/orgs/acme/members/alice`; empty for none"},
       {"name":"issue_time","type":"time","mode":"output","help":"When the token was issued"},
       {"name":"expire_time","type":"time","mode":"output","help":"When the token expires"},
+    ],
+    InviteMemberResponse: [
+      {"name":"member","type":"json","help":"The Member, which is INVITED"},
+      {"name":"link","type":"string","mode":"output","help":"The link that the person opens, if no mail was sent, for example `https://iam.example.com/sign-in/invitation#...`"},
+      {"name":"mail_sent","type":"boolean","mode":"output","help":"Whether a mail server has taken a mail with the link"},
+      {"name":"mail_problem","type":"string","mode":"output","help":"Why no mail was sent, for example `the mail server refused the address (550)`; empty if one was sent"},
     ],
     IssueTokenResponse: [
       {"name":"access_token","type":"string","mode":"output","help":"The access token"},
@@ -716,6 +725,7 @@ export const contract: Contract = {
       {"name":"delete_time","type":"time","mode":"output","help":"When the Member was deleted; unset if it is not deleted"},
       {"name":"purge_time","type":"time","mode":"output","help":"When the deleted Member becomes due for permanent removal; until then it can be restored"},
       {"name":"invitation_expire_time","type":"time","help":"When the invitation of the Member expires"},
+      {"name":"email","type":"string","help":"The address of the Member, to which an invitation is sent, for example `alice@example.com`: ASCII characters, without quotes and comments, at most 254"},
     ],
     Operation: [
       {"name":"path","type":"string","mode":"output","help":"The full path, for example `/orgs/acme/projects/web/operations/@<id>`"},
@@ -950,6 +960,12 @@ export const contract: Contract = {
     SearchResourcesResponse: [
       {"name":"results","type":"json","shape":"list","mode":"output","help":"What was found: first by path, id or key prefix, then by name, then by display name"},
     ],
+    SendInvitationResponse: [
+      {"name":"member","type":"json","help":"The Member"},
+      {"name":"link","type":"string","mode":"output","help":"The link that the person opens, if no mail was sent, for example `https://iam.example.com/sign-in/invitation#...`"},
+      {"name":"mail_sent","type":"boolean","mode":"output","help":"Whether a mail server has taken a mail with the link"},
+      {"name":"mail_problem","type":"string","mode":"output","help":"Why no mail was sent, for example `the mail server refused the address (550)`; empty if one was sent"},
+    ],
     Service: [
       {"name":"path","type":"string","mode":"output","help":"The full path, for example `/services/compute`"},
       {"name":"id","type":"string","mode":"output","help":"The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`"},
@@ -1050,14 +1066,14 @@ export const contract: Contract = {
   predefinedRoles: ["owner","admin","editor","viewer","members-admin","groups-admin","projects-admin","access-admin","access-checker","api-keys-admin","provider","token-introspector"],
   file: {"key":"","help":"The file of an org","message":"Org","fields":["display_name","description","labels","api_key_policy"],"parts":[
     {"key":"quota","help":"The limits of the org, such as cpu_cores: 1000","fields":[],"parts":[]},
-    {"key":"members","help":"The members","message":"Member","fields":["name","display_name","description","labels","type"],"parts":[]},
-    {"key":"admins","help":"Members who own the org as well","message":"Member","fields":["name","display_name","description","labels","type"],"parts":[]},
+    {"key":"members","help":"The members","message":"Member","fields":["name","display_name","description","labels","type","email"],"parts":[]},
+    {"key":"admins","help":"Members who own the org as well","message":"Member","fields":["name","display_name","description","labels","type","email"],"parts":[]},
     {"key":"roles","help":"The roles that the org has besides the predefined ones","message":"Role","fields":["name","display_name","description","labels","permissions"],"parts":[]},
     {"key":"groups","help":"The groups","message":"Group","fields":["name","display_name","description","labels"],"parts":[{"key":"members","help":"The members of the group","message":"GroupMember","fields":["member_path","expire_time"],"parts":[]},{"key":"maintainers","help":"Members of the group as well, as other tools write them","message":"GroupMember","fields":["member_path","expire_time"],"parts":[]},{"key":"subgroups","help":"The groups in the group","message":"Subgroup","fields":["group_path","description"],"parts":[]},{"key":"parent","help":"The group in which the group is, another form of subgroups","fields":[],"parts":[]}]},
     {"key":"projects","help":"The projects","message":"Project","fields":["name","display_name","description","labels"],"parts":[{"key":"quota","help":"The limits of the project, such as cpu_cores: 100","fields":[],"parts":[]},{"key":"role_bindings","help":"Who has which role on the project","message":"RoleBinding","fields":["name","display_name","description","labels","role_path","subject_path","start_time","expire_time","condition"],"parts":[]}]},
     {"key":"role_bindings","help":"Who has which role on the org","message":"RoleBinding","fields":["name","display_name","description","labels","role_path","subject_path","start_time","expire_time","condition"],"parts":[]},
     {"key":"grants","help":"Roles of groups on projects, as imports write them","fields":[],"parts":[{"key":"group","help":"The group","fields":[],"parts":[]},{"key":"project","help":"The project","fields":[],"parts":[]},{"key":"role","help":"Its role: read, triage, write, maintain, admin","fields":[],"parts":[]}]},
-    {"key":"identity_providers","help":"The identity providers with which members sign in","message":"IdentityProvider","fields":["name","display_name","description","labels","issuer","client_id","client_secret","scopes","token_endpoint_auth_method"],"parts":[]},
+    {"key":"identity_providers","help":"The identity providers with which members sign in","message":"IdentityProvider","fields":["name","display_name","description","labels","issuer","client_id","client_secret","scopes","token_endpoint_auth_method","email_trusted"],"parts":[]},
     {"key":"clients","help":"The OAuth clients","message":"Client","fields":["name","display_name","description","labels","redirect_uris","confidential","scopes"],"parts":[]},
     {"key":"webhooks","help":"The webhooks","message":"Webhook","fields":["name","display_name","description","labels","url","filter","format","hold_retention","signature"],"parts":[]},
     {"key":"expect","help":"What must be true then, such as \"alice may iam.projects.update on web\"","fields":[],"parts":[]},

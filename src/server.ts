@@ -93,6 +93,7 @@ export async function startServer(
     const service = composeService(config, parts);
     endStreams = () => service.handlers.watches.close();
     started.push(service.access.job.close);
+    started.push(async () => service.mailer?.close());
     const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);

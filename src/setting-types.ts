@@ -2,6 +2,7 @@
 import { EnvError, type Spec, makeValidator } from "envalid";
 import proxyAddress from "proxy-addr";
 import { canonicalPrefix } from "./identity/address-prefix.ts";
+import { findEmailProblem } from "./validation/email-address.ts";
 
 const integerFrom = (min: number, max: number) =>
   makeValidator<number>((input) => {
@@ -44,6 +45,41 @@ export const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
   // The value may contain a password, so the message does not repeat it.
   throw new EnvError("must be a URL of the form postgres://user:password@host:5432/database");
+});
+
+export const smtpUrl = makeValidator<string>((input) => {
+  if (URL.canParse(input)) {
+    const { protocol, hostname, username, password, pathname, search, hash } = new URL(input);
+    const isBare = ["", "/"].includes(pathname) && search === "" && hash === "";
+    const isScheme = protocol === "smtp:" || protocol === "smtps:";
+    if (
+      isScheme &&
+      hostname !== "" &&
+      isBare &&
+      (username === "") === (password === "") &&
+      isEncoded(username + password)
+    ) {
+      return input;
+    }
+  }
+  // The value may contain a password, so the message does not repeat it.
+  throw new EnvError(
+    "must be a URL of the form smtp://user:password@host:587 or smtps://user:password@host:465, with special characters of user and password percent-encoded; both may be left out",
+  );
+});
+
+function isEncoded(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export const mailAddress = makeValidator<string>((input) => {
+  const problem = findEmailProblem(input);
+  if (problem === undefined) return input;
+  throw new EnvError(`must be an address such as iam@example.com: ${problem}, got ${JSON.stringify(input)}`);
 });
 
 export const oneOf = <const Choices extends readonly string[]>(

@@ -51,6 +51,8 @@ const defaults = {
   secretKeysFile: undefined,
   identityProviderNetworks: [],
   webhookNetworks: [],
+  mail: undefined,
+  invitationMailsPerHour: 100,
   prepareStatements: true,
   readConnections: 4,
   writeConnections: 10,
@@ -85,6 +87,7 @@ const integers = [
   ["TENANTRY_TOKEN_LIFE_SECONDS", "tokenLifeSeconds", 1, 43_200],
   ["TENANTRY_SESSION_DAYS", "sessionDays", 1, 3_650],
   ["TENANTRY_SIGNING_KEY_DAYS", "signingKeyDays", 2, 3_650],
+  ["TENANTRY_INVITATION_MAILS_PER_HOUR", "invitationMailsPerHour", 1, 100_000],
   ["TENANTRY_READ_CONNECTIONS", "readConnections", 1, 1_000],
   ["TENANTRY_WRITE_CONNECTIONS", "writeConnections", 1, 1_000],
 ] as const;
@@ -186,7 +189,7 @@ describe("settings", () => {
 
   test("are all tested here", () => {
     const named = [...integers, ...others].map(([, field]) => field);
-    expect(new Set([...named, "limits"])).toEqual(new Set(Object.keys(defaults)));
+    expect(new Set([...named, "limits", "mail"])).toEqual(new Set(Object.keys(defaults)));
     expect(new Set(limits.map(([, type]) => type))).toEqual(new Set(Object.keys(defaults.limits)));
   });
 });
@@ -213,6 +216,49 @@ describe.each([...integers, ...limits])("%s", (variable, _field, min, max) => {
     expect(refusal({ [variable]: value })).toBe(
       `${variable} must be a whole number from ${min} to ${max}, got ${JSON.stringify(value)}`,
     );
+  });
+});
+
+describe("the mail server", () => {
+  const from = "iam@example.com";
+
+  test.each([
+    "smtp://mail.example.com",
+    "smtp://127.0.0.1:2525/",
+    "smtps://me:p%40ss@mail.example.com:465",
+    "smtp://me:secret@[::1]:587",
+  ])("is taken from %s, with the sender", (url) => {
+    const environment = { TENANTRY_SMTP_URL: url, TENANTRY_SMTP_FROM: from };
+    expect(readConfig(environment)).toEqual({ ...defaults, mail: { url, from } });
+  });
+
+  test.each([
+    "mail.example.com",
+    "https://me:hunter2@mail.example.com",
+    "smtp://",
+    "smtp://hunter2@mail.example.com",
+    "smtp://:hunter2@mail.example.com",
+    "smtp://me:hunter2%zz@mail.example.com",
+    "smtp://me:hunter2@mail.example.com/?tls=no",
+    "smtp://me:hunter2@mail.example.com/x",
+    "",
+  ])("is not taken from %j, and the error does not repeat it", (url) => {
+    const message = refusal({ TENANTRY_SMTP_URL: url, TENANTRY_SMTP_FROM: from });
+    expect(message).toContain("TENANTRY_SMTP_URL must be a URL of the form smtp://user:password@host:587 or smtps://");
+    expect(message).not.toContain("hunter2");
+  });
+
+  test.each(["iam", "IAM <iam@example.com>", "iam@example.com\nBcc: x@example.com", ""])(
+    "has no sender %j",
+    (sender) => {
+      const message = refusal({ TENANTRY_SMTP_URL: "smtp://mail.example.com", TENANTRY_SMTP_FROM: sender });
+      expect(message).toMatch(/^TENANTRY_SMTP_FROM must be an address such as iam@example\.com: /);
+    },
+  );
+
+  test("is set with a sender, and no sender without it", () => {
+    expect(refusal({ TENANTRY_SMTP_URL: "smtp://mail.example.com" })).toMatch(/^TENANTRY_SMTP_FROM must be set/);
+    expect(refusal({ TENANTRY_SMTP_FROM: from })).toMatch(/^TENANTRY_SMTP_URL must be set/);
   });
 });
 
@@ -342,7 +388,8 @@ describe("the help", () => {
   const clients = ["TENANTRY_URL", "TENANTRY_API_KEY", ...ofCommandLine];
 
   test("has a line with a description for every setting", () => {
-    const variables = [...[...integers, ...limits, ...others].map(([variable]) => variable), ...clients];
+    const ofMail = ["TENANTRY_SMTP_URL", "TENANTRY_SMTP_FROM"];
+    const variables = [...[...integers, ...limits, ...others].map(([variable]) => variable), ...ofMail, ...clients];
     const listed = lines.map((line) => /^ {2}(\S+) +\S.*\.( Default: \S+)?$/.exec(line)?.[1]);
     expect(new Set(listed)).toEqual(new Set(variables));
     expect(listed).toHaveLength(variables.length);
@@ -353,9 +400,9 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The URLs of the database and of the service, the origins, the proxies, the issuer, the networks, the file of keys, the API key and the
-    // port of metrics have none, nor have those of the command line.
-    expect(shown).toHaveLength(lines.length - 10 - ofCommandLine.length);
+    // The URLs of the database and of the service, the origins, the proxies, the issuer, the networks, the file of keys, the API key, the mail
+    // server with its sender and the port of metrics have none, nor have those of the command line.
+    expect(shown).toHaveLength(lines.length - 12 - ofCommandLine.length);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: undefined });
   });

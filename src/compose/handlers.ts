@@ -6,6 +6,7 @@ import { createSignalCounts } from "../events/signals/counts.ts";
 import { createOpenPastOrg } from "../iam/access-checks/as-of.ts";
 import { traceSends } from "../identity/outgoing/trace-sends.ts";
 import type { Installation } from "../identity/installation.ts";
+import type { Mailer } from "../identity/outgoing/mailer.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import { createProjectContents } from "../resources/project-contents.ts";
@@ -24,6 +25,7 @@ type Settings = Pick<
   | "changeLogDays"
   | "heldLogDays"
   | "identityProviderNetworks"
+  | "invitationMailsPerHour"
   | "limits"
   | "requestTimeoutMs"
   | "retentionDays"
@@ -35,6 +37,8 @@ interface Parts {
   readonly installation: Installation;
   readonly sealer: Sealer;
   readonly signingKeys: SigningKeys;
+  /** Undefined for a service that sends no mail. */
+  readonly mailer: Mailer | undefined;
   /** The URL of the service, as its clients know it. */
   readonly issuer: () => string;
   readonly contract: Contract;
@@ -49,7 +53,7 @@ interface Parts {
 /** Gathers what the handlers of all services use. Each says in its own signature which of it. */
 export function composeHandlers(settings: Settings, parts: Parts): ServiceDependencies {
   const { database, installation, sealer, contract, scheduling, access, identity, readsAndWrites, watching } = parts;
-  const { signingKeys, issuer } = parts;
+  const { signingKeys, issuer, mailer } = parts;
   const { identityProviderNetworks, webhookNetworks, limits, requestTimeoutMs, retentionDays } = settings;
   const { registry, knownPermissions, predefinedRoles } = contract;
   const { listQueue, previewQueue, countRequest } = scheduling;
@@ -76,6 +80,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     listQueue,
     previewQueue,
     impersonation,
+    invitations: { mailer, issuer, mailsPerHour: settings.invitationMailsPerHour },
     signHead,
     tokenFunctions,
     countRefresh: (member) => countRequest(member, false),

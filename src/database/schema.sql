@@ -361,6 +361,7 @@ create table identity_providers (
   update_time timestamp(3) with time zone not null default now(),
   token_endpoint_auth_method text,
   customer_id uuid not null,
+  email_trusted boolean not null default false,
   constraint identity_providers_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint identity_providers_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
@@ -383,6 +384,23 @@ create table installation (
   constraint installation_singleton_check CHECK (singleton),
   constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id)
 );
+
+create table invitations (
+  id uuid not null,
+  customer_id uuid not null,
+  org_id uuid not null,
+  member_id uuid not null,
+  hash bytea,
+  address_hash bytea not null,
+  mail text not null,
+  send_time timestamp(3) with time zone not null,
+  expire_time timestamp(3) with time zone not null,
+  constraint invitations_pkey PRIMARY KEY (id, customer_id),
+  constraint invitations_mail_check CHECK ((mail = ANY (ARRAY['NONE'::text, 'SENDING'::text, 'SENT'::text])))
+);
+CREATE INDEX invitations_by_expire_time ON invitations USING btree (expire_time);
+CREATE INDEX invitations_mails ON invitations USING btree (org_id, send_time) WHERE (mail <> 'NONE'::text);
+CREATE INDEX invitations_member ON invitations USING btree (org_id, member_id);
 
 create table log_listeners (
   id uuid not null,
@@ -419,6 +437,7 @@ create table members (
   invitation_expire_time timestamp(3) with time zone,
   token_gen uuid,
   customer_id uuid not null,
+  email text,
   constraint members_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint members_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint members_invitation_check CHECK (((state = 'INVITED'::text) = (invitation_expire_time IS NOT NULL))),
@@ -434,6 +453,7 @@ CREATE INDEX members_by_name ON members USING btree (org_id, name COLLATE "C") W
 CREATE INDEX members_by_name_deleted ON members USING btree (org_id, name COLLATE "C") WHERE (delete_time IS NOT NULL);
 CREATE INDEX members_by_update_time ON members USING btree (org_id, update_time, id) WHERE (delete_time IS NULL);
 CREATE INDEX members_by_update_time_deleted ON members USING btree (org_id, update_time, id) WHERE (delete_time IS NOT NULL);
+CREATE UNIQUE INDEX members_email_key ON members USING btree (customer_id, org_id, lower((email COLLATE "C"))) WHERE ((email IS NOT NULL) AND (delete_time IS NULL));
 CREATE INDEX members_id ON members USING hash (id);
 CREATE INDEX members_invitation ON members USING btree (invitation_expire_time) WHERE ((invitation_expire_time IS NOT NULL) AND (delete_time IS NULL));
 CREATE INDEX members_live ON members USING btree (org_id, id) WHERE (delete_time IS NULL);

@@ -60,6 +60,8 @@ export interface Members extends NamedColumns, DeletableColumns {
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
   /** Null unless the state is INVITED. */
   invitation_expire_time: Date | null;
+  /** As it was given; null for none. */
+  email: Generated<string | null>;
   /** A random value that the member's tokens carry; replaced when all of them end. Null until the first time. */
   token_gen: Generated<string | null>;
 }

@@ -1,6 +1,6 @@
 // Builds calls of any method from its descriptor: the path on which access is decided, the required fields, and nothing
 // else.
-import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampNow } from "@bufbuild/protobuf/wkt";
 import {
   type DescField,
   type DescMessage,
@@ -146,12 +146,19 @@ interface Decisive {
 /** Writes use validate_only, and updates omit immutable fields. What waits for something is told not to. */
 function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths): Request {
   const isLeftOut = (field: DescField): boolean => method.name.startsWith("Update") && behaves(field, "IMMUTABLE");
-  const request = fillMessage(method.input, decisive, paths, isLeftOut);
+  const request = { ...fillMessage(method.input, decisive, paths, isLeftOut), ...besides(method) };
   const writes = method.input.fields.some(({ name }) => name === "validate_only");
   if (writes) return { ...request, validateOnly: true };
   const waits = method.input.fields.some(({ name }) => name === "return_immediately");
   return waits ? { ...request, returnImmediately: true } : request;
 }
+
+/** The same in all requests, so that their answers are. */
+const invitationExpireTime = timestampFromMs(Date.now() + 86_400_000);
+
+/** Who is invited has an address, which other members need not have. */
+const besides = ({ name }: DescMethodUnary): Request =>
+  name === "InviteMember" ? { member: { name: "madeup", email: "madeup@example.com", invitationExpireTime } } : {};
 
 /** Returns a message with its required fields. */
 export function fillRequired(desc: DescMessage, paths: Paths): Request {

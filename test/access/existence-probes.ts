@@ -43,6 +43,8 @@ const severalTypes: Readonly<Record<string, readonly string[]>> = { subject_path
 
 /** Fields that refer to nothing. */
 const plainFields = new Set([
+  // Of the members of one org.
+  "email",
   "allowed_addresses",
   "scopes",
   // Of other hosts.

@@ -449,6 +449,8 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
 
   IssueToken: gives,
   ImpersonateMember: gives,
+  InviteMember: gives,
+  SendInvitation: gives,
   RefreshToken: gives,
   DeleteSession: "ends a session, of which the member can start another",
   RevokeTokens: "ends tokens and sessions, for which the member's API keys get others",

@@ -59,6 +59,7 @@ import {
 import { directoryMigrations } from "./0131-directory.ts";
 import { indexesOfTopLabels } from "./0130-labels-without-org.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
+import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -152,6 +153,8 @@ export const migrations: Migrations = {
   "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
   "0130-labels-without-org": { createIndexes: indexesOfTopLabels },
   ...directoryMigrations,
+  "0135-invitations": { up: createInvitations },
+  "0136-invitations-index": { createIndexes: indexesOfAddresses },
 };
 
 /**

@@ -220,6 +220,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     insert into sign_in_links (id, hash, customer_id, org_id, member_id, expire_time)
     values (gen_random_uuid(), '', ${customer}, ${org.id}, gen_random_uuid(), now())`);
   await query(sql`
+    insert into invitations (id, customer_id, org_id, member_id, address_hash, mail, send_time, expire_time)
+    values (gen_random_uuid(), ${customer}, ${org.id}, gen_random_uuid(), '', 'NONE', now(), now())`);
+  await query(sql`
     insert into authorization_codes (id, hash, customer_id, org_id, member_id, client_org_id, oauth_client_id, redirect_uri, code_challenge,
       is_offline, expire_time)
     values (gen_random_uuid(), '', ${customer}, ${org.id}, gen_random_uuid(), ${org.id}, gen_random_uuid(), '', '', false, now())`);
