@@ -90,7 +90,7 @@ export async function startServer(
     const service = composeService(config, parts);
     endStreams = () => service.handlers.watches.close();
     started.push(service.access.job.close);
-    const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
+    const { jobs: ofService, deliveries } = composeJobs(config, { ...service.handlers, ...service.access }, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
     const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog, failures };

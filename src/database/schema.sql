@@ -523,6 +523,18 @@ CREATE UNIQUE INDEX orgs_customer_key ON orgs USING btree (customer_id, id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
+create table past_states (
+  customer_id uuid not null,
+  org_id uuid not null,
+  resource_type text not null,
+  revision uuid not null,
+  piece integer not null,
+  time timestamp with time zone not null,
+  rows jsonb not null,
+  constraint past_states_pkey PRIMARY KEY (customer_id, org_id, resource_type, revision, piece)
+);
+CREATE INDEX past_states_by_time ON past_states USING btree ("time");
+
 create table projects (
   org_id uuid not null,
   id uuid not null,

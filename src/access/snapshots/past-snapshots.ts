@@ -7,6 +7,7 @@ import { ServiceError } from "../../errors/service-error.ts";
 import { type FairQueue, type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
 import type { OrgSnapshotOptions } from "../engine/org-snapshot.ts";
 import { createKeptForAWhile } from "./kept-for-a-while.ts";
+import { type LongReads, createLongReads } from "./long-reads.ts";
 import { type PastSnapshot, readPastSnapshot } from "./read-past-snapshot.ts";
 
 export interface PastSnapshots {
@@ -28,6 +29,8 @@ interface PastOrgKey {
 
 export interface PastSnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
   readonly database: Pick<Database, "reads">;
+  /** Where those are noted that are read from far away. Default: nowhere. */
+  readonly longReads?: Pick<LongReads, "note">;
   /** The maximum memory of those that are kept, in bytes. One alone may have more while it is used. */
   readonly maxBytes: number;
   /** Where reads wait, with others of the past. */
@@ -54,7 +57,14 @@ export function createPastTurns(): FairQueue {
 }
 
 export function createPastSnapshots(given: PastSnapshotsOptions): PastSnapshots {
-  const { database, turns = createPastTurns(), maxBytes, maxReadMs = maxPastMs, ...options } = given;
+  const {
+    database,
+    turns = createPastTurns(),
+    longReads = createLongReads(),
+    maxBytes,
+    maxReadMs = maxPastMs,
+    ...options
+  } = given;
   const kept = createKeptForAWhile<PastSnapshot>({ keptMs, maxBytes, bytesOf: ({ snapshot }) => snapshot.bytes });
 
   return {
@@ -69,7 +79,7 @@ export function createPastSnapshots(given: PastSnapshotsOptions): PastSnapshots 
         const ending = AbortSignal.timeout(maxReadMs);
         const either = AbortSignal.any([signal(), ending]);
         const read = await inTimeOfPast(
-          () => readPastSnapshot(database, id, moment, { ...options, signal: () => either }),
+          () => readPastSnapshot(database, id, moment, { ...options, longReads, signal: () => either }),
           ending,
         );
         kept.keep(key, read);

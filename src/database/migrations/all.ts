@@ -57,6 +57,7 @@ import {
   validateParentsOfWebhooks,
 } from "./0124-webhooks-of-customers.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
+import { createPastStates, indexesOfPastStates } from "./0133-past-states.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -148,6 +149,8 @@ export const migrations: Migrations = {
   "0125-webhooks-of-customers-references": { up: validateParentsOfWebhooks },
   "0128-usage-summaries": { up: createUsageSummaries },
   "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
+  "0133-past-states": { up: createPastStates },
+  "0134-past-states-index": { createIndexes: indexesOfPastStates },
 };
 
 /**

@@ -17,6 +17,7 @@ export type ResourceTable = Exclude<
   | "allocations"
   | "changes"
   | "installation"
+  | "past_states"
   | "quotas"
   | "resource_counts"
   | "resource_labels"
