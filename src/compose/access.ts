@@ -13,6 +13,7 @@ import { createPreviewSnapshot } from "../access/previews/preview-snapshot.ts";
 import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
 import { type PastSnapshots, createPastSnapshots, createPastTurns } from "../access/snapshots/past-snapshots.ts";
 import { type LongReads, createLongReads } from "../access/snapshots/long-reads.ts";
+import { createRolesAt } from "../access/snapshots/past-roles.ts";
 import { type OrgHeads, createOrgHeads } from "../access/snapshots/org-heads.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
@@ -85,6 +86,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     database,
     turns: pastTurns,
     longReads,
+    rolesAt: createRolesAt(database, predefinedRoles),
     maxBytes: settings.accessMemoryBytes * shareOfPast,
   });
   const evaluator = createAccessEvaluator({ database, collections });

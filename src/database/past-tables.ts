@@ -1,5 +1,5 @@
 // The tables from which the past is read besides the log, as Kysely and pg read them.
-import type { JSONColumnType } from "kysely";
+import type { ColumnType, JSONColumnType } from "kysely";
 
 /**
  * A piece of the state of an org at a revision.
@@ -20,7 +20,19 @@ export interface PastStates {
   rows: JSONColumnType<readonly object[]>;
 }
 
+/**
+ * What the predefined roles were from a time on. What they were before the first one is not known.
+ *
+ * @public
+ */
+export interface PastRoles {
+  time: ColumnType<Date, never, never>;
+  /** By name: `*`, or permissions and wildcards. */
+  permissions: JSONColumnType<Readonly<Record<string, readonly string[] | "*">>>;
+}
+
 /** @public */
 export interface PastTables {
+  past_roles: PastRoles;
   past_states: PastStates;
 }

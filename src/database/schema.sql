@@ -523,6 +523,12 @@ CREATE UNIQUE INDEX orgs_customer_key ON orgs USING btree (customer_id, id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
+create table past_roles (
+  time timestamp with time zone not null,
+  permissions jsonb not null,
+  constraint past_roles_pkey PRIMARY KEY ("time")
+);
+
 create table past_states (
   customer_id uuid not null,
   org_id uuid not null,

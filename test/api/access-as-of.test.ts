@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CheckAccessRequest, ListResourcesRequest_Kind } from "../../gen/iam/v1alpha/access_pb.ts";
+import { notePredefinedRoles } from "../../src/access/snapshots/past-roles.ts";
 import { isRevision, nextRevision } from "../../src/changes/revision.ts";
 import { openCompany } from "../access/callers.ts";
 import { type AccessPlace, createAccessPlace, startInstance as permission } from "../support/access-place.ts";
@@ -250,6 +251,32 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
     const past = timestampFromDate(new Date(0));
     expect(await ask({ asOfTime: past })).toMatchObject({ code: "OutOfRange" });
   });
+});
+
+test("predefined roles have the permissions of then, which the servers note that start with others", async () => {
+  const place = await open(purging);
+  const { access, org, bob } = place;
+  await place.grant(org.path, bob, "/roles/viewer");
+  const versions = async () => (await sql.query("select permissions from past_roles")).length;
+  const note = (permissions: readonly string[]) =>
+    notePredefinedRoles(states.database, [{ name: "viewer", permissions }], { warn: expect.unreachable });
+  const before = await headOf(place);
+  const [noted] = await sql.query("select permissions ->> 'owner' as owner from past_roles");
+  expect([noted, await versions()]).toEqual([{ owner: "*" }, 1]);
+  for (let start = 0; start < 2; start++) await note(["iam.orgs.get"]);
+  expect(await versions()).toBe(2);
+  await place.grant(place.web, bob, "/roles/provider");
+  const between = await headOf(place);
+  await sql.query("insert into past_roles select clock_timestamp(), permissions from past_roles order by time limit 1");
+  const now = timestampFromDate(new Date());
+  const mayAt = async (asked: object) =>
+    (await access.checkAccess({ subjectPath: bob, permission: "iam.members.get", resourcePath: org.path, ...asked }))
+      .allowed;
+  expect(await mayAt({})).toBe(true);
+  expect(await mayAt({ asOfRevision: before })).toBe(true);
+  expect(await mayAt({ asOfRevision: between })).toBe(false);
+  // Of the same revision, at another time.
+  expect(await mayAt({ asOfTime: now })).toBe(true);
 });
 
 test("a page goes on at the moment of the first one", async () => {

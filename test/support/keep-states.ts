@@ -1,11 +1,12 @@
 import { findRevision } from "../../src/changes/past/find-moment.ts";
 import { removeStates } from "../../src/changes/past/past-states.ts";
-import { openDatabase } from "../../src/database/database.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { keepState } from "../../src/standard-methods/past/keep-state.ts";
 
 /** Keeps states of orgs, and removes them, on a connection of its own. */
 export interface StatesOfOrgs {
+  readonly database: Database;
   /** Keeps the state of an org as of a revision. Returns false if it was not kept. */
   readonly keep: (orgId: string, revision: string) => Promise<boolean>;
   readonly remove: (orgId: string) => Promise<void>;
@@ -20,6 +21,7 @@ export function openStates(connectionString: string): StatesOfOrgs {
     onConnectionError: () => {},
   });
   return {
+    database,
     async keep(orgId, revision) {
       return keepState({ database, registry }, orgId, await findRevision(database.reads, orgId, revision, "revision"));
     },

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from "kysely";
-import type { Index } from "../migration/migration.ts";
 
 /**
  * Creates the table of states of orgs from which the past is read. They can be made from the log and the tables at any time, and are left
@@ -17,8 +16,5 @@ export async function createPastStates(db: Kysely<unknown>): Promise<void> {
       rows jsonb not null,
       primary key (customer_id, org_id, resource_type, revision, piece)
     )`.execute(db);
+  await sql`create index past_states_by_time on past_states (time)`.execute(db);
 }
-
-export const indexesOfPastStates: readonly Index[] = [
-  { name: "past_states_by_time", definition: "on past_states (time)" },
-];

@@ -57,7 +57,8 @@ import {
   validateParentsOfWebhooks,
 } from "./0124-webhooks-of-customers.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
-import { createPastStates, indexesOfPastStates } from "./0133-past-states.ts";
+import { createPastStates } from "./0133-past-states.ts";
+import { createPastRoles } from "./0134-past-roles.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -150,7 +151,7 @@ export const migrations: Migrations = {
   "0128-usage-summaries": { up: createUsageSummaries },
   "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
   "0133-past-states": { up: createPastStates },
-  "0134-past-states-index": { createIndexes: indexesOfPastStates },
+  "0134-past-roles": { up: createPastRoles },
 };
 
 /**
