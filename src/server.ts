@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { registry } from "./resource-registry.ts";
 import { findConsole } from "./console/console-files.ts";
+import { notePredefinedRoles } from "./access/snapshots/past-roles.ts";
 import { composeHealth } from "./compose/health.ts";
 import { composeJobs } from "./compose/jobs.ts";
 import { composeMetrics } from "./compose/metrics.ts";
@@ -94,7 +95,7 @@ export async function startServer(
     endStreams = () => service.handlers.watches.close();
     started.push(service.access.job.close);
     started.push(async () => service.mailer?.close());
-    const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
+    const { jobs: ofService, deliveries } = composeJobs(config, { ...service.handlers, ...service.access }, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
     const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog, failures };
@@ -111,6 +112,7 @@ export async function startServer(
     logger.info(`listening on ${opened.url}`);
     logger.info(findConsole() === undefined ? unbuiltConsole : `the console is at ${issuer()}/console/`);
     void noteIssuer(database, issuer(), logger);
+    void notePredefinedRoles(database, service.handlers.predefinedRoles, logger);
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {
       url: opened.url,

@@ -43,7 +43,7 @@ interface Parts {
   readonly issuer: () => string;
   readonly contract: Contract;
   readonly scheduling: Scheduling;
-  readonly access: Pick<Access, "ofHandlers" | "pastSnapshots" | "pastTurns">;
+  readonly access: Pick<Access, "longReads" | "ofHandlers" | "pastSnapshots" | "pastTurns">;
   readonly identity: Pick<Identity, "impersonation" | "signHead" | "tokenFunctions">;
   readonly readsAndWrites: ReadsAndWrites;
   readonly tracing?: Tracing | undefined;
@@ -62,7 +62,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
   const recordRead = createRecordRead({ database, installation, writeQueue: readsAndWrites.writeQueue });
   const recordLogRead = createRecordLogRead(recordRead);
   const { pageTokens } = readsAndWrites;
-  const { pastSnapshots, pastTurns } = access;
+  const { longReads, pastSnapshots, pastTurns } = access;
   return {
     ...access.ofHandlers,
     ...readsAndWrites,
@@ -75,7 +75,15 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     projectContents: createProjectContents(database),
     recordRead,
     openPastOrg: createOpenPastOrg({ database, authoriserOf, pastSnapshots, recordLogRead }),
-    pastReads: createPastReads({ database, registry, authoriserOf, pageTokens, turns: pastTurns, recordLogRead }),
+    pastReads: createPastReads({
+      database,
+      registry,
+      authoriserOf,
+      pageTokens,
+      turns: pastTurns,
+      longReads,
+      recordLogRead,
+    }),
     predefinedRoles,
     listQueue,
     previewQueue,

@@ -555,6 +555,24 @@ CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NO
 CREATE TRIGGER org_ids_directory AFTER INSERT OR DELETE OR UPDATE OF id ON orgs FOR EACH ROW EXECUTE FUNCTION keep_org_ids_in_directory();
 CREATE TRIGGER orgs_directory AFTER INSERT OR DELETE OR UPDATE OF name ON orgs FOR EACH ROW EXECUTE FUNCTION keep_orgs_in_directory();
 
+create table past_roles (
+  time timestamp with time zone not null,
+  permissions jsonb not null,
+  constraint past_roles_pkey PRIMARY KEY ("time")
+);
+
+create table past_states (
+  customer_id uuid not null,
+  org_id uuid not null,
+  resource_type text not null,
+  revision uuid not null,
+  piece integer not null,
+  time timestamp with time zone not null,
+  rows jsonb not null,
+  constraint past_states_pkey PRIMARY KEY (customer_id, org_id, resource_type, revision, piece)
+);
+CREATE INDEX past_states_by_time ON past_states USING btree ("time");
+
 create table projects (
   org_id uuid not null,
   id uuid not null,

@@ -11,6 +11,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
 import type { SignalTables } from "./signal-tables.ts";
+import type { PastTables } from "./past-tables.ts";
 import type { UsageTables } from "./usage-tables.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
@@ -374,7 +375,7 @@ export interface LogListeners {
   end_time: Date;
 }
 
-export interface Schema extends TokenTables, IdentityTables, SignalTables, WebhookTables, UsageTables {
+export interface Schema extends TokenTables, IdentityTables, SignalTables, WebhookTables, UsageTables, PastTables {
   customers: Customers;
   orgs: Orgs;
   projects: Projects;

@@ -7,7 +7,7 @@ export type OrgTable = keyof Schema;
 /**
  * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in and of invitations, codes of clients,
  * quotas and what counts against them, sweeps, references, deliveries of webhooks, how far those of customers have delivered, what files
- * manage, what is derived from resources, sums of usage, sign-ins and refused calls, and the change log.
+ * manage, what is derived from resources, sums of usage, states of then, sign-ins and refused calls, and the change log.
  */
 const beforeResources = [
   "write_requests",
@@ -29,6 +29,7 @@ const afterResources = [
   "resource_counts",
   "usage_sums",
   "usage_summaries",
+  "past_states",
   "access_events",
   "changes",
 ] as const satisfies readonly OrgTable[];
