@@ -16,10 +16,6 @@ interface Found {
 }
 
 const found: readonly Found[] = [
-  { what: "customers", table: "customers", key: ["id"], type: "Customer", name: "name", customer: "id" },
-  { what: "orgs", table: "orgs", key: ["id"], type: "Org", name: "name", customer: "customer_id", org: "id" },
-  // No name has the form of an id.
-  { what: "org-ids", table: "orgs", key: ["id"], type: "Org", name: "id", customer: "customer_id", org: "id" },
   {
     what: "api-keys",
     table: "api_keys",
@@ -29,6 +25,10 @@ const found: readonly Found[] = [
     customer: "customer_id",
     org: "org_id",
   },
+  { what: "customers", table: "customers", key: ["id"], type: "Customer", name: "name", customer: "id" },
+  // No name has the form of an id.
+  { what: "org-ids", table: "orgs", key: ["id"], type: "Org", name: "id", customer: "customer_id", org: "id" },
+  { what: "orgs", table: "orgs", key: ["id"], type: "Org", name: "name", customer: "customer_id", org: "id" },
 ];
 
 /**
