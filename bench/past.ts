@@ -18,6 +18,9 @@ const firstChange = 4 * members + 1_000;
 /** How many changes after its creation a role binding is deleted. */
 const grantedFor = Math.floor(changes / 100 / 10) * 10;
 
+/** The columns that have the same values in all rows. */
+const named = "'{}'::jsonb as labels, gen_random_uuid() as changed_revision, now() - interval '2 years' as create_time";
+
 const postgres = await startPostgres();
 const client = new pg.Client({ connectionString: postgres.databaseUrl });
 let service = await startService(postgres.databaseUrl, postgres.directory);
@@ -64,6 +67,21 @@ function seconds(since: number): string {
 
 /** Fills the log of a year, and what is there now. */
 async function fillLog(): Promise<void> {
+  await createPartitions();
+  await createMembers();
+  await createBindings();
+  await addEntries();
+  await client.query(`
+    update orgs set create_time = now() - interval '2 years', (revision, revision_time) =
+      (select revision, time from changes where org_id = orgs.id order by revision desc limit 1) where name = 'acme'`);
+  await client.query(`
+    insert into resource_counts (customer_id, org_id, parent_id, resource_type, count)
+    select customer_id, org_id, org_id, 'RoleBinding', (select count(*) from role_bindings) + 2 * ${members} from one
+    on conflict do nothing`);
+  await client.query("vacuum analyze");
+}
+
+async function createPartitions(): Promise<void> {
   for (let back = 1; back <= 13; back++) {
     const { rows } = await client.query<{ name: string; from: string; to: string }>(
       `select 'changes_' || to_char(month, 'YYYY_MM') as name, month || '+00' as from, month + interval '1 month' || '+00' as to
@@ -74,8 +92,10 @@ async function fillLog(): Promise<void> {
     await client.query(`create table ${name} (like changes including all)`);
     await client.query(`alter table changes attach partition ${name} for values from ('${from}') to ('${to}')`);
   }
-  const named =
-    "'{}'::jsonb as labels, gen_random_uuid() as changed_revision, now() - interval '2 years' as create_time";
+}
+
+/** Creates members and groups, and keeps them in the tables `made`, `teams` and `joined`; the org is in `one`. */
+async function createMembers(): Promise<void> {
   await client.query(`
     create temporary table one as select id as org_id, customer_id from orgs where name = 'acme';
     create temporary table made as
@@ -95,6 +115,10 @@ async function fillLog(): Promise<void> {
       from made join teams on teams.n = made.n % 200;
     insert into group_members (org_id, customer_id, group_id, member_id, changed_revision, create_time)
       select org_id, customer_id, group_id, member_id, changed_revision, create_time from joined`);
+}
+
+/** Creates those role bindings that are still there. The table `granted` has all. */
+async function createBindings(): Promise<void> {
   const granted = `
     org_id, 'ORG' as scope_type, member_id, 'viewer' as predefined_role, '' as condition, '' as display_name, '' as description, ${named}`;
   await client.query(`
@@ -112,6 +136,10 @@ async function fillLog(): Promise<void> {
       select org_id, org_customer_id, id, scope_type, member_id, predefined_role, condition, name, display_name, description, labels,
         changed_revision, create_time
       from granted where n < ${members} or n >= ${members} + ${changes} - ${grantedFor}`);
+}
+
+/** Adds the creation of all, and the changes: members are updated, and role bindings created and deleted. */
+async function addEntries(): Promise<void> {
   const entry = (type: string, of: string, before: string, after: string, from: string) => `
     insert into changes (customer_id, org_id, revision, position, time, format, method, resource_type, resource_id, container_id,
       resource_path, before, after)
@@ -152,14 +180,6 @@ async function fillLog(): Promise<void> {
   await client.query(entry("RoleBinding", "granted", "null::jsonb", binding, created));
   const deleted = `${all} join granted on granted.n = ${members} + at - 3 - ${grantedFor} where at % 10 > 6`;
   await client.query(entry("RoleBinding", "granted", binding, "null::jsonb", deleted));
-  await client.query(`
-    update orgs set create_time = now() - interval '2 years', (revision, revision_time) =
-      (select revision, time from changes where org_id = orgs.id order by revision desc limit 1) where name = 'acme'`);
-  await client.query(`
-    insert into resource_counts (customer_id, org_id, parent_id, resource_type, count)
-    select customer_id, org_id, org_id, 'RoleBinding', (select count(*) from role_bindings) + 2 * ${members} from one
-    on conflict do nothing`);
-  await client.query("vacuum analyze");
 }
 
 /** Asks about the past once, which has the service keep states, and waits for these. */
