@@ -4,7 +4,6 @@ import type { Logger } from "pino";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { registry } from "./resource-registry.ts";
 import { findConsole } from "./console/console-files.ts";
-import { notePredefinedRoles } from "./access/snapshots/past-roles.ts";
 import { composeHealth } from "./compose/health.ts";
 import { composeJobs } from "./compose/jobs.ts";
 import { composeMetrics } from "./compose/metrics.ts";
@@ -112,7 +111,6 @@ export async function startServer(
     logger.info(`listening on ${opened.url}`);
     logger.info(findConsole() === undefined ? unbuiltConsole : `the console is at ${issuer()}/console/`);
     void noteIssuer(database, issuer(), logger);
-    void notePredefinedRoles(database, service.handlers.predefinedRoles, logger);
     if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {
       url: opened.url,

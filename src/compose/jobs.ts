@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import { notePredefinedRoles } from "../access/snapshots/past-roles.ts";
 import { startCatalogReview } from "../jobs/catalog-review.ts";
 import { migrations } from "../database/migrations/all.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
@@ -35,6 +36,8 @@ export function composeJobs(
   logger: Logger,
 ): Jobs {
   const { database, registry, installation, retentionDays, signHead, longReads } = dependencies;
+  // Beside the start: it only says what others read later.
+  void notePredefinedRoles(database, dependencies.predefinedRoles, logger);
   const ofPurge = { database, registry, installation, retentionDays, intervalMs: purgeIntervalMs, logger };
   const deliveries = createDeliveriesJob({ dependencies, intervalMs: deliveriesIntervalMs, logger });
   const jobs = [

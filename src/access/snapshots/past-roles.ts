@@ -7,7 +7,7 @@ import type { Schema } from "../../database/schema.ts";
 import type { PredefinedRoles, RolePermissions } from "../engine/tables/role-table.ts";
 
 /** What the predefined roles were at a time. */
-export interface RolesOfTime {
+interface RolesOfTime {
   /** The same for the same roles. */
   readonly version: string;
   readonly roles: PredefinedRoles;
