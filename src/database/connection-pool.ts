@@ -1,7 +1,7 @@
 import type { Dialect } from "kysely";
 import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
-import { isStalePlan } from "./failure.ts";
+import { isReadOnly, isStalePlan } from "./failure.ts";
 import { type Statement, createPoolDialect } from "./pool-dialect.ts";
 import { type WatchedPool, takeConnection } from "./pool-activity.ts";
 import type { StatementNames } from "./prepared-statements.ts";
@@ -61,6 +61,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       // The stack of what ran the statement, not of what read the answer.
       if (error instanceof Error) Error.captureStackTrace(error);
       if (isStalePlan(error)) names?.end();
+      if (isReadOnly(error)) watched.freshness.end();
       throw error;
     }
   };
