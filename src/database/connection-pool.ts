@@ -60,8 +60,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     } catch (error) {
       // The stack of what ran the statement, not of what read the answer.
       if (error instanceof Error) Error.captureStackTrace(error);
-      if (isStalePlan(error)) names?.end();
-      if (isReadOnly(error)) watched.freshness.end();
+      endOutdated(error, options);
       throw error;
     }
   };
@@ -128,6 +127,12 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       });
     },
   };
+}
+
+/** Ends what an error says is out of date: the plans of prepared statements, or connections to a server that takes no writes. */
+function endOutdated(error: unknown, { names, watched }: Pick<ConnectionPoolOptions, "names" | "watched">): void {
+  if (isStalePlan(error)) names?.end();
+  else if (isReadOnly(error)) watched.freshness.end();
 }
 
 /** Sends statements in one write to the socket. */

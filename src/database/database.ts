@@ -144,20 +144,25 @@ function createPool({ address, max, prepareStatements, onError, pipeline = false
   return pool;
 }
 
+/** Returns a function that creates pools of one address, and what they are doing. */
+function createOpener(options: Pick<PoolOptions, "address" | "prepareStatements" | "onError">) {
+  const pools: PoolActivity[] = [];
+  const freshness = createFreshness();
+  const open = (name: string, max: number, more: OpenOptions = {}): WatchedPool => {
+    const watched = watchPool(name, createPool({ ...options, ...more, max }), options.address.hosts, freshness);
+    pools.push(watched.activity);
+    return watched;
+  };
+  return { pools, open };
+}
+
 /** Creates the connection pools. The first statement opens the first connection. */
 export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
   let closing = false;
   // Errors of connections are ignored while the pools close.
   const onError = (error: Error): void => void (closing || options.onConnectionError(error.message));
-  const pools: PoolActivity[] = [];
   const address = addressOf(options.connection, options.acceptsStandby);
-  const freshness = createFreshness();
-  const open = (name: string, max: number, more: OpenOptions = {}): WatchedPool => {
-    const pool = createPool({ ...more, address, max, prepareStatements, onError });
-    const watched = watchPool(name, pool, address.hosts, freshness);
-    pools.push(watched.activity);
-    return watched;
-  };
+  const { pools, open } = createOpener({ address, prepareStatements, onError });
   const names = prepareStatements ? new StatementNames() : undefined;
   const watch = createConnectionWatch();
   const shared = { watch, deadlineMs, times: createStatementTimes() };
