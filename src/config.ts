@@ -30,7 +30,7 @@ const settings = {
   PORT: integer(0, 65_535, { default: 8080, desc: "Port to listen on; 0 for any free one." }),
   DATABASE_URL: databaseUrl({
     default: undefined,
-    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database. If unset, the service runs an embedded PostgreSQL in the data directory.",
+    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database?sslmode=verify-full, with several hosts where there are standbys. If unset, the service runs an embedded PostgreSQL in the data directory.",
   }),
   TENANTRY_DATA: text({
     default: "./data",

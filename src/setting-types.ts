@@ -1,6 +1,7 @@
 // Types of settings, as validators of the texts in environment variables.
 import { EnvError, type Spec, makeValidator } from "envalid";
 import proxyAddress from "proxy-addr";
+import { DatabaseUrlError, parseDatabaseUrl } from "./database/database-url.ts";
 import { canonicalPrefix } from "./identity/address-prefix.ts";
 import { findEmailProblem } from "./validation/email-address.ts";
 
@@ -42,9 +43,14 @@ export const file = makeValidator(readText);
 export const url = makeValidator(readText);
 
 export const databaseUrl = makeValidator<string>((input) => {
-  if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
-  // The value may contain a password, so the message does not repeat it.
-  throw new EnvError("must be a URL of the form postgres://user:password@host:5432/database");
+  try {
+    parseDatabaseUrl(input);
+    return input;
+  } catch (error) {
+    // The value may contain a password, so the message does not repeat it.
+    if (error instanceof DatabaseUrlError) throw new EnvError(error.message);
+    throw error;
+  }
 });
 
 export const smtpUrl = makeValidator<string>((input) => {

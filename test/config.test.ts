@@ -100,7 +100,7 @@ const others = [
   ["HOST", "host", "0.0.0.0", "0.0.0.0"],
   ["TENANTRY_METRICS_HOST", "metricsHost", "::", "::"],
   ["TENANTRY_METRICS_PORT", "metricsPort", "0", 0],
-  ["DATABASE_URL", "databaseUrl", "postgres://me:secret@db:5432/iam", "postgres://me:secret@db:5432/iam"],
+  ["DATABASE_URL", "databaseUrl", "postgres://me:secret@[::1]:5432/iam", "postgres://me:secret@[::1]:5432/iam"],
   ["TENANTRY_DATA", "dataDirectory", "/var/lib/tenantry", "/var/lib/tenantry"],
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
   ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
@@ -288,7 +288,7 @@ describe("other settings", () => {
     expect(refusal({ [variable]: value })).toBe(message);
   });
 
-  test.each(["postgres://localhost", "postgresql://me@db/iam", "postgres://u@localhost/d?host=%2Ftmp"])(
+  test.each(["postgres://localhost", "postgresql://me@db/iam?sslmode=require", "postgres://u@localhost/d?host=%2Ftmp"])(
     "DATABASE_URL takes %s",
     (url) => {
       expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);

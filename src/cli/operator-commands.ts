@@ -9,7 +9,7 @@ import { openInstallation, renewOperatorKey } from "../installation/open-install
 import { createOperatorKeyFile, operatorKeyFile } from "../installation/operator-key-file.ts";
 import { findSecretKeyFile } from "../installation/secret-keys-file.ts";
 import { formatSignInLink, operatorOf } from "../installation/sign-in-link.ts";
-import { type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
+import { type OpenOptions, type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
 import type { ProgressStream } from "./report/progress.ts";
 import type { DumpCommandOptions, DumpContext } from "./dump/run-dump.ts";
 import type { RestoreCommandOptions } from "./dump/run-restore.ts";
@@ -36,16 +36,15 @@ interface Output {
   readonly stopping: AbortSignal;
 }
 
-/** @param packageDirectory the npm package of the embedded server, if it is not the one that belongs to this version. */
-type WithDatabase = (run: (running: RunningDatabase) => Promise<void>, packageDirectory?: string) => Promise<void>;
+type WithDatabase = (run: (running: RunningDatabase) => Promise<void>, options?: OpenOptions) => Promise<void>;
 
 export function createOperatorCommands(config: Config, output: Output): OperatorCommands {
   const { logger, print, showSignInLink, stopping } = output;
   const { dataDirectory } = config;
 
-  const withDatabase: WithDatabase = async (run, packageDirectory) => {
+  const withDatabase: WithDatabase = async (run, options) => {
     const onGone = (err: Error): void => logger.fatal({ err }, "the database cannot continue");
-    const running = await joinDatabase(config, logger, onGone, stopping, packageDirectory);
+    const running = await joinDatabase(config, logger, onGone, stopping, options);
     try {
       stopping.throwIfAborted();
       await run(running);
@@ -119,7 +118,10 @@ function createDumpCommands(
       const { runDump } = await import("./dump/run-dump.ts");
       const { embeddedPostgres: directory } = options;
       const withConnection: DumpContext["withConnection"] = (run) =>
-        withDatabase(({ connection }) => run(connection), directory === undefined ? undefined : resolve(directory));
+        withDatabase(({ connection }) => run(connection), {
+          packageDirectory: directory === undefined ? undefined : resolve(directory),
+          acceptsStandby: true,
+        });
       await runDump(file, options, { ...context, withConnection });
     },
 

@@ -1,13 +1,8 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import {
-  type ConnectionSettings,
-  type Database,
-  checkServer,
-  openDatabase,
-  openForMigration,
-} from "../database/database.ts";
+import { type Database, checkServer, openDatabase, openForMigration } from "../database/database.ts";
+import type { ConnectionSettings } from "../database/primary-client.ts";
 import { type Migrated, migrate } from "../database/migrate.ts";
 import { findRunningServer } from "../database/embedded/find-running-server.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../database/embedded/start-embedded-postgres.ts";
@@ -23,13 +18,19 @@ export interface RunningDatabase {
   readonly close: () => Promise<void>;
 }
 
+export interface OpenOptions {
+  /** The npm package with the embedded server, if it is not the one that belongs to this version. */
+  readonly packageDirectory?: string | undefined;
+  /** Whether a standby is as good, for a command that reads. */
+  readonly acceptsStandby?: boolean;
+}
+
 /**
  * Opens the database that the configuration names, or starts the embedded one.
  *
  * @param onGone called when the embedded server cannot be kept running.
  * @param whenAnswers how to wait for a database that cannot be reached; by default, that is an error.
  * @param stopping ends a migration.
- * @param packageDirectory the npm package with the embedded server, if it is not the one that belongs to this version.
  * @throws Error that names the setting and has the reason as its cause, if the database cannot be used.
  */
 export async function startDatabase(
@@ -38,10 +39,11 @@ export async function startDatabase(
   onGone: (error: Error) => void,
   whenAnswers: WhenDatabaseAnswers = (step) => step(),
   stopping: AbortSignal = new AbortController().signal,
-  packageDirectory?: string,
+  { packageDirectory, acceptsStandby = false }: OpenOptions = {},
 ): Promise<RunningDatabase> {
   if (config.databaseUrl !== undefined) {
-    return connectTo({ connectionString: config.databaseUrl }, config, { logger, whenAnswers, stopping });
+    const connection = { connectionString: config.databaseUrl };
+    return connectTo(connection, config, { logger, whenAnswers, stopping, acceptsStandby });
   }
   const embedded = await startEmbeddedPostgres({
     directory: embeddedDirectory(config),
@@ -58,10 +60,10 @@ export async function joinDatabase(
   logger: Logger,
   onGone: (error: Error) => void,
   stopping: AbortSignal,
-  packageDirectory?: string,
+  options: OpenOptions = {},
 ): Promise<RunningDatabase> {
   const running = config.databaseUrl === undefined ? await findRunningServer(embeddedDirectory(config)) : undefined;
-  if (running === undefined) return startDatabase(config, logger, onGone, undefined, stopping, packageDirectory);
+  if (running === undefined) return startDatabase(config, logger, onGone, undefined, stopping, options);
   return connectTo(running, config, { logger, whenAnswers: (step) => step(), stopping });
 }
 
@@ -75,15 +77,17 @@ interface ConnectOptions {
   readonly stopping: AbortSignal;
   /** The server that ends with the connections. */
   readonly embedded?: EmbeddedPostgres;
+  readonly acceptsStandby?: boolean;
 }
 
 async function connectTo(
   connection: ConnectionSettings,
   config: Config,
-  { logger, whenAnswers, stopping, embedded }: ConnectOptions,
+  { logger, whenAnswers, stopping, embedded, acceptsStandby = false }: ConnectOptions,
 ): Promise<RunningDatabase> {
   const database = openDatabase({
     connection,
+    acceptsStandby,
     prepareStatements: config.prepareStatements,
     maxReadConnections: config.readConnections,
     maxWriteConnections: config.writeConnections,

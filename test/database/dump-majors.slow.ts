@@ -12,9 +12,9 @@ import { createRandomHistory } from "../support/random-history.ts";
 test.skipIf(!hasDebianPostgres)("a database moves from PostgreSQL 18 to 15 and back with a dump", async () => {
   const { folder, remove } = await makePrivateFolder(undefined, { withCluster: true });
   onTestFinished(remove);
-  const public_ = await mkdtemp(join(tmpdir(), "tenantry-majors-"));
-  onTestFinished(() => rm(public_, { recursive: true, force: true }));
-  const postgres = await startDebianPostgres(join(public_, "cluster"));
+  const shared = await mkdtemp(join(tmpdir(), "tenantry-majors-"));
+  onTestFinished(() => rm(shared, { recursive: true, force: true }));
+  const postgres = await startDebianPostgres(join(shared, "cluster"));
   onTestFinished(() => postgres.stop());
 
   const env = (data: string, url?: string): Record<string, string> => ({

@@ -1,6 +1,6 @@
 import packageJson from "../../../package.json" with { type: "json" };
 import { writeDump } from "../../database/dump/write-dump.ts";
-import type { ConnectionSettings } from "../../database/database.ts";
+import type { ConnectionSettings } from "../../database/primary-client.ts";
 import { readFileOfKeys } from "../../installation/secret-keys-file.ts";
 import { count } from "../plural.ts";
 import type { ProgressStream } from "../report/progress.ts";

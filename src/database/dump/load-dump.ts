@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { ConnectionSettings } from "../database.ts";
+import type { ConnectionSettings } from "../primary-client.ts";
 import { migrationLimits } from "../migrate.ts";
 import { applyToEmptyLocked } from "../migration/apply-migration.ts";
 import { readApplied } from "../migration/applied.ts";
@@ -52,7 +52,7 @@ export async function loadDump(
   options: LoadOptions,
 ): Promise<Loaded> {
   const { logger, signal } = options;
-  const session = await openSession(connection, "tenantry restore");
+  const session = await openSession(connection, "tenantry restore", false);
   const stop = (): void => session.abort();
   signal.addEventListener("abort", stop, { once: true });
   try {

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
-import pg from "pg";
-import { type ConnectionSettings, ofOneConnection } from "../database.ts";
+import type pg from "pg";
+import { ofOneConnection } from "../database.ts";
+import { type ConnectionSettings, addressOf, onFirstPrimary } from "../primary-client.ts";
 import type { Schema } from "../schema.ts";
 
 /** One connection, for statements and for COPY, which Kysely does not know. */
@@ -13,11 +14,20 @@ export interface Session {
   abort(): void;
 }
 
-export async function openSession(connection: ConnectionSettings, applicationName: string): Promise<Session> {
-  const client = new pg.Client({ ...connection, ...ofOneConnection, application_name: applicationName });
-  // A connection that breaks fails its statement. Without a listener, the event would also end the process.
-  client.on("error", () => {});
-  await client.connect();
+/** @param acceptsStandby whether it only reads. */
+export async function openSession(
+  connection: ConnectionSettings,
+  applicationName: string,
+  acceptsStandby: boolean,
+): Promise<Session> {
+  const { config, Client, hosts } = addressOf(connection, acceptsStandby);
+  const client = await onFirstPrimary(hosts, async () => {
+    const next = new Client({ ...config, ...ofOneConnection, application_name: applicationName });
+    // A connection that breaks fails its statement. Without a listener, the event would also end the process.
+    next.on("error", () => {});
+    await next.connect();
+    return next;
+  });
   // Nobody else uses it.
   const kept = Object.assign(client, { release: () => {} });
   const pool = { connect: () => Promise.resolve(kept), end: () => client.end(), options: {} };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { ConnectionSettings } from "../database.ts";
+import type { ConnectionSettings } from "../primary-client.ts";
 import { readApplied } from "../migration/applied.ts";
 import { readPartitions } from "../partitions.ts";
 import { type CopiedTable, copyRows, digestRows, readTables } from "./copied-tables.ts";
@@ -37,7 +37,7 @@ interface DumpProgress {
  * @throws DumpError if there is nothing to dump.
  */
 export async function* writeDump(connection: ConnectionSettings, options: DumpOptions): AsyncGenerator<Buffer> {
-  const session = await openSession(connection, "tenantry dump");
+  const session = await openSession(connection, "tenantry dump", true);
   let isWhole = false;
   try {
     const tables = await beginSnapshot(session, options);

