@@ -55,7 +55,7 @@ const settings = {
   }),
   TENANTRY_TRUSTED_PROXIES: subnets({
     default: undefined,
-    desc: "Comma-separated addresses or subnets of proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8. If unset, none.",
+    desc: "Comma-separated addresses or subnets of proxies whose X-Forwarded-For is believed, and who decide what is traced, such as 10.0.0.0/8. If unset, none.",
   }),
   TENANTRY_MAX_BODY_BYTES: integer(1_024, 104_857_600, {
     default: 1_048_576,

@@ -79,7 +79,6 @@ export async function startServer(
   try {
     const whenAnswers = createWhenDatabaseAnswers({ logger, onWait: () => listener.open(), signal: stopping });
     const running = await startDatabase(config, logger, onFatal, whenAnswers, stopping);
-    /** What works beside the calls. */
     const jobs: RunningJob[] = [];
     started.push(() => closeWithJobs(jobs, running.close));
     const { database } = running;
@@ -88,9 +87,8 @@ export async function startServer(
     // The port is known when the listener has started.
     let { port } = config;
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
-    const own = { database, registry, installation, sealer, signingKeys, issuer, tracing, logger };
-    const parts = { ...own, ...intervals, ...shorter };
-    const service = composeService(config, parts);
+    const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, ...intervals, ...shorter };
+    const service = composeService(config, { ...parts, tracing });
     endStreams = () => service.handlers.watches.close();
     started.push(service.access.job.close);
     started.push(async () => service.mailer?.close());

@@ -189,7 +189,7 @@ describe("settings", () => {
 
   test("are all tested here", () => {
     const named = [...integers, ...others].map(([, field]) => field);
-    expect(new Set([...named, "limits", "mail"])).toEqual(new Set(Object.keys(defaults)));
+    expect(new Set([...named, "limits", "mail", "traces"])).toEqual(new Set(Object.keys(defaults)));
     expect(new Set(limits.map(([, type]) => type))).toEqual(new Set(Object.keys(defaults.limits)));
   });
 });
@@ -386,10 +386,16 @@ describe("the help", () => {
   const lines = describeSettings().split("\n").slice(1, -1);
   const ofCommandLine = ["TENANTRY_ORG", "TENANTRY_PROFILE", "TENANTRY_COMPLETION_MS"];
   const clients = ["TENANTRY_URL", "TENANTRY_API_KEY", ...ofCommandLine];
+  const ofTraces = [
+    ...["ENDPOINT", "TRACES_ENDPOINT", "PROTOCOL", "TRACES_PROTOCOL"].map((name) => `OTEL_EXPORTER_OTLP_${name}`),
+    ...["TRACES_EXPORTER", "TRACES_SAMPLER", "TRACES_SAMPLER_ARG"].map((name) => `OTEL_${name}`),
+    ...["SERVICE_NAME", "RESOURCE_ATTRIBUTES", "SDK_DISABLED"].map((name) => `OTEL_${name}`),
+  ];
 
   test("has a line with a description for every setting", () => {
     const ofMail = ["TENANTRY_SMTP_URL", "TENANTRY_SMTP_FROM"];
-    const variables = [...[...integers, ...limits, ...others].map(([variable]) => variable), ...ofMail, ...clients];
+    const own = [...integers, ...limits, ...others].map(([variable]) => variable);
+    const variables = [...own, ...ofMail, ...clients, ...ofTraces];
     const listed = lines.map((line) => /^ {2}(\S+) +\S.*\.( Default: \S+)?$/.exec(line)?.[1]);
     expect(new Set(listed)).toEqual(new Set(variables));
     expect(listed).toHaveLength(variables.length);
@@ -401,9 +407,42 @@ describe("the help", () => {
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
     // The URLs of the database and of the service, the origins, the proxies, the issuer, the networks, the file of keys, the API key, the mail
-    // server with its sender and the port of metrics have none, nor have those of the command line.
-    expect(shown).toHaveLength(lines.length - 12 - ofCommandLine.length);
+    // server with its sender and the port of metrics have none, nor have those of the command line, and five of traces.
+    expect(shown).toHaveLength(lines.length - 17 - ofCommandLine.length);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: undefined });
+  });
+});
+
+describe("traces", () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
+  const traces = { url: "http://collector:4318/v1/traces", sampler: "parentbased_always_on", share: 1 };
+  const ratio = { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.01" };
+
+  test.each([
+    [endpoint, traces],
+    [
+      { ...endpoint, ...ratio },
+      { ...traces, sampler: "traceidratio", share: 0.01 },
+    ],
+    [
+      { ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://other/spans" },
+      { ...traces, url: "https://other/spans" },
+    ],
+    [{ ...endpoint, OTEL_SDK_DISABLED: "True" }, undefined],
+    [{ ...endpoint, OTEL_SDK_DISABLED: "1" }, traces],
+    [{ ...endpoint, OTEL_TRACES_EXPORTER: "none" }, undefined],
+    [{ ...ratio, OTEL_SERVICE_NAME: "iam" }, undefined],
+  ])("%o", (environment, expected) => {
+    expect(readConfig(environment).traces).toEqual(expected);
+  });
+
+  test.each([
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "must be a URL such as http://localhost:4318"],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", 'must be one of http/protobuf, got "grpc"'],
+    ["OTEL_TRACES_SAMPLER_ARG", "1.5", 'must be a number from 0 to 1, got "1.5"'],
+    ["OTEL_TRACES_SAMPLER_ARG", " ", 'must be a number from 0 to 1, got " "'],
+  ])("refuses %s %o", (name, value, problem) => {
+    expect(() => readConfig({ [name]: value })).toThrow(`${name} ${problem}`);
   });
 });

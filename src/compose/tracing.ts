@@ -12,7 +12,7 @@ export async function composeTracing({ traces }: Pick<Config, "traces">, logger:
   if (traces === undefined) return undefined;
   const { openTracing } = await import("../tracing/open-tracing.ts");
   let warnedAt = -Infinity;
-  const onFailure = (err: Error | undefined): void => {
+  const onFailure = (err: Error): void => {
     const now = performance.now();
     if (now - warnedAt < warnAfterMs) return;
     warnedAt = now;

@@ -3,10 +3,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** Values that say what a span was about. They have nothing of a request's body, and no credentials. */
-export type Attributes = Readonly<Record<string, string | number>>;
+type Attributes = Readonly<Record<string, string | number>>;
 
 /** A call to another service, such as the database, or a part of a call. */
-export type SpanKind = "client" | "internal";
+type SpanKind = "client" | "internal";
 
 /** A span that is recorded. Calls that are not sampled have none. */
 export interface ActiveSpan {

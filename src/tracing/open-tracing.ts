@@ -29,7 +29,7 @@ export interface TracingOptions {
   readonly url: string;
   readonly sampler: Sampler;
   readonly version: string;
-  readonly onFailure: (error: Error | undefined) => void;
+  readonly onFailure: (error: Error) => void;
 }
 
 /** A call whose items are read one by one has as many statements as items. */
@@ -117,7 +117,7 @@ function noteFailures(exporter: SpanExporter, onFailure: TracingOptions["onFailu
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        if (result.code !== 0) onFailure(result.error);
+        if (result.error !== undefined) onFailure(result.error);
         done(result);
       });
     },

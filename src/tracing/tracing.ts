@@ -21,5 +21,5 @@ export interface Tracing {
   /** Begins the trace of a request to another service, which nobody has asked for now. */
   beginOutgoing(name: string): { readonly parent: TraceParent; readonly span: ActiveSpan | undefined };
   /** Sends what is left, for some seconds at most. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }

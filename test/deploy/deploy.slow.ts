@@ -112,7 +112,10 @@ const proxies: readonly Proxy[] = [
 
 /** The address that a client has; it claims another one. */
 const clientAddress = "127.0.0.2";
-const claim = { "x-forwarded-for": "203.0.113.7" };
+const claim = {
+  "x-forwarded-for": "203.0.113.7",
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+};
 
 describe.each(proxies.filter(({ program }) => run(program, "-v").error === undefined))(
   "$program",
@@ -122,9 +125,11 @@ describe.each(proxies.filter(({ program }) => run(program, "-v").error === undef
     let directory: string;
     let stop: () => Promise<void>;
     beforeAll(async () => {
-      const first = await startTestServer({ issuer, trustedProxies: ["127.0.0.1/32"] });
+      const traces = { url: "http://127.0.0.1:1/v1/traces", sampler: "parentbased_always_off", share: 1 } as const;
+      const settings = { issuer, traces, trustedProxies: ["127.0.0.1/32"] };
+      const first = await startTestServer(settings);
       const { databaseUrl, secretKeysFile } = first;
-      const second = await startTestServer({ issuer, databaseUrl, secretKeysFile, trustedProxies: ["127.0.0.1/32"] });
+      const second = await startTestServer({ ...settings, databaseUrl, secretKeysFile });
       servers = [first, second];
       directory = mkdtempSync(join(tmpdir(), "tenantry-proxy-"));
       const [key, certificate] = [join(directory, "tls.key"), join(directory, "tls.crt")];
@@ -187,6 +192,8 @@ describe.each(proxies.filter(({ program }) => run(program, "-v").error === undef
         .toContainEqual(
           expect.objectContaining({ path: "/iam/v1alpha/orgs/acme", address: clientAddress, status: 200 }),
         );
+      // Strangers do not decide what is traced.
+      expect(lines().filter((line) => "trace_id" in line)).toEqual([]);
     });
 
     const transports: readonly (readonly [string, (options: { baseUrl: string }) => Transport])[] = [

@@ -87,7 +87,7 @@ test("a call that fails for the service is an error, and one of its caller is no
   const { traceId, headers } = createParent();
   const api = createApi("REST", server.url, server.operatorKey);
   await expect(api.orgs.getOrg({ path: "orgs/none" }, { headers })).rejects.toThrow("none");
-  const [call] = (await endedTrace(traceId)).filter(({ kind }) => kind === 2);
+  const call = (await endedTrace(traceId)).find(({ kind }) => kind === 2);
   expect(call).toMatchObject({ status: 0, attributes: { "rpc.response.status_code": "NOT_FOUND" } });
 });
 
