@@ -23,8 +23,8 @@ import { signInAuthor } from "./browser-sessions.ts";
 import {
   type InvitedAt,
   type OpenInvitation,
-  keepProvider,
   readInvitation,
+  readProvider,
   readRelatedIdentities,
   useInvitation,
 } from "./invitation-store.ts";
@@ -73,9 +73,6 @@ interface InvitationDependencies {
 }
 
 export function createInvitations({ database, systemOrgId, retentionDays }: InvitationDependencies): Invitations {
-  const keepProviderOf = (db: OrgTransaction["db"] | Database["reads"], orgId: string, id: string) =>
-    keepProvider(db, id, [orgId, systemOrgId]);
-
   /** Runs what a person decides, under the lock of the org, with the invitation, its member and the provider as they are then. */
   const decide = async <Result>(
     secret: string,
@@ -99,7 +96,7 @@ export function createInvitations({ database, systemOrgId, retentionDays }: Invi
         signInAuthor(member, method, origin),
         async (transaction) => {
           const { invitation, row } = await useUp(transaction, handle);
-          const provider = await keepProviderOf(db, found.org_id, person.providerId);
+          const provider = await readProvider(db, person.providerId, [found.org_id, systemOrgId], true);
           const unfit = judge(invitation, person, provider);
           if (provider === undefined || unfit !== undefined) throw notTheirs(unfit ?? "other provider");
           return run(transaction, invitation, row, provider);
@@ -114,10 +111,10 @@ export function createInvitations({ database, systemOrgId, retentionDays }: Invi
       return handle && readInvitation(database.reads, handle);
     },
 
-    findUnfit: async (invitation, person) =>
-      inTransaction(database, async (db) =>
-        judge(invitation, person, await keepProviderOf(db, invitation.org_id, person.providerId)),
-      ),
+    async findUnfit(invitation, person) {
+      const orgIds = [invitation.org_id, systemOrgId];
+      return judge(invitation, person, await readProvider(database.reads, person.providerId, orgIds, false));
+    },
 
     accept: (secret, person, origin) =>
       decide(

@@ -15,7 +15,7 @@ import { type BrowserResponse, type Endpoint, page, redirect } from "./browser-r
 import { clearCookie, invitationCookie, invitedCookie, readCookie, setCookie } from "./cookie.ts";
 import { decisionPath, declinedPage, invitationPage, openInvitationPage } from "./invitation-page.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
-import type { Destination } from "./return-path.ts";
+import { type Destination, home } from "./return-path.ts";
 
 interface InvitationEndpointDependencies {
   readonly invitations: Invitations;
@@ -117,9 +117,9 @@ export function createInvitationEndpoints(dependencies: InvitationEndpointDepend
   };
 
   const accept = async (request: HttpRequest, secret: string, person: InvitedPerson): Promise<BrowserResponse> => {
-    const invitation = await invitations.find(secret);
     const identity = await invitations.accept(secret, person, originOf(request));
-    const entered = await enterAs(request, identity, `/console/orgs/${invitation?.org_name ?? ""}`);
+    // Who may not see the org yet finds there what it may do.
+    const entered = await enterAs(request, identity, home);
     const cookies = [entered.headers["Set-Cookie"] ?? [], forgotten].flat();
     return { ...entered, headers: { ...entered.headers, "Set-Cookie": cookies } };
   };
