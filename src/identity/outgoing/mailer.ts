@@ -13,7 +13,7 @@ export interface MailSettings {
   readonly from: string;
 }
 
-export interface Mail {
+interface Mail {
   readonly to: string;
   readonly subject: string;
   /** Plain text. */
