@@ -2,8 +2,8 @@
 // environment.
 import { type Spec, type ValidatorSpec } from "envalid";
 import { type ClientConfig, clientSettings } from "./client-settings.ts";
-import { ConfigError, readSettings } from "./read-settings.ts";
-import type { MailSettings } from "./identity/outgoing/mailer.ts";
+import { readSettings } from "./read-settings.ts";
+import { type MailConfig, mailSettings, readMailConfig } from "./mail-settings.ts";
 import { registry } from "./resource-registry.ts";
 import type { RateLimits } from "./rpc/limits/rate-limits.ts";
 import {
@@ -11,13 +11,11 @@ import {
   file,
   integer,
   issuer,
-  mailAddress,
   networks,
   oneOf,
   origins,
   port,
   rate,
-  smtpUrl,
   streams,
   subnets,
   text,
@@ -170,18 +168,7 @@ const settings = {
   }),
   TENANTRY_IDENTITY_PROVIDER_NETWORKS: networks("at which the identity providers of orgs may be"),
   TENANTRY_WEBHOOK_NETWORKS: networks("to which webhooks of orgs may deliver"),
-  TENANTRY_SMTP_URL: smtpUrl({
-    default: undefined,
-    desc: "The mail server that sends invitations, as smtp://user:password@host:587, with STARTTLS, or smtps://user:password@host:465. If unset, who invites gets the link.",
-  }),
-  TENANTRY_SMTP_FROM: mailAddress({
-    default: undefined,
-    desc: "The address from which invitations are sent, such as iam@example.com. Required with TENANTRY_SMTP_URL.",
-  }),
-  TENANTRY_INVITATION_MAILS_PER_HOUR: integer(1, 100_000, {
-    default: 100,
-    desc: "Maximum mails with invitations that an org sends in an hour.",
-  }),
+  ...mailSettings,
   TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
     default: "on",
     desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",
@@ -206,7 +193,7 @@ function readLimits(env: Readonly<Record<string, unknown>>): Limits {
   );
 }
 
-export interface Config extends RateLimits {
+export interface Config extends RateLimits, MailConfig {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string | undefined;
@@ -260,9 +247,6 @@ export interface Config extends RateLimits {
   readonly identityProviderNetworks: readonly string[];
   /** The same of the receivers of webhooks. */
   readonly webhookNetworks: readonly string[];
-  /** Undefined for a service that sends no mail. */
-  readonly mail: MailSettings | undefined;
-  readonly invitationMailsPerHour: number;
   readonly prepareStatements: boolean;
   readonly readConnections: number;
   readonly writeConnections: number;
@@ -318,25 +302,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
     identityProviderNetworks: env.TENANTRY_IDENTITY_PROVIDER_NETWORKS ?? [],
     webhookNetworks: env.TENANTRY_WEBHOOK_NETWORKS ?? [],
-    mail: readMail(env.TENANTRY_SMTP_URL, env.TENANTRY_SMTP_FROM),
-    invitationMailsPerHour: env.TENANTRY_INVITATION_MAILS_PER_HOUR,
+    ...readMailConfig(env),
     prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
     traces: readTraceConfig(env),
   };
-}
-
-/** @throws ConfigError when only one of both is set. */
-function readMail(url: string | undefined, from: string | undefined): MailSettings | undefined {
-  if (url === undefined && from === undefined) return undefined;
-  if (url === undefined) {
-    throw new ConfigError("TENANTRY_SMTP_URL must be set with TENANTRY_SMTP_FROM: smtp://user:password@host:587");
-  }
-  if (from === undefined) {
-    throw new ConfigError("TENANTRY_SMTP_FROM must be set with TENANTRY_SMTP_URL: an address such as iam@example.com");
-  }
-  return { url, from };
 }
 
 /** @throws ConfigError, as `readConfig` does. */

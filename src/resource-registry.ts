@@ -18,7 +18,7 @@ import { groupDefinition } from "./iam/groups/definition.ts";
 import { createGroupsService } from "./iam/groups/service.ts";
 import { memberDefinition } from "./iam/members/definition.ts";
 import type { ImpersonationDependencies } from "./iam/members/impersonate-member.ts";
-import type { InvitationDependencies } from "./iam/members/invite-member.ts";
+import type { InvitationDependencies } from "./iam/members/deliver-invitation.ts";
 import { createMembersService } from "./iam/members/service.ts";
 import { orgDefinition } from "./iam/orgs/definition.ts";
 import { createOrgsService } from "./iam/orgs/service.ts";

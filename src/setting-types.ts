@@ -74,9 +74,9 @@ export const smtpUrl = makeValidator<string>((input) => {
   );
 });
 
-function isEncoded(text: string): boolean {
+function isEncoded(given: string): boolean {
   try {
-    return decodeURIComponent(text) !== undefined;
+    return decodeURIComponent(given) !== undefined;
   } catch {
     return false;
   }

@@ -70,7 +70,7 @@ export function composeService(config: Config, parts: Parts): Service {
   const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
   const accessLog = createAccessLog({ database: parts.database, logger: parts.logger });
   const watching = composeWatches({ ...parts, access, identity });
-  const mailer = config.mail && createMailer(config.mail);
+  const mailer = config.mail && createMailer(config.mail, parts.logger);
   const all = { ...parts, mailer, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);

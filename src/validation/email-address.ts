@@ -29,7 +29,7 @@ function findLocalProblem(local: string): string | undefined {
   if (local.length > maxLocalLength) return `more than ${maxLocalLength} characters are before the @`;
   for (const atom of local.split(".")) {
     if (atom === "") return "before the @ are parts of one character or more, with one dot between two of them";
-    const wrong = [...atom].find((character) => !ofAtoms.has(character));
+    const wrong = Array.from(atom).find((character) => !ofAtoms.has(character));
     if (wrong !== undefined) return `${JSON.stringify(wrong)} is not accepted before the @`;
   }
   return undefined;
@@ -42,7 +42,7 @@ function findDomainProblem(domain: string): string | undefined {
   for (const label of labels) {
     if (label === "" || label.length > maxLabelLength)
       return `each part of the domain has 1 to ${maxLabelLength} characters`;
-    const wrong = [...label].find((character) => !ofLabels.has(character));
+    const wrong = Array.from(label).find((character) => !ofLabels.has(character));
     if (wrong !== undefined) {
       return `${JSON.stringify(wrong)} is not accepted in the domain; one with other characters is written with xn--`;
     }

@@ -115,8 +115,9 @@ describe("a mail", () => {
   });
 });
 
-const failureOfRefused = async (error: unknown): Promise<void> =>
-  void expect(await failureOf(Promise.reject(error as Error))).toMatchObject({ reason: "FIELD_INVALID" });
+async function failureOfRefused(error: unknown): Promise<void> {
+  expect(await failureOf(Promise.reject(error as Error))).toMatchObject({ reason: "FIELD_INVALID" });
+}
 
 describe("mails are bounded", () => {
   test("of an org in an hour, and nothing is created beyond", async () => {

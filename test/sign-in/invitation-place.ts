@@ -7,7 +7,7 @@ import { required } from "../../src/errors/required.ts";
 import { passThrough } from "../support/openid-issuers.ts";
 import { type LinkedProvider, ofPage } from "./provider-place.ts";
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly location: string | null;
   readonly text: string;

@@ -50,7 +50,7 @@ function harmless(name: string): string | undefined {
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
     .replace(/\s+/gu, " ")
     .trim();
-  const short = [...line].slice(0, maxNameLength).join("");
+  const short = Array.from(line).slice(0, maxNameLength).join("");
   const isLink = /[/\\@:]|www|[\p{L}\p{N}]\s?[.\u3002\uff0e\uff61]\s?[\p{L}\p{N}]/iu.test(short);
   return short === "" || isLink ? undefined : short;
 }

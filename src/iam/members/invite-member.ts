@@ -1,6 +1,5 @@
-// Invitations: an INVITED member, and a link with which its person accepts on pages of the sign-in. A mail is sent after the commit, so that
-// no lock waits for a mail server, and none goes out for a member that is not there.
-import { type Message, create } from "@bufbuild/protobuf";
+// Invitations: an INVITED member, and a link with which its person accepts on pages of the sign-in.
+import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
@@ -18,13 +17,9 @@ import {
 import { requireUnlimited } from "../../access/escalation/require-within.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
 import type { LockedOrg } from "../../changes/author.ts";
-import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { secondsAfter } from "../../database/clock.ts";
-import type { OrgKey } from "../../database/org-key.ts";
 import { required } from "../../errors/required.ts";
 import { deleted, invalidField } from "../../errors/service-error.ts";
-import type { Mailer } from "../../identity/outgoing/mailer.ts";
-import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { stateForbids, stateOf } from "../../standard-methods/definition/lifecycle.ts";
@@ -38,66 +33,20 @@ import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { writeRows } from "../../standard-methods/write/write-rows.ts";
 import { memberDefinition } from "./definition.ts";
-import { writeInvitation } from "./invitation-mail.ts";
-import { insertInvitation, maxInvitationSeconds, noteMailSent, requireMayMail } from "./invitation-store.ts";
+import { type InvitationDependencies, type Issued, createDelivery } from "./deliver-invitation.ts";
+import { maxInvitationSeconds } from "./invitation-store.ts";
 import { memberPath, toMember } from "./message.ts";
-import { readNames } from "./read-names.ts";
 import { requireOpenInvitation } from "./require-open-invitation.ts";
 import type { MemberRow } from "./store.ts";
 
 type ServedMembers = ServedResource<"members", MemberRow, typeof MemberSchema>;
 
-export interface InvitationDependencies {
-  /** Undefined if the service sends no mail. */
-  readonly mailer: Mailer | undefined;
-  /** The URL of the service, without a path. */
-  readonly issuer: () => string;
-  /** The maximum number of mails of an org in an hour. */
-  readonly mailsPerHour: number;
-}
-
-/** A link that is to reach its person when the write is committed. */
-interface Issued {
-  readonly org: OrgKey;
-  readonly id: string;
-  readonly link: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-}
-
 const defaultSeconds = 7 * 86_400;
-
-type Answer = (InviteMemberResponse | SendInvitationResponse) & Message;
 
 /** Creates the methods that invite a person, and send its link again. */
 export function createInvitations(served: ServedMembers, invitations: InvitationDependencies) {
   const { reader, dependencies } = served;
-  const { mailer, mailsPerHour } = invitations;
-
-  /** Makes a link for a member under the lock of its org. */
-  const issue = async (transaction: OrgTransaction, row: MemberRow): Promise<Issued> => {
-    const { org, db, author } = transaction;
-    const [to, expireTime] = [required(row.email), required(row.invitation_expire_time)];
-    if (mailer !== undefined) await requireMayMail(transaction, to, mailsPerHour);
-    const { id, secret } = await insertInvitation(transaction, { id: row.id, email: to }, mailer !== undefined);
-    const link = `${invitations.issuer()}/sign-in/invitation#${secret}`;
-    const names = await readNames(db, org, author);
-    const orgPath = formatPath(patterns.Org, pathName(org));
-    const mail = writeInvitation({ ...names, orgPath, memberPath: memberPath(row), expireTime, link });
-    return { org: { customer_id: org.customer_id, id: org.id }, id, link, to, ...mail };
-  };
-
-  /** Sends the link, and completes the answer. There is none for a request that repeats another, or only validates. */
-  const deliver = async <Answered extends Answer>(answer: Answered, issued: Issued | undefined): Promise<Answered> => {
-    if (issued === undefined) return answer;
-    const { org, id, link, to, subject, text } = issued;
-    if (mailer === undefined) return { ...answer, link, mailProblem: "the service sends no mail" };
-    const problem = await mailer.send(org.id, { to, subject, text });
-    if (problem !== undefined) return { ...answer, link, mailProblem: problem };
-    await noteMailSent(dependencies.database.writes, org, id);
-    return { ...answer, mailSent: true };
-  };
+  const { issue, deliver } = createDelivery(dependencies.database, invitations);
 
   const inviteMember = async (request: InviteMemberRequest, context: HandlerContext): Promise<InviteMemberResponse> => {
     const org = targetOf(context, patterns.Org);

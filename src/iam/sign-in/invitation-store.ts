@@ -76,11 +76,16 @@ export interface InvitedAt {
   readonly email_trusted: boolean;
 }
 
-/** Reads a provider of an org or of the installation, and keeps it until the end of the transaction. */
-export async function keepProvider(
+/**
+ * Reads a provider that is in one of some orgs.
+ *
+ * @param isKept whether it is kept until the end of the transaction.
+ */
+export async function readProvider(
   db: Kysely<Schema>,
   id: string,
   orgIds: readonly string[],
+  isKept: boolean,
 ): Promise<InvitedAt | undefined> {
   const { rows } = await sql<InvitedAt>`
     select identity_providers.id, identity_providers.name, identity_providers.display_name, identity_providers.org_id,
@@ -89,7 +94,7 @@ export async function keepProvider(
     join orgs on orgs.customer_id = identity_providers.customer_id and orgs.id = identity_providers.org_id
       and orgs.delete_time is null and orgs.state = 'ACTIVE'
     where identity_providers.id = ${id} and identity_providers.org_id = any(${orgIds}::uuid[])
-    for key share of identity_providers`.execute(db);
+    ${isKept ? sql`for key share of identity_providers` : sql``}`.execute(db);
   return rows[0];
 }
 

@@ -23,8 +23,8 @@ import { signInAuthor } from "./browser-sessions.ts";
 import {
   type InvitedAt,
   type OpenInvitation,
-  keepProvider,
   readInvitation,
+  readProvider,
   readRelatedIdentities,
   useInvitation,
 } from "./invitation-store.ts";
@@ -73,40 +73,7 @@ interface InvitationDependencies {
 }
 
 export function createInvitations({ database, systemOrgId, retentionDays }: InvitationDependencies): Invitations {
-  const keepProviderOf = (db: OrgTransaction["db"] | Database["reads"], orgId: string, id: string) =>
-    keepProvider(db, id, [orgId, systemOrgId]);
-
-  /** Runs what a person decides, under the lock of the org, with the invitation, its member and the provider as they are then. */
-  const decide = async <Result>(
-    secret: string,
-    person: InvitedPerson,
-    { origin, method }: { readonly origin: Origin; readonly method: string },
-    run: (
-      transaction: OrgTransaction,
-      invitation: OpenInvitation,
-      row: MemberRow,
-      provider: InvitedAt,
-    ) => Promise<Result>,
-  ): Promise<Result> => {
-    const handle = parseSecretHandle(secret);
-    const found = handle && (await readInvitation(database.reads, handle));
-    if (handle === undefined || found === undefined) throw notOpen();
-    const member = { orgId: found.org_id, memberId: found.member_id };
-    return inTransaction(database, (db) =>
-      writeInOrg(
-        db,
-        { org: { by: "id", value: found.org_id } },
-        signInAuthor(member, method, origin),
-        async (transaction) => {
-          const { invitation, row } = await useUp(transaction, handle);
-          const provider = await keepProviderOf(db, found.org_id, person.providerId);
-          const unfit = judge(invitation, person, provider);
-          if (provider === undefined || unfit !== undefined) throw notTheirs(unfit ?? "other provider");
-          return run(transaction, invitation, row, provider);
-        },
-      ),
-    );
-  };
+  const decide = createDecide(database, systemOrgId);
 
   return {
     async find(secret) {
@@ -114,10 +81,10 @@ export function createInvitations({ database, systemOrgId, retentionDays }: Invi
       return handle && readInvitation(database.reads, handle);
     },
 
-    findUnfit: async (invitation, person) =>
-      inTransaction(database, async (db) =>
-        judge(invitation, person, await keepProviderOf(db, invitation.org_id, person.providerId)),
-      ),
+    async findUnfit(invitation, person) {
+      const orgIds = [invitation.org_id, systemOrgId];
+      return judge(invitation, person, await readProvider(database.reads, person.providerId, orgIds, false));
+    },
 
     accept: (secret, person, origin) =>
       decide(
@@ -147,6 +114,38 @@ export function createInvitations({ database, systemOrgId, retentionDays }: Invi
           recordChange(transaction, memberDefinition, row, required(rows[0]));
         },
       ),
+  };
+}
+
+type Decide = <Result>(
+  secret: string,
+  person: InvitedPerson,
+  how: { readonly origin: Origin; readonly method: string },
+  run: (
+    transaction: OrgTransaction,
+    invitation: OpenInvitation,
+    row: MemberRow,
+    provider: InvitedAt,
+  ) => Promise<Result>,
+) => Promise<Result>;
+
+/** Runs what a person decides, under the lock of the org, with the invitation, its member and the provider as they are then. */
+function createDecide(database: Database, systemOrgId: string): Decide {
+  return async (secret, person, { origin, method }, run) => {
+    const handle = parseSecretHandle(secret);
+    const found = handle && (await readInvitation(database.reads, handle));
+    if (handle === undefined || found === undefined) throw notOpen();
+    const orgId = found.org_id;
+    const author = signInAuthor({ orgId, memberId: found.member_id }, method, origin);
+    return inTransaction(database, (db) =>
+      writeInOrg(db, { org: { by: "id", value: orgId } }, author, async (transaction) => {
+        const { invitation, row } = await useUp(transaction, handle);
+        const provider = await readProvider(db, person.providerId, [orgId, systemOrgId], true);
+        const unfit = judge(invitation, person, provider);
+        if (provider === undefined || unfit !== undefined) throw notTheirs(unfit ?? "other provider");
+        return run(transaction, invitation, row, provider);
+      }),
+    );
   };
 }
 
@@ -236,7 +235,7 @@ export const notOpenText =
   "this invitation cannot be used: it was accepted or declined, has ended, was taken back, or a newer link was sent";
 
 /** What a person is told who cannot accept. */
-export const unfitTexts: Readonly<Record<Unfit, string>> = {
+const unfitTexts: Readonly<Record<Unfit, string>> = {
   "other address": "the invitation is for another address than that of this account",
   "not verified": "the identity provider does not say that the address of this account is verified",
   "no address": "the identity provider does not tell the address of this account",

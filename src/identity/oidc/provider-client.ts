@@ -47,7 +47,7 @@ interface SignInSecrets {
 }
 
 /** What a sign-in asks of a provider besides who the person is. */
-export interface SignInWishes {
+interface SignInWishes {
   /** Whether the address of the person is needed. */
   readonly email: boolean;
   /** Whether the person is to sign in again, as somebody else perhaps. */
@@ -55,7 +55,7 @@ export interface SignInWishes {
 }
 
 /** A person, as a provider describes it. */
-export interface ProviderPerson {
+interface ProviderPerson {
   readonly subject: string;
   /** What the provider says of its address: undefined if it was not asked for; each part, if the provider says nothing. */
   readonly claims: PersonClaims | undefined;

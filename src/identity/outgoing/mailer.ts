@@ -1,5 +1,6 @@
 // Sends mails through the mail server of the settings. A mail has one recipient, who is told to the server apart from what the mail says, so
 // that nothing in it is read as another address.
+import type { Logger } from "pino";
 import { ServiceError } from "../../errors/service-error.ts";
 import { waitAtMost } from "../../timers/wait-at-most.ts";
 import { createSlots } from "./slots.ts";
@@ -12,7 +13,7 @@ export interface MailSettings {
   readonly from: string;
 }
 
-export interface Mail {
+interface Mail {
   readonly to: string;
   readonly subject: string;
   /** Plain text. */
@@ -40,7 +41,7 @@ const wholeMs = 15_000;
 const maxConnections = 8;
 
 /** Returns what sends mails. The library is loaded with the first one. */
-export function createMailer({ url, from }: MailSettings): Mailer {
+export function createMailer({ url, from }: MailSettings, logger: Logger): Mailer {
   const withSlot = createSlots({
     ...slots,
     full: () => new ServiceError("SERVICE_UNAVAILABLE", "too many mails of the org are being sent"),
@@ -69,7 +70,10 @@ export function createMailer({ url, from }: MailSettings): Mailer {
         await withSlot(orgId, () => deliver(mail));
         return undefined;
       } catch (error) {
-        return describe(error);
+        const problem = describe(error);
+        // Neither the address nor the words of the server.
+        logger.warn({ orgId, problem }, "a mail was not sent");
+        return problem;
       }
     },
     close() {
@@ -100,7 +104,7 @@ async function openTransport(text: string) {
   });
 }
 
-const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127\./.test(host);
+const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || host.startsWith("127.");
 
 /** A server that sends a byte now and then does not keep the caller waiting. */
 async function withinTime(sending: Promise<unknown>): Promise<void> {

@@ -3,7 +3,6 @@
 // may follow the one and send the other.
 import type { Origin } from "../../changes/author.ts";
 import type { Sealer } from "../../identity/sealer.ts";
-import { parseSecretHandle } from "../../identity/secret-handle.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
 import type { OpenInvitation } from "../../iam/sign-in/invitation-store.ts";
 import { type InvitedPerson, type Invitations, notOpenText } from "../../iam/sign-in/invitations.ts";
@@ -14,8 +13,9 @@ import { readForm, requiredParameter } from "../oauth/read-form.ts";
 import { type BrowserResponse, type Endpoint, page, redirect } from "./browser-responses.ts";
 import { clearCookie, invitationCookie, invitedCookie, readCookie, setCookie } from "./cookie.ts";
 import { decisionPath, declinedPage, invitationPage, openInvitationPage } from "./invitation-page.ts";
+import { type InvitedPeople, createInvitedPeople } from "./invited-people.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
-import type { Destination } from "./return-path.ts";
+import { home } from "./return-path.ts";
 
 interface InvitationEndpointDependencies {
   readonly invitations: Invitations;
@@ -32,38 +32,21 @@ interface InvitationEndpoints {
   readonly meet: (request: HttpRequest, person: SignedInPerson) => BrowserResponse;
 }
 
-/** How long a person who has signed in may take to decide, and to sign in, in seconds. */
-const personSeconds = 900;
+/** How long a browser keeps an invitation that it has opened, in seconds. */
 const invitationSeconds = 3_600;
 
-interface SealedPerson extends InvitedPerson {
-  /** In milliseconds. */
-  readonly expireTime: number;
-}
+/** Returns the page of an invitation that a browser has opened. */
+type Show = (request: HttpRequest, secret: string, invitation: OpenInvitation, problem?: string) => Promise<string>;
 
 export function createInvitationEndpoints(dependencies: InvitationEndpointDependencies): InvitationEndpoints {
-  const { invitations, providerSignIn, sealer, originOf, enterAs } = dependencies;
+  const { invitations, providerSignIn, sealer } = dependencies;
+  const people = createInvitedPeople(sealer);
 
-  /** The person of a cookie, who has signed in for this invitation. */
-  const readPerson = (request: HttpRequest, secret: string): InvitedPerson | undefined => {
-    const [cookie, handle] = [readCookie(request, invitedCookie), parseSecretHandle(secret)];
-    if (cookie === undefined || handle === undefined) return undefined;
-    const opened = sealer.open("invited person", handle.id, Buffer.from(cookie, "base64url"));
-    const person = opened && (JSON.parse(opened.toString()) as SealedPerson);
-    return person !== undefined && person.expireTime > Date.now() ? person : undefined;
-  };
-
-  const show = async (
-    request: HttpRequest,
-    secret: string,
-    invitation: OpenInvitation,
-    problem?: string,
-  ): Promise<string> => {
-    const person = readPerson(request, secret);
-    const destination: Destination = { returnPath: invitationPath, org: invitation.org_name };
+  const show: Show = async (request, secret, invitation, problem) => {
+    const person = people.read(request, secret);
     return invitationPage({
       invitation,
-      destination,
+      destination: { returnPath: invitationPath, org: invitation.org_name },
       providers: await providerSignIn.list(invitation.org_name),
       person,
       unfit: person && (await invitations.findUnfit(invitation, person)),
@@ -87,22 +70,54 @@ export function createInvitationEndpoints(dependencies: InvitationEndpointDepend
     return redirect(invitationPath, { "Set-Cookie": [kept, clearCookie(invitedCookie)] });
   };
 
-  const decide = async (request: HttpRequest): Promise<BrowserResponse> => {
+  return {
+    endpoints: {
+      [invitationPath]: {
+        methods: ["GET", "POST"],
+        answer: (request) => (request.method === "POST" ? takeCode(request) : openPage(request)),
+        fail: failOnPage,
+      },
+      [decisionPath]: { methods: ["POST"], answer: createDecide(dependencies, people, show), fail: failOnPage },
+    },
+
+    meet(request, person) {
+      const cookie = people.keep(person, readCookie(request, invitationCookie) ?? "");
+      return redirect(invitationPath, cookie === undefined ? {} : { "Set-Cookie": cookie });
+    },
+  };
+}
+
+/** Returns what answers the decision of a person. */
+function createDecide(
+  { invitations, originOf, enterAs }: InvitationEndpointDependencies,
+  people: InvitedPeople,
+  show: Show,
+): Endpoint["answer"] {
+  const carryOut = async (request: HttpRequest, decision: string, secret: string, person: InvitedPerson) => {
+    switch (decision) {
+      case "accept": {
+        const identity = await invitations.accept(secret, person, originOf(request));
+        // Who may not see the org yet finds there what it may do.
+        const entered = await enterAs(request, identity, home);
+        const cookies = [entered.headers["Set-Cookie"] ?? [], forgotten].flat();
+        return { ...entered, headers: { ...entered.headers, "Set-Cookie": cookies } };
+      }
+      case "decline":
+        await invitations.decline(secret, person, originOf(request));
+        return page(declinedPage(), { "Set-Cookie": forgotten });
+      default:
+        throw new OAuthError("invalid_request", "the decision must be accept or decline");
+    }
+  };
+
+  return async (request) => {
     requireSameOrigin(request);
     const decision = requiredParameter(await readForm(request), "decision");
     const secret = readCookie(request, invitationCookie) ?? "";
-    const person = readPerson(request, secret);
+    const person = people.read(request, secret);
     if (person === undefined) return redirect(invitationPath);
     try {
-      switch (decision) {
-        case "accept":
-          return await accept(request, secret, person);
-        case "decline":
-          await invitations.decline(secret, person, originOf(request));
-          return page(declinedPage(), { "Set-Cookie": forgotten });
-        default:
-          throw new OAuthError("invalid_request", "the decision must be accept or decline");
-      }
+      return await carryOut(request, decision, secret, person);
     } catch (thrown) {
       const error = toOAuthError(thrown);
       // Its cause is logged where all errors end.
@@ -114,40 +129,6 @@ export function createInvitationEndpoints(dependencies: InvitationEndpointDepend
           : await show(request, secret, invitation, error.message);
       return { ...page(body, error.headers), status: error.status };
     }
-  };
-
-  const accept = async (request: HttpRequest, secret: string, person: InvitedPerson): Promise<BrowserResponse> => {
-    const invitation = await invitations.find(secret);
-    const identity = await invitations.accept(secret, person, originOf(request));
-    const entered = await enterAs(request, identity, `/console/orgs/${invitation?.org_name ?? ""}`);
-    const cookies = [entered.headers["Set-Cookie"] ?? [], forgotten].flat();
-    return { ...entered, headers: { ...entered.headers, "Set-Cookie": cookies } };
-  };
-
-  return {
-    endpoints: {
-      [invitationPath]: {
-        methods: ["GET", "POST"],
-        answer: (request) => (request.method === "POST" ? takeCode(request) : openPage(request)),
-        fail: failOnPage,
-      },
-      [decisionPath]: { methods: ["POST"], answer: decide, fail: failOnPage },
-    },
-
-    meet(request, { subject, providerId, providerName, claims }) {
-      const handle = parseSecretHandle(readCookie(request, invitationCookie) ?? "");
-      if (handle === undefined) return redirect(invitationPath);
-      const person: SealedPerson = {
-        subject,
-        providerId,
-        providerName,
-        claims,
-        expireTime: Date.now() + personSeconds * 1000,
-      };
-      const sealed = sealer.seal("invited person", handle.id, Buffer.from(JSON.stringify(person)));
-      const cookie = `${setCookie(sealed.toString("base64url"), invitedCookie)}; Max-Age=${personSeconds}`;
-      return redirect(invitationPath, { "Set-Cookie": cookie });
-    },
   };
 }
 

@@ -69,7 +69,7 @@ const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 const pagePattern = /^\/(account|sign-in|sign-out)\//;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, providerSignIn, signInChoices, originOf, logger } = dependencies;
+  const { providerSignIn, signInChoices, originOf, logger } = dependencies;
 
   const { find, findChoices, endBefore, enter, enterAs, signOut } = createSignInSteps(dependencies);
   const ofInvitations = createInvitationEndpoints({ ...dependencies, enterAs });
@@ -126,22 +126,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       fail: failOnPage,
     },
 
-    "/sign-in/start": createSignInForm(providerSignIn, async (form, destination, request) => {
-      const again = form.get("again") === "1";
-      const { url, state, cookie } = await providerSignIn.start(
-        requiredParameter(form, "provider"),
-        destination,
-        again,
-      );
-      return redirect(url.href, { "Set-Cookie": setStartCookie(request, state, cookie) });
-    }),
-
-    "/sign-in/code": createSignInForm(providerSignIn, async (form, { returnPath }, request) => {
-      const member = await redeemSignInLink(database, requiredParameter(form, "code"));
-      await endBefore(request);
-      const cookie = await browserSessions.start(member, originOf(request));
-      return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
-    }),
+    "/sign-in/start": createStartForm(providerSignIn),
+    "/sign-in/code": createCodeForm(dependencies, endBefore),
 
     "/sign-out": {
       methods: ["POST"],
@@ -182,6 +168,27 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : missingAt(path);
     return endpoint && answer(endpoint, request, response);
   };
+}
+
+/** Returns the endpoint that sends a browser to a provider. */
+const createStartForm = (providerSignIn: ProviderSignIn): Endpoint =>
+  createSignInForm(providerSignIn, async (form, destination, request) => {
+    const again = form.get("again") === "1";
+    const { url, state, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), destination, again);
+    return redirect(url.href, { "Set-Cookie": setStartCookie(request, state, cookie) });
+  });
+
+/** Returns the endpoint that signs a browser in with a one-time code. */
+function createCodeForm(
+  { database, providerSignIn, browserSessions, originOf }: SignInDependencies,
+  endBefore: (request: HttpRequest) => Promise<void>,
+): Endpoint {
+  return createSignInForm(providerSignIn, async (form, { returnPath }, request) => {
+    const member = await redeemSignInLink(database, requiredParameter(form, "code"));
+    await endBefore(request);
+    const cookie = await browserSessions.start(member, originOf(request));
+    return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
+  });
 }
 
 /** Returns the endpoint for a path at which people would look for a page; undefined for others. */
