@@ -56,6 +56,7 @@ import {
   indexesOfCustomerWebhooks,
   validateParentsOfWebhooks,
 } from "./0124-webhooks-of-customers.ts";
+import { createAccessRequests } from "./0138-access-requests.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
@@ -148,6 +149,7 @@ export const migrations: Migrations = {
   "0125-webhooks-of-customers-references": { up: validateParentsOfWebhooks },
   "0128-usage-summaries": { up: createUsageSummaries },
   "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
+  "0138-access-requests": { up: createAccessRequests },
 };
 
 /**
