@@ -321,6 +321,9 @@ describe("over every protocol", () => {
     "delete_time",
     "purge_time",
     "expire_time",
+    "lapse_time",
+    "decide_time",
+    "end_time",
     "previous_secret_expire_time",
   ]);
 

@@ -76,19 +76,19 @@ async function createInfrastructure(api: Api, names: Names) {
   return { operation, resource: await resources.getResource({ path: resourcePath }) };
 }
 
-/** Returns the headers of a call with an API key of its own of the member. */
-async function headersOfMember(api: Api, names: Names) {
-  const parentPath = required(names["orgs/members"]);
+/** Returns the headers of a call with an API key of its own of a member. */
+async function headersOf(api: Api, parentPath: string) {
   const { secret = "" } = await api.apiKeys.createApiKey({ parentPath, apiKey: { name: uniqueName("session") } });
   return { authorization: `Bearer ${secret}` };
 }
 
-/** Asks for access as the member. */
+/** Asks for access as another member, so that the first one may decide. */
 async function askForAccess(api: Api, names: Names): Promise<AccessRequest> {
   const parentPath = required(names["orgs"]);
   const expireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
   const accessRequest = { rolePath: "/roles/viewer", resourcePath: parentPath, reason: "Ticket 4711", expireTime };
-  const headers = await headersOfMember(api, names);
+  const { path } = await api.members.createMember({ parentPath, member: { name: uniqueName("asks") } });
+  const headers = await headersOf(api, path);
   return createClient(AccessRequestsService, api.transport).createAccessRequest(
     { parentPath, accessRequest },
     { headers },
@@ -98,7 +98,7 @@ async function askForAccess(api: Api, names: Names): Promise<AccessRequest> {
 /** Starts a session of the member, with an API key of its own. */
 async function startSession(api: Api, names: Names): Promise<Session> {
   const parentPath = required(names["orgs/members"]);
-  const headers = await headersOfMember(api, names);
+  const headers = await headersOf(api, parentPath);
   await createClient(TokensService, api.transport).issueToken({ startSession: true }, { headers });
   const { sessions } = await createClient(SessionsService, api.transport).listSessions({ parentPath });
   return required(sessions[0]);

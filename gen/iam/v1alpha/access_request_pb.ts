@@ -232,7 +232,7 @@ export const AccessRequest_State = {
   DECLINED: 3,
 
   /**
-   * Its Member has withdrawn it.
+   * It was withdrawn.
    *
    * @generated from enum value: CANCELLED = 4;
    */
@@ -626,7 +626,7 @@ export const EndAccessRequestRequestSchema: GenMessage<EndAccessRequestRequest> 
  */
 export const AccessRequestsService: GenService<{
   /**
-   * Returns an AccessRequest. Fails with NOT_FOUND for one that the caller may not see.
+   * Returns an AccessRequest.
    *
    * @generated from rpc iam.v1alpha.AccessRequestsService.GetAccessRequest
    */
@@ -681,7 +681,8 @@ export const AccessRequestsService: GenService<{
     output: typeof AccessRequestSchema;
   },
   /**
-   * Withdraws an AccessRequest of the caller. Fails with FAILED_PRECONDITION unless it is PENDING.
+   * Withdraws an AccessRequest of the caller, or with the permission that of another Member. Fails with FAILED_PRECONDITION unless
+   * it is PENDING.
    *
    * @generated from rpc iam.v1alpha.AccessRequestsService.CancelAccessRequest
    */

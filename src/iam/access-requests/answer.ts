@@ -4,8 +4,6 @@ import type { Updateable } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
-import { notFound } from "../../errors/service-error.ts";
-import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
@@ -16,7 +14,17 @@ import type { RequestBindings } from "./bindings.ts";
 import type { accessRequestDefinition } from "./definition.ts";
 import { requireEligible, requireState } from "./require-state.ts";
 import type { AccessRequestRow } from "./store.ts";
-import { type Viewer, isOwn, lacks, maySee, permissionToRevoke, requireMayDecide, scopeOf } from "./who-may.ts";
+import {
+  type Viewer,
+  isOwn,
+  lacks,
+  maySee,
+  notSeen,
+  permissionToRevoke,
+  requireMayCancel,
+  requireMayDecide,
+  scopeOf,
+} from "./who-may.ts";
 
 export type ServedAccessRequests = ServedResource<
   "access_requests",
@@ -32,7 +40,7 @@ export type Answer =
 /**
  * Answers a request, under the lock of its org.
  *
- * @throws ServiceError RESOURCE_NOT_FOUND for one that the author may not see, ETAG_STALE, PERMISSION_DENIED, GRANT_EXCEEDS_OWN,
+ * @throws ServiceError RESOURCE_NOT_FOUND, ETAG_STALE, PERMISSION_DENIED (also for one that the author may not see), GRANT_EXCEEDS_OWN,
  *   REVOKE_EXCEEDS_OWN, or STATE_FORBIDS.
  */
 export async function answerRequest(
@@ -42,13 +50,13 @@ export async function answerRequest(
   path: readonly Reference[],
   answer: Answer,
 ): Promise<AccessRequestRow> {
-  const { reader, dependencies, place } = served;
+  const { reader, dependencies } = served;
   const { author } = transaction;
   const found = await reader.find(transaction.db, path);
   const holds = await dependencies.authorHolds.now(transaction);
   const viewer: Viewer = { orgId: author.actorOrgId, memberId: author.actorId, holds };
-  if (found !== undefined && !(await maySee(found, viewer)))
-    throw notFound("access request", formatReferences(place.pattern, path));
+  if (found === undefined || !(await maySee(found, viewer)))
+    throw await notSeen(path, `iam.accessRequests.${answer.verb}`, holds);
   const row = await requireFound(served, transaction, found, path, answer.etag);
   return write(served, transaction, row, await changeOf(bindings, transaction, row, answer, viewer));
 }
@@ -78,7 +86,7 @@ async function changeOf(
       requireState(row, "PENDING", "it cannot be decided again");
       return { ...decided, state: "DECLINED", decision_message: answer.message };
     case "cancel":
-      if (!isOwn(row, viewer)) throw lacks("iam.accessRequests.cancel", row, "withdraw");
+      if (!isOwn(row, viewer)) await requireMayCancel(row, viewer.holds);
       requireState(row, "PENDING", "it cannot be withdrawn");
       return { ...ended, state: "CANCELLED" };
     case "end":

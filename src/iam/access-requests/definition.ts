@@ -116,7 +116,7 @@ export const accessRequestDefinition = defineResource({
   access: {
     namedIn: "unnamed",
     heldBy: {
-      editor: ["create", "cancel"],
+      editor: ["create"],
       "access-admin": ["get", "list", "create", "cancel", "approve", "decline", "end"],
     },
     notByAdmin: [],

@@ -15,7 +15,7 @@ import { createRequestBindings } from "./bindings.ts";
 import { accessRequestDefinition } from "./definition.ts";
 import { toAccessRequest } from "./message.ts";
 import { createAccessRequestRules } from "./rules.ts";
-import { maySee } from "./who-may.ts";
+import { maySee, notSeen, permissionToGet } from "./who-may.ts";
 
 export function createAccessRequestsService(dependencies: RoleDependencies): ServiceImpl<typeof AccessRequestsService> {
   const definition = accessRequestDefinition;
@@ -47,14 +47,13 @@ export function createAccessRequestsService(dependencies: RoleDependencies): Ser
     async getAccessRequest(_request, context) {
       const path = targetOf(context, patterns.AccessRequest);
       const row = await reader.lookup(path, visibleOf(context));
-      const isSeen = async (found: typeof row & object): Promise<boolean> => {
-        if (!isAsMember(context)) return true;
+      if (isAsMember(context)) {
         const { orgId, memberId } = callerOf(context);
         const holds = await authorHolds.now({ db: database.reads, author: holderOf(context) });
-        return maySee(found, { orgId, memberId, holds });
-      };
-      if (row === undefined || !(await isSeen(row)))
-        throw notFound(definition.label.one, formatReferences(place.pattern, path));
+        const isSeen = row !== undefined && (await maySee(row, { orgId, memberId, holds }));
+        if (!isSeen) throw await notSeen(path, permissionToGet, holds);
+      }
+      if (row === undefined) throw notFound(definition.label.one, formatReferences(place.pattern, path));
       return toAccessRequest(row);
     },
 

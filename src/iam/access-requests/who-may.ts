@@ -1,7 +1,8 @@
 // Who sees an access request, and who decides about it: the member that asks, and those who can grant roles on what it asks for.
 import type { Holds } from "../../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { ServiceError } from "../../errors/service-error.ts";
+import { ServiceError, notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
 import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { accessRequestPath, wantedResourcePath } from "./message.ts";
@@ -9,7 +10,7 @@ import type { AccessRequestRow } from "./store.ts";
 
 export const permissionToGrant = "iam.roleBindings.create";
 export const permissionToRevoke = "iam.roleBindings.delete";
-const permissionToGet = "iam.accessRequests.get";
+export const permissionToGet = "iam.accessRequests.get";
 
 type Scope = Pick<AccessRequestRow, "org_id" | "project_id">;
 
@@ -40,9 +41,34 @@ export function isOwn(row: AccessRequestRow, { orgId, memberId }: Pick<Viewer, "
 /** Reports whether somebody may see a request. */
 export async function maySee(row: AccessRequestRow, viewer: Viewer): Promise<boolean> {
   if (isOwn(row, viewer)) return true;
-  const path = { pattern: patterns.AccessRequest, references: [byId(row.org_id), byId(row.id)] };
-  return (await viewer.holds(permissionToGet, path)) || mayGrant(viewer.holds, row);
+  return (await viewer.holds(permissionToGet, pathById(row))) || mayGrant(viewer.holds, row);
 }
+
+/**
+ * Returns the error for a request that does not exist or that somebody may not see: the same for both, unless it may see all.
+ *
+ * @param permission of the method.
+ */
+export async function notSeen(path: readonly Reference[], permission: string, holds: Holds): Promise<ServiceError> {
+  const pattern = patterns.AccessRequest;
+  if (await holds(permissionToGet, { pattern, references: path }))
+    return notFound("access request", formatReferences(pattern, path));
+  const message = `the caller lacks the permission ${permission} on this resource (or it might not exist)`;
+  return new ServiceError("PERMISSION_DENIED", message, { metadata: { permission } });
+}
+
+/** Checks that somebody may withdraw a request of another member. @throws ServiceError PERMISSION_DENIED */
+export async function requireMayCancel(row: AccessRequestRow, holds: Holds): Promise<void> {
+  const [permission, resource] = ["iam.accessRequests.cancel", accessRequestPath(row)];
+  if (await holds(permission, pathById(row))) return;
+  const message = `the caller may not withdraw ${resource}, which is of another member: it lacks the permission ${permission}`;
+  throw new ServiceError("PERMISSION_DENIED", message, { metadata: { permission, resource } });
+}
+
+const pathById = (row: AccessRequestRow): AnyPath => ({
+  pattern: patterns.AccessRequest,
+  references: [byId(row.org_id), byId(row.id)],
+});
 
 /**
  * Checks that the author of a change may decide about a request: it can grant roles on what the request is about, and is neither the
