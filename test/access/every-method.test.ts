@@ -322,7 +322,6 @@ describe("over every protocol", () => {
     "purge_time",
     "expire_time",
     "lapse_time",
-    "decide_time",
     "end_time",
     "previous_secret_expire_time",
   ]);
