@@ -628,6 +628,7 @@ export const contract: Contract = {
       {"name":"denied_because","type":"string","help":"Why the subject has no access regardless of its grants, for example because the Org is suspended or the subject is not active; empty otherwise"},
       {"name":"conditional_grants","type":"json","shape":"list","help":"If the subject is not granted the permission, at most ten RoleBindings that would grant it if their conditions were true, in the order of `grants`"},
       {"name":"inactive_grants","type":"json","shape":"list","help":"If the subject is not granted the permission, at most ten RoleBindings that would grant it at another time: those that begin later, the next one first, and those that have ended in the last 30 days, the latest first"},
+      {"name":"access_request_parent_path","type":"string","help":"If the subject lacks the permission and can ask for one of these Roles, the Org in which it creates an AccessRequest, for example `/orgs/acme`: it is an ACTIVE Member, and the resource is in its Org"},
     ],
     ExportOrgResponse: [
       {"name":"org_file","type":"json","mode":"output","help":"The file, for example `{\"org\": \"acme\", \"members\": [\"alice\"]}`"},

@@ -93,9 +93,13 @@ export function createAccessRequestRules(dependencies: RoleDependencies): Rules 
 function requireMember({ author, org }: OrgTransaction): string {
   if (author.actorId !== null && author.actorOrgId === org.id) return author.actorId;
   const path = formatPath(patterns.Org, pathName(org));
-  throw new ServiceError("PERMISSION_DENIED", `only members of ${path} can ask for access in it`, {
-    metadata: { permission: "iam.accessRequests.create", resource: path },
-  });
+  throw new ServiceError(
+    "STATE_FORBIDS",
+    `the caller is no member of ${path}, and only members can ask for access in it`,
+    {
+      metadata: { resource: path },
+    },
+  );
 }
 
 /**
