@@ -33,6 +33,7 @@ export const notLed: readonly NotLed[] = [
   { start: "lookup role_bindings", reason: bindings },
   { end: ": select role_bindings, orgs, customers, services, projects, members, groups, roles", reason: bindings },
   { end: ": select orgs, members, sessions", ...clients },
+  { end: ": select orgs, access_requests, members, projects, roles, role_bindings", ...actors },
   { end: ": select orgs, quota_requests, projects, members", ...actors },
   { end: ": select orgs, projects, operations, resources, resource_types, services, members", ...actors },
   { start: "src/access/escalation/store.ts heldConditionally", reason: bindings },

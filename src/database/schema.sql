@@ -23,6 +23,45 @@ create table access_events (
 CREATE INDEX access_events_by_time ON access_events USING btree (org_id, "time", id);
 CREATE INDEX access_events_of_all ON access_events USING btree ("time");
 
+create table access_requests (
+  customer_id uuid not null,
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid,
+  member_id uuid not null,
+  predefined_role text,
+  role_id uuid,
+  reason text not null,
+  expire_time timestamp(3) with time zone not null,
+  lapse_time timestamp(3) with time zone not null,
+  state text not null,
+  first_decider_org_id uuid,
+  first_decider_id uuid,
+  first_message text not null,
+  first_decide_time timestamp(3) with time zone,
+  decider_org_id uuid,
+  decider_id uuid,
+  decision_message text not null,
+  decide_time timestamp(3) with time zone,
+  binding_id uuid,
+  ender_org_id uuid,
+  ender_id uuid,
+  end_time timestamp(3) with time zone,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint access_requests_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint access_requests_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'DECLINED'::text, 'CANCELLED'::text, 'ENDED'::text]))),
+  constraint access_requests_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint access_requests_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id),
+  constraint access_requests_customer_id_org_id_project_id_fkey FOREIGN KEY (customer_id, org_id, project_id) REFERENCES projects(customer_id, org_id, id)
+);
+CREATE INDEX access_requests_by_create_time ON access_requests USING btree (org_id, create_time, id);
+CREATE INDEX access_requests_by_update_time ON access_requests USING btree (org_id, update_time, id);
+CREATE INDEX access_requests_id ON access_requests USING hash (id);
+CREATE INDEX access_requests_member ON access_requests USING btree (org_id, member_id, create_time);
+CREATE INDEX access_requests_project ON access_requests USING btree (org_id, project_id);
+
 create table allocations (
   org_id uuid not null,
   project_id uuid not null,

@@ -5,6 +5,7 @@ import type {
   ResourceLabels,
   ResourceReferences,
 } from "./derived-tables.ts";
+import type { AccessRequests } from "./access-request-table.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
 import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
@@ -376,6 +377,7 @@ export interface LogListeners {
 }
 
 export interface Schema extends TokenTables, IdentityTables, SignalTables, WebhookTables, UsageTables, PastTables {
+  access_requests: AccessRequests;
   customers: Customers;
   orgs: Orgs;
   projects: Projects;

@@ -8,6 +8,7 @@ export const laterScreens = [
   { to: "/orgs/$org/quota", title: nav.quota },
   { to: "/orgs/$org/usage", title: nav.usage },
   { to: "/orgs/$org/roleBindings", title: nav.grants },
+  { to: "/orgs/$org/accessRequests", title: texts.requests.access },
   { to: "/orgs/$org/roles", title: nav.roles },
   { to: "/orgs/$org/findings", title: nav.findings },
   { to: "/orgs/$org/changes", title: nav.changes },

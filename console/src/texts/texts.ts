@@ -187,6 +187,7 @@ export const texts = {
     roleBindings: "Role bindings",
     clients: "Clients",
     identityProviders: "Identity providers",
+    accessRequests: "Requests for access",
     quotaRequests: "Requests for quota",
     webhooks: "Webhooks",
     eventStreams: "Event streams",
@@ -194,6 +195,8 @@ export const texts = {
   } as Readonly<Record<string, string>>,
   requests: {
     title: "Waiting for a decision",
+    access: "Requests for access",
+    ask: "Ask for access",
     all: "All requests",
     asks: "asks for",
     approve: "Approve",

@@ -6,6 +6,7 @@ import type { Schema } from "../schema.ts";
  */
 const dumpedTables: Readonly<Record<keyof Schema | "fills", boolean>> = {
   access_events: true,
+  access_requests: true,
   allocations: true,
   api_keys: true,
   // A restore ends all sign-ins, so those in progress are of no use.

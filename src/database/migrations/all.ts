@@ -58,6 +58,7 @@ import {
 } from "./0124-webhooks-of-customers.ts";
 import { directoryMigrations } from "./0131-directory.ts";
 import { indexesOfTopLabels } from "./0130-labels-without-org.ts";
+import { createAccessRequests } from "./0138-access-requests.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
 import { createPastStates } from "./0133-past-states.ts";
@@ -159,6 +160,7 @@ export const migrations: Migrations = {
   "0136-invitations-index": { createIndexes: indexesOfAddresses },
   "0133-past-states": { up: createPastStates },
   "0134-past-roles": { up: createPastRoles },
+  "0138-access-requests": { up: createAccessRequests },
 };
 
 /**
