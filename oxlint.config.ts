@@ -12,7 +12,17 @@ const layers: readonly (readonly string[])[] = [
   ["server.ts", "request-handler.ts", "service-listener.ts", "compose", "cli"],
   ["metrics"],
   ["authzen", "console", "org-files", "search", "sign-in"],
-  ["config.ts", "client-settings.ts", "read-settings.ts", "setting-types.ts", "http", "rpc", "installation"],
+  [
+    "config.ts",
+    "client-settings.ts",
+      "mail-settings.ts",
+      "read-settings.ts",
+      "setting-types.ts",
+      "trace-settings.ts",
+    "http",
+    "rpc",
+    "installation",
+  ],
   ["resource-registry.ts", "jobs", "events"],
   ["resources"],
   ["iam"],
@@ -23,7 +33,7 @@ const layers: readonly (readonly string[])[] = [
   ["filters", "json-schema", "validation"],
   ["database"],
   ["paths"],
-  ["timers", "scheduling"],
+  ["timers", "scheduling", "tracing"],
   ["errors", "files", "measures"],
 ];
 

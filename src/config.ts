@@ -3,6 +3,7 @@
 import { type Spec, type ValidatorSpec } from "envalid";
 import { type ClientConfig, clientSettings } from "./client-settings.ts";
 import { readSettings } from "./read-settings.ts";
+import { type MailConfig, mailSettings, readMailConfig } from "./mail-settings.ts";
 import { registry } from "./resource-registry.ts";
 import type { RateLimits } from "./rpc/limits/rate-limits.ts";
 import {
@@ -19,6 +20,7 @@ import {
   subnets,
   text,
 } from "./setting-types.ts";
+import { type TraceConfig, readTraceConfig, traceSettings } from "./trace-settings.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 
 const settings = {
@@ -26,7 +28,7 @@ const settings = {
   PORT: integer(0, 65_535, { default: 8080, desc: "Port to listen on; 0 for any free one." }),
   DATABASE_URL: databaseUrl({
     default: undefined,
-    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database. If unset, the service runs an embedded PostgreSQL in the data directory.",
+    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database?sslmode=verify-full, with several hosts where there are standbys. If unset, the service runs an embedded PostgreSQL in the data directory.",
   }),
   TENANTRY_DATA: text({
     default: "./data",
@@ -51,7 +53,7 @@ const settings = {
   }),
   TENANTRY_TRUSTED_PROXIES: subnets({
     default: undefined,
-    desc: "Comma-separated addresses or subnets of proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8. If unset, none.",
+    desc: "Comma-separated addresses or subnets of proxies whose X-Forwarded-For is believed, and who decide what is traced, such as 10.0.0.0/8. If unset, none.",
   }),
   TENANTRY_MAX_BODY_BYTES: integer(1_024, 104_857_600, {
     default: 1_048_576,
@@ -127,6 +129,7 @@ const settings = {
     desc: "How much longer the change log is kept for webhooks with hold_retention that have not delivered it, in days.",
   }),
   ...limitSettings(),
+  ...traceSettings,
   TENANTRY_ACCESS_MEMORY_MB: integer(16, 1_048_576, {
     default: 512,
     desc: "Maximum memory for the snapshots that decide access, in MiB, and an eighth more for those of the past; a member takes about 200 bytes.",
@@ -165,6 +168,7 @@ const settings = {
   }),
   TENANTRY_IDENTITY_PROVIDER_NETWORKS: networks("at which the identity providers of orgs may be"),
   TENANTRY_WEBHOOK_NETWORKS: networks("to which webhooks of orgs may deliver"),
+  ...mailSettings,
   TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
     default: "on",
     desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",
@@ -189,7 +193,7 @@ function readLimits(env: Readonly<Record<string, unknown>>): Limits {
   );
 }
 
-export interface Config extends RateLimits {
+export interface Config extends RateLimits, MailConfig {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string | undefined;
@@ -246,6 +250,8 @@ export interface Config extends RateLimits {
   readonly prepareStatements: boolean;
   readonly readConnections: number;
   readonly writeConnections: number;
+  /** Undefined for no traces. */
+  readonly traces: TraceConfig | undefined;
 }
 
 /** @throws ConfigError that names every invalid variable and its valid values. */
@@ -296,9 +302,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
     identityProviderNetworks: env.TENANTRY_IDENTITY_PROVIDER_NETWORKS ?? [],
     webhookNetworks: env.TENANTRY_WEBHOOK_NETWORKS ?? [],
+    ...readMailConfig(env),
     prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
+    traces: readTraceConfig(env),
   };
 }
 

@@ -7,6 +7,7 @@ import { findConsole } from "./console/console-files.ts";
 import { composeHealth } from "./compose/health.ts";
 import { composeJobs } from "./compose/jobs.ts";
 import { composeMetrics } from "./compose/metrics.ts";
+import { composeTracing } from "./compose/tracing.ts";
 import { type Intervals, composeService } from "./compose/service.ts";
 import type { Config } from "./config.ts";
 import type { Health } from "./http/health/health.ts";
@@ -62,11 +63,12 @@ export async function startServer(
   failures: Readonly<ProcessFailures> = { rejections: 0 },
 ): Promise<RunningServer> {
   const metrics = composeMetrics(config, logger);
-  const listener = createServiceListener(config, logger, metrics?.onEnd);
+  const tracing = await composeTracing(config, logger);
+  const listener = createServiceListener(config, logger, metrics?.onEnd, tracing);
   let health: Health | undefined;
   let endStreams = (): void => {};
   // Functions that stop what was started, in the order of the start.
-  const started: (() => Promise<void>)[] = [];
+  const started: (() => Promise<void>)[] = tracing === undefined ? [] : [tracing.close];
   const close = async (): Promise<void> => {
     health?.startDraining();
     endStreams();
@@ -77,7 +79,6 @@ export async function startServer(
   try {
     const whenAnswers = createWhenDatabaseAnswers({ logger, onWait: () => listener.open(), signal: stopping });
     const running = await startDatabase(config, logger, onFatal, whenAnswers, stopping);
-    /** What works beside the calls. */
     const jobs: RunningJob[] = [];
     started.push(() => closeWithJobs(jobs, running.close));
     const { database } = running;
@@ -87,10 +88,10 @@ export async function startServer(
     let { port } = config;
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
     const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, ...intervals, ...shorter };
-    const service = composeService(config, parts);
+    const service = composeService(config, { ...parts, tracing });
     endStreams = () => service.handlers.watches.close();
-    started.push(service.access.job.close);
-    const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
+    started.push(service.access.job.close, async () => service.mailer?.close());
+    const { jobs: ofService, deliveries } = composeJobs(config, { ...service.handlers, ...service.access }, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
     const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog, failures };

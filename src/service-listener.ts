@@ -6,6 +6,8 @@ import { withCors } from "./http/cors.ts";
 import { createAnswerStarting } from "./http/health/answer-starting.ts";
 import { type Listener, createListener } from "./http/listener/listener.ts";
 import type { PacedHandler } from "./http/request-pace.ts";
+import { createBeginTrace } from "./http/trace-request.ts";
+import type { Tracing } from "./tracing/tracing.ts";
 
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
@@ -29,8 +31,14 @@ export function urlOf(host: string, port: number): string {
  * Creates the listener of the service, with what comes before its handler: the access log, the limits of addresses, and CORS.
  *
  * @param onEnd is told of each request when it has ended.
+ * @param tracing records requests.
  */
-export function createServiceListener(config: Config, logger: Logger, onEnd?: OnExchangeEnd): ServiceListener {
+export function createServiceListener(
+  config: Config,
+  logger: Logger,
+  onEnd?: OnExchangeEnd,
+  tracing?: Tracing,
+): ServiceListener {
   const { limitRequests, ...ofConnections } = createAddressLimits({
     trustedProxies: config.trustedProxies,
     maxConnections: config.connectionsPerAddress,
@@ -46,6 +54,7 @@ export function createServiceListener(config: Config, logger: Logger, onEnd?: On
       logger,
       enabled: config.accessLog,
       onEnd,
+      beginTrace: tracing && createBeginTrace(tracing, config.trustedProxies),
     }),
     limits: {
       maxHeaderBytes: config.maxHeaderBytes,

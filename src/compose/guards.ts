@@ -12,6 +12,7 @@ import { createLimitBody } from "../rpc/limits/limit-body.ts";
 import { createTakeSlice } from "../rpc/limits/take-slice.ts";
 import { createNoteRefusal } from "../rpc/refused-calls.ts";
 import { createRequestGate } from "../rpc/request-gate.ts";
+import { traceDecision, traceGate } from "../rpc/trace-decision.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
 import type { Identity } from "./identity.ts";
@@ -43,13 +44,15 @@ export function composeGuards(settings: Settings, parts: Parts): Guards {
   const noteRefusal = createNoteRefusal(methods, accessLog.note);
   const typePermissions = createTypePermissions(database, readsAndWrites.readers);
   return {
-    gate: createRequestGate(methods, identity.authenticate, countCall, explain, timeSlices, noteRefusal),
+    gate: traceGate(createRequestGate(methods, identity.authenticate, countCall, explain, timeSlices, noteRefusal)),
     body: createLimitBody(bodySlots, settings.maxBodyBytes, explain),
     slice: createTakeSlice(methods, timeSlices, explain),
     errors: createErrorInterceptor(explain, noteRefusal),
     concurrency: createConcurrencyInterceptor(methods, settings),
     streams: createOpenStreamsInterceptor(settings.streamsPerCaller, settings.requestTimeoutMs),
-    call: createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, timeSlices),
+    call: traceDecision(
+      createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, timeSlices),
+    ),
     explain,
   };
 }

@@ -3,6 +3,7 @@
 // never stale. The higher the load, the fewer statements per lookup. When the database does not keep up, lookups wait, but not
 // without bound: no more than fit in some memory, and no longer than their requests.
 import { ServiceError } from "../errors/service-error.ts";
+import { type ActiveSpan, activeSpan, withinAll } from "../tracing/active-span.ts";
 
 export type Lookup<Key, Value> = (key: Key) => Promise<Value>;
 
@@ -12,6 +13,8 @@ interface Waiting<Key, Value> {
   readonly reject: (reason: unknown) => void;
   /** By `performance.now()`. */
   readonly since: number;
+  /** Of the call that waits. */
+  readonly span: ActiveSpan | undefined;
 }
 
 export interface BatchOptions {
@@ -70,7 +73,8 @@ export function createBatcher<Key, Value>(
 
   const lookUp = async (batch: readonly Waiting<Key, Value>[]): Promise<void> => {
     try {
-      const values = await lookUpAll(batch.map((entry) => entry.key));
+      const spans = batch.map(({ span }) => span);
+      const values = await withinAll(spans, () => lookUpAll(batch.map((entry) => entry.key)));
       if (values.length !== batch.length) throw new Error(`${batch.length} keys gave ${values.length} values`);
       batch.forEach((entry, index) => entry.resolve(values[index] as Value));
     } catch (error) {
@@ -84,7 +88,7 @@ export function createBatcher<Key, Value>(
         reject(tooBusy());
         return;
       }
-      waiting.push({ key, resolve, reject, since: performance.now() });
+      waiting.push({ key, resolve, reject, since: performance.now(), span: activeSpan() });
       schedule();
     });
 }

@@ -1,11 +1,12 @@
 import type { Dialect } from "kysely";
 import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
-import { isStalePlan } from "./failure.ts";
+import { isReadOnly, isStalePlan } from "./failure.ts";
 import { type Statement, createPoolDialect } from "./pool-dialect.ts";
 import { type WatchedPool, takeConnection } from "./pool-activity.ts";
 import type { StatementNames } from "./prepared-statements.ts";
-import type { StatementTimes } from "./statement-times.ts";
+import { type StatementTimes, nameStatement } from "./statement-times.ts";
+import { type ActiveSpan, activeSpan } from "../tracing/active-span.ts";
 
 /** A statement that is known before its transaction begins. */
 export interface KnownStatement {
@@ -60,7 +61,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     } catch (error) {
       // The stack of what ran the statement, not of what read the answer.
       if (error instanceof Error) Error.captureStackTrace(error);
-      if (isStalePlan(error)) names?.end();
+      endOutdated(error, options);
       throw error;
     }
   };
@@ -129,6 +130,12 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   };
 }
 
+/** Ends what an error says is out of date: the plans of prepared statements, or connections to a server that takes no writes. */
+function endOutdated(error: unknown, { names, watched }: Pick<ConnectionPoolOptions, "names" | "watched">): void {
+  if (isStalePlan(error)) names?.end();
+  else if (isReadOnly(error)) watched.freshness.end();
+}
+
 /** Sends statements in one write to the socket. */
 function inOneWrite<Result>(client: pg.PoolClient, send: () => Result): Result {
   // The types of pg hide the connection of a client of a pool.
@@ -143,14 +150,30 @@ function inOneWrite<Result>(client: pg.PoolClient, send: () => Result): Result {
 function submit(client: pg.PoolClient, statement: Statement, times: StatementTimes): Promise<pg.QueryResult<object>> {
   const { name, text, values } = statement;
   const startedAt = performance.now();
+  const span = beginStatement(statement);
   return new Promise((resolve, reject) => {
     const callback = (error: Error | null, result: pg.QueryResult<object>): void => {
       times.note(statement, performance.now() - startedAt);
+      // The code alone: messages of the server may have values of the statement.
+      if (span !== undefined) span.end(undefined, error === null ? undefined : codeOf(error));
       if (error === null) resolve(result);
       else reject(error);
     };
     client.query(Object.assign(new pg.Query<object>(text, [...values]), { name, callback }));
   });
+}
+
+/** Begins the span of a statement, which has its name and not its text; undefined if nothing is traced. */
+function beginStatement({ lookup, text }: Statement): ActiveSpan | undefined {
+  const call = activeSpan();
+  if (call === undefined) return undefined;
+  const name = lookup ?? nameStatement(text);
+  return call.begin(name, "client", { "db.system.name": "postgresql", "db.query.summary": name });
+}
+
+/** `23505`, or `Error` if the server gave none. */
+function codeOf(error: Error): string {
+  return error instanceof pg.DatabaseError ? (error.code ?? error.name) : error.name;
 }
 
 function beginWith(

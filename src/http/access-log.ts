@@ -6,6 +6,7 @@ import { visible } from "./log-for-people.ts";
 import type { LogStream } from "./log-stream.ts";
 import { requestIdOf } from "./request-id.ts";
 import { requestPathOf } from "./request-path.ts";
+import { type BeginTrace, endTrace, handleInTrace } from "./trace-request.ts";
 
 export interface AccessLogOptions {
   readonly logger: Logger;
@@ -13,6 +14,8 @@ export interface AccessLogOptions {
   readonly enabled: boolean;
   /** Called with each request when its response has ended or the client has disconnected, whether lines are logged or not. */
   readonly onEnd?: OnExchangeEnd | undefined;
+  /** Undefined if nothing is traced. */
+  readonly beginTrace?: BeginTrace | undefined;
 }
 
 /**
@@ -27,7 +30,10 @@ export type OnExchangeEnd = (request: HttpRequest, record: CallRecord, status: n
  * headers or bodies. `bytes` is the size of the body. What is known of a call is in the same line: the method, the code, the address
  * of its client, and who made it with which credential.
  */
-export function withAccessLog(handler: RecordingHandler, { logger, enabled, onEnd }: AccessLogOptions): HttpHandler {
+export function withAccessLog(
+  handler: RecordingHandler,
+  { logger, enabled, onEnd, beginTrace }: AccessLogOptions,
+): HttpHandler {
   const { stream, timeNow } = partsOf(logger);
   const writeLine = (line: string): void => (stream.collect === undefined ? stream.write(line) : stream.collect(line));
 
@@ -36,6 +42,7 @@ export function withAccessLog(handler: RecordingHandler, { logger, enabled, onEn
     const status = this.headersSent ? this.statusCode : 499;
     const ms = performance.now() - exchange.startedAt;
     onEnd?.(exchange.request, exchange.record, status, ms);
+    if (beginTrace !== undefined) endTrace(exchange.request, exchange.record, status, exchange.requestId);
     if (enabled) logExchange(this, exchange, status, ms);
   }
 
@@ -47,12 +54,12 @@ export function withAccessLog(handler: RecordingHandler, { logger, enabled, onEn
     const level = isFailure ? "warn" : "info";
     if (!logger.isLevelEnabled(level)) return;
     // JSON leaves the control characters from U+007F on as they are, which come over HTTP/2.
-    const path = visible(JSON.stringify(requestPathOf(request.url ?? "")));
+    const path = visible(JSON.stringify(cut(requestPathOf(request.url ?? ""))));
     const durationMs = Math.round(ms * 1000) / 1000;
     writeLine(
       `{"level":${logger.levels.values[level]}${timeNow()},"requestId":"${requestId}","method":${JSON.stringify(request.method)},` +
         `"path":${path},"status":${status},"durationMs":${durationMs},"protocol":"${isHttp2(response) ? "h2" : "h1"}",` +
-        `"bytes":${request.method === "HEAD" ? 0 : bytes},${describeCall(record, status)}` +
+        `"bytes":${request.method === "HEAD" ? 0 : bytes},${describeCall(record, status)}${describeTrace(record)}` +
         `${isComplete(response) ? "" : '"aborted":true,'}"msg":"request"}\n`,
     );
   }
@@ -64,12 +71,27 @@ export function withAccessLog(handler: RecordingHandler, { logger, enabled, onEn
     addId(response, requestId);
     const record: CallRecord = {};
     attachRecord(request, record);
-    if (enabled || onEnd !== undefined) {
+    if (enabled || onEnd !== undefined || beginTrace !== undefined) {
       observe(request, requestId, response, record, enabled);
       response.on("close", endExchange);
     }
-    return handler(request, response, record);
+    if (beginTrace === undefined) return handler(request, response, record);
+    return handleInTrace(record, beginTrace(request), () => handler(request, response, record));
   };
+}
+
+/** Longer paths are nobody's but those of who looks for something to break. */
+const maxPath = 1_024;
+
+function cut(path: string): string {
+  return path.length <= maxPath ? path : `${path.slice(0, maxPath)}... (${path.length} characters)`;
+}
+
+/** Returns the fields of a line that lead to its trace, by the names that most log stores look for. */
+function describeTrace({ trace }: CallRecord): string {
+  if (trace === undefined) return "";
+  const ofSpan = trace.span === undefined ? "" : `"span_id":"${trace.span.spanId}",`;
+  return `"trace_id":"${trace.traceId}",${ofSpan}`;
 }
 
 /**

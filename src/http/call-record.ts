@@ -1,6 +1,7 @@
 // What the access log says of a call besides its request: who made it, and how it ended.
 import type { DescMethod } from "@bufbuild/protobuf";
 import { createContextKey } from "@connectrpc/connect";
+import type { Trace } from "../tracing/tracing.ts";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 
 /** What is known of a request when its response has ended. Those who handle it add what they find out. */
@@ -16,6 +17,8 @@ export interface CallRecord {
    */
   failure?: { readonly name: string; readonly http: number };
   caller?: RecordedCaller;
+  /** Undefined if nothing is traced. */
+  trace?: Trace;
 }
 
 /** Who makes a call, by ids. */

@@ -162,19 +162,21 @@ function familiesOfQueues({ queues, timeSlices, groupSizes }: MeasuredParts): re
 }
 
 function familiesOfJobs(jobs: MeasuredParts["jobs"]): readonly Family[] {
+  // Prometheus has a label `job` of its own, which says what it scrapes: it renames one that it finds.
+  const labelsOf = (name: string): Labels => ({ job_name: name });
   return [
     summary("tenantry_job_run_seconds", "How long runs of jobs took.", () =>
-      jobs.map(({ name: job, runs: { ended, totalMs } }) => [{ job }, { count: ended, sum: totalMs / 1_000 }]),
+      jobs.map(({ name, runs: { ended, totalMs } }) => [labelsOf(name), { count: ended, sum: totalMs / 1_000 }]),
     ),
     counter("tenantry_job_failures_total", "What failed in runs of jobs; it is tried again.", () =>
-      jobs.map(({ name: job, runs: { failures } }) => [{ job }, failures]),
+      jobs.map(({ name, runs: { failures } }) => [labelsOf(name), failures]),
     ),
     gauge(
       "tenantry_job_last_success_timestamp_seconds",
       "When the last run of a job ended in which nothing failed.",
       () =>
-        jobs.flatMap(({ name: job, runs: { succeededAt } }): [Labels, number][] =>
-          succeededAt === undefined ? [] : [[{ job }, succeededAt / 1_000]],
+        jobs.flatMap(({ name, runs: { succeededAt } }): [Labels, number][] =>
+          succeededAt === undefined ? [] : [[labelsOf(name), succeededAt / 1_000]],
         ),
     ),
   ];

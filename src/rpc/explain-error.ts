@@ -21,7 +21,9 @@ export function createExplainError(logger: Logger): ExplainError {
     const error = ended ?? toServiceError(thrown);
     if (error.reason === "INTERNAL" || error.reason === "SERVICE_UNAVAILABLE") {
       const name = `${method.parent.typeName}/${method.name}`;
-      logger.error({ err: error.cause, requestId, method: name, reason: error.reason }, "call failed");
+      const trace = values.get(callRecordKey)?.trace;
+      const ids = trace && { trace_id: trace.traceId, span_id: trace.span?.spanId };
+      logger.error({ err: error.cause, requestId, ...ids, method: name, reason: error.reason }, "call failed");
     }
     return recorded(toConnectError(error, requestId), values);
   };

@@ -125,3 +125,13 @@ it("logs nothing when it is disabled, but still generates ids", async () => {
   await sleep(20);
   expect(lines).toEqual([]);
 });
+
+it("cuts long paths, of which somebody may send many", async () => {
+  const { logger, lines } = createLog();
+  await using server = await startListener(withAccessLog(handler, { logger, enabled: true }));
+  const [fits, long] = [`/${"a".repeat(1_023)}`, `/${"b".repeat(8_000)}`];
+  for (const path of [fits, long]) await (await fetch(server.url + path)).bytes();
+  await expect
+    .poll(() => lines.map(({ path }) => path))
+    .toEqual([fits, `${long.slice(0, 1_024)}... (8001 characters)`]);
+});

@@ -218,11 +218,11 @@ describe("what the parts of a server do is measured:", () => {
 
   test("jobs", async () => {
     await expect
-      .poll(async () => (await scraped()).valueOf("tenantry_job_run_seconds_count", { job: "sweep" }))
+      .poll(async () => (await scraped()).valueOf("tenantry_job_run_seconds_count", { job_name: "sweep" }))
       .toBeGreaterThan(0);
-    expect(now.valueOf("tenantry_job_failures_total", { job: "sweep" })).toBe(0);
+    expect(now.valueOf("tenantry_job_failures_total", { job_name: "sweep" })).toBe(0);
     // A job is measured before its first run, too.
-    expect(now.valueOf("tenantry_job_run_seconds_count", { job: "signing-keys" })).toBeGreaterThanOrEqual(0);
+    expect(now.valueOf("tenantry_job_run_seconds_count", { job_name: "signing-keys" })).toBeGreaterThanOrEqual(0);
   });
 
   test("connections of clients, the process and the event loop", async () => {
@@ -236,6 +236,14 @@ describe("what the parts of a server do is measured:", () => {
     expect(valueOf("nodejs_eventloop_lag_p99_seconds")).toBeDefined();
     expect(sumOf("tenantry_build_info")).toBe(1);
   });
+});
+
+test("docs/operating.md says what to do about each alert", () => {
+  const file = readFileSync(join(import.meta.dirname, "../../deploy/prometheus/rules.yaml"), "utf8");
+  const page = readFileSync(join(import.meta.dirname, "../../docs/operating.md"), "utf8");
+  const alerts = Array.from(file.matchAll(/^ +- alert: (\w+)$/gm), ([, alert]) => alert);
+  expect(alerts).not.toEqual([]);
+  expect(Array.from(page.matchAll(/^### (Tenantry\w+)\n\n\S/gm), ([, alert]) => alert)).toEqual(alerts);
 });
 
 test("docs/operating.md lists each metric with its type and labels", async () => {

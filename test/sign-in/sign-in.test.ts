@@ -422,7 +422,9 @@ describe("open paths:", () => {
       .filter((path) => !path.endsWith("*"))
       .map(async (path) => {
         const isPost =
-          /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|console\/session|sign-(in\/(code|start)|out))$/.test(path);
+          /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|console\/session|sign-(in\/(code|start|invitation\/decision)|out))$/.test(
+            path,
+          );
         const response = await fetch(`${url}${path}`, isPost ? { method: "POST", headers: json, body: "{}" } : {});
         const text = await response.text();
         return [path, !response.ok && (/TOKEN_MISSING/.test(text) || [404, 405].includes(response.status))] as const;

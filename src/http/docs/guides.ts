@@ -27,6 +27,7 @@ export const guides: readonly Guide[] = [
   { slug: "grpc-and-connect", title: "gRPC and Connect", file: "grpc-and-connect.md" },
   { slug: "clients", title: "Clients", file: "clients.md" },
   { slug: "providers", title: "Providers", file: "providers.md" },
+  { slug: "running", title: "Running", file: "running.md" },
   { slug: "operating", title: "Operating", file: "operating.md" },
   { slug: "versions", title: "Versions", file: "versions.md" },
 ];

@@ -17,6 +17,7 @@ import { isDatabaseUnavailable, isRetryable, isTimeLimit } from "../../database/
 import { required } from "../../errors/required.ts";
 import { type Histogram, createHistogram, observe } from "../../measures/histogram.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
+import { type ActiveSpan, activeSpan, within } from "../../tracing/active-span.ts";
 import type { FairQueue } from "../../scheduling/fair-queue.ts";
 
 interface GroupedCall extends CallTime {
@@ -59,6 +60,8 @@ interface Waiting {
   /** By `performance.now()`. */
   readonly calledAt: number;
   readonly write: (group: WriteGroup) => Promise<unknown>;
+  /** Of the call whose write it is. */
+  readonly span: ActiveSpan | undefined;
   readonly resolve: (result: never) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -143,7 +146,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
         const lane = lanes.get(key) ?? { waiting: [], turns: 0 };
         lanes.set(key, lane);
         lane.turns++;
-        const entry: Waiting = { call, calledAt: performance.now(), write, resolve, reject };
+        const entry: Waiting = { call, calledAt: performance.now(), write, span: activeSpan(), resolve, reject };
         lane.waiting.push(entry);
         const leave = (reason: unknown): void => {
           const index = lane.waiting.indexOf(entry);
@@ -165,13 +168,13 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
 }
 
 /** Runs a write of a group. If the first one fails, so does the transaction, of which nothing else is left. */
-async function runOne(group: WriteGroup, { call, calledAt, write }: Waiting, isFirst: boolean): Promise<Outcome> {
+async function runOne(group: WriteGroup, { call, calledAt, write, span }: Waiting, isFirst: boolean): Promise<Outcome> {
   const { aborted, reason } = call.signal();
   if (aborted) return { error: reason };
   const run = async (): Promise<unknown> => {
     group.calledAt = calledAt;
     limitInGroup(group, call.remainingMs());
-    const result = await write(group);
+    const result = await within(span, () => write(group));
     call.signal().throwIfAborted();
     return result;
   };

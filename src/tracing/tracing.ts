@@ -1,0 +1,25 @@
+import type { ActiveSpan } from "./active-span.ts";
+import type { TraceParent } from "./trace-parent.ts";
+
+/** What a trace begins with here. */
+export interface Trace {
+  readonly traceId: string;
+  /** Undefined if it is not sampled: then nothing is recorded. */
+  readonly span: ActiveSpan | undefined;
+}
+
+/** Records calls, and what they wait for, and sends that to a collector. */
+export interface Tracing {
+  /**
+   * Begins the trace of a request, or continues that of its caller.
+   *
+   * @param parent what the caller says.
+   * @param isTrusted whether the caller may say that the trace is recorded. Others would decide how much we send.
+   * @returns undefined if nothing is recorded and the caller has no trace.
+   */
+  begin(name: string, parent: TraceParent | undefined, isTrusted: boolean): Trace | undefined;
+  /** Begins the trace of a request to another service, which nobody has asked for now. */
+  beginOutgoing(name: string): { readonly parent: TraceParent; readonly span: ActiveSpan | undefined };
+  /** Sends what is left, for some seconds at most. */
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,234 @@
+// What deploy/ has to run the service with, by the tools that read it: real proxies in front of two servers, and linters for the rest.
+import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:http2";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Transport, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
+import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { createApi } from "../support/api.ts";
+import { freePort } from "../support/free-port.ts";
+import { type TestServer, issuer, startTestServer } from "../support/test-server.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const deploy = join(root, "deploy");
+
+const run = (program: string, ...args: readonly string[]): SpawnSyncReturns<string> =>
+  spawnSync(program, args, { encoding: "utf8" });
+
+/** Runs a test if there is the program, which is not Debian's alone; says so otherwise. */
+function testWith(program: string, title: string, body: () => void): void {
+  const isMissing = run(program, "--help").error !== undefined;
+  if (isMissing) console.warn(`SKIPPED, for want of ${program}: ${title}`);
+  test.skipIf(isMissing)(title, body);
+}
+
+function makeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "tenantry-deploy-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+testWith("hadolint", "hadolint accepts the Dockerfile", () => {
+  const { status, stdout } = run("hadolint", join(deploy, "docker/Dockerfile"));
+  expect([status, stdout]).toEqual([0, ""]);
+});
+
+testWith("systemd-analyze", "systemd accepts the unit, and finds little to attack in it", () => {
+  const unit = join(makeDirectory(), "tenantry.service");
+  const text = readFileSync(join(deploy, "systemd/tenantry.service"), "utf8");
+  writeFileSync(unit, text.replaceAll("/opt/tenantry", root));
+  const { status, stdout, stderr } = run("systemd-analyze", "verify", unit);
+  expect([status, stdout, stderr]).toEqual([0, "", ""]);
+  // In tenths.
+  expect(run("systemd-analyze", "security", "--offline=true", "--threshold=20", unit).status).toBe(0);
+});
+
+test("the chart has the rules of Prometheus", () => {
+  expect(readFileSync(join(deploy, "helm/tenantry/rules.yaml"), "utf8")).toBe(
+    readFileSync(join(deploy, "prometheus/rules.yaml"), "utf8"),
+  );
+});
+
+testWith("helm", "the chart renders what Kubernetes accepts", () => {
+  const chart = join(deploy, "helm/tenantry");
+  const required = ["--set", "issuer=https://iam.example.com", "--set", "secret.name=tenantry"];
+  const monitored = [
+    "--set",
+    "serviceMonitor.enabled=true,prometheusRule.enabled=true,settings.TENANTRY_LOG_LEVEL=warn",
+  ];
+  expect(run("helm", "lint", "--strict", chart, ...required).status).toBe(0);
+  expect(run("helm", "template", "iam", chart).stderr).toContain("issuer is required");
+  const file = join(makeDirectory(), "rendered.yaml");
+  for (const options of [required, [...required, ...monitored]]) {
+    const { status, stdout, stderr } = run("helm", "template", "iam", chart, ...options);
+    expect([status, stderr]).toEqual([0, ""]);
+    writeFileSync(file, stdout);
+    if (run("kubernetes-validate", "--help").error !== undefined) continue;
+    expect(run("kubernetes-validate", "--strict", "-k", "1.30", file)).toMatchObject({ status: 0 });
+  }
+});
+
+/** How a proxy is started with a file of deploy/ whose addresses and certificates are those of a test. */
+interface Proxy {
+  readonly program: string;
+  readonly file: string;
+  readonly args: (file: string, directory: string) => readonly string[];
+  readonly checks: readonly string[];
+  readonly listen: string;
+}
+
+const proxies: readonly Proxy[] = [
+  {
+    program: "nginx",
+    file: "nginx/tenantry.conf",
+    listen: "listen 443",
+    checks: ["-t"],
+    args(file, directory) {
+      const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+        (name) => `${name}_temp_path ${directory}/${name};`,
+      );
+      const main = join(directory, "nginx.conf");
+      writeFileSync(
+        main,
+        `daemon off; ${process.getuid?.() === 0 ? "user root;" : ""} pid ${directory}/pid; error_log stderr warn; events {}
+         http { access_log off; ${paths.join(" ")} include ${file}; }`,
+      );
+      return ["-c", main, "-e", "stderr"];
+    },
+  },
+  {
+    program: "haproxy",
+    file: "haproxy/haproxy.cfg",
+    listen: "bind :443",
+    checks: ["-c"],
+    args: (file) => ["-db", "-f", file],
+  },
+];
+
+/** The address that a client has; it claims another one. */
+const clientAddress = "127.0.0.2";
+const claim = {
+  "x-forwarded-for": "203.0.113.7",
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+};
+
+describe.each(proxies.filter(({ program }) => run(program, "-v").error === undefined))(
+  "$program",
+  ({ program, file, args, checks, listen }) => {
+    let servers: readonly TestServer[];
+    let url: string;
+    let directory: string;
+    let stop: () => Promise<void>;
+    beforeAll(async () => {
+      const traces = { url: "http://127.0.0.1:1/v1/traces", sampler: "parentbased_always_off", share: 1 } as const;
+      const settings = { issuer, traces, trustedProxies: ["127.0.0.1/32"] };
+      const first = await startTestServer(settings);
+      const { databaseUrl, secretKeysFile } = first;
+      const second = await startTestServer({ ...settings, databaseUrl, secretKeysFile });
+      servers = [first, second];
+      directory = mkdtempSync(join(tmpdir(), "tenantry-proxy-"));
+      const [key, certificate] = [join(directory, "tls.key"), join(directory, "tls.crt")];
+      const self = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=iam.example.com", "-days", "2"];
+      expect(run("openssl", ...self, "-keyout", key, "-out", certificate).status).toBe(0);
+      const both = readFileSync(key, "utf8") + readFileSync(certificate, "utf8");
+      writeFileSync(join(directory, "tls.pem"), both);
+      const port = await freePort();
+      url = `https://127.0.0.1:${port}`;
+      const text = readFileSync(join(deploy, file), "utf8");
+      const own = join(directory, "proxy.conf");
+      writeFileSync(
+        own,
+        text
+          .replaceAll("/etc/tenantry/", `${directory}/`)
+          .replace(listen, listen.replace(":443", `127.0.0.1:${port}`).replace(" 443", ` 127.0.0.1:${port}`))
+          .replaceAll("127.0.0.1:8081", new URL(first.url).host)
+          .replaceAll("127.0.0.1:8082", new URL(second.url).host),
+      );
+      const all = args(own, directory);
+      const checked = run(program, ...checks, ...all);
+      expect([checked.status, checked.stderr]).toEqual([0, expect.not.stringMatching(/warn|emerg|ALERT/i)]);
+      const child = spawn(program, all, { stdio: ["ignore", "ignore", "inherit"] });
+      const ended = once(child, "exit");
+      stop = async () => {
+        child.kill("SIGTERM");
+        await ended;
+        rmSync(directory, { recursive: true, force: true });
+        await second.close();
+        await first.close();
+      };
+      await createApi("REST", first.url, first.operatorKey).orgs.createOrg({ org: { name: "acme" } });
+      await vi.waitFor(async () => expect(await statusOf("/readyz")).toBe(200), { timeout: 60_000 });
+    });
+    afterAll(() => stop());
+
+    const nodeOptions = { rejectUnauthorized: false, localAddress: clientAddress };
+
+    /** Over HTTP/2. */
+    async function statusOf(path: string, headers = {}): Promise<number> {
+      const session = connect(url, nodeOptions);
+      session.on("error", () => undefined);
+      try {
+        const stream = session.request({ ":path": path, ...headers });
+        stream.resume();
+        const [answer] = (await once(stream, "response")) as [Record<string, unknown>];
+        return Number(answer[":status"]);
+      } finally {
+        session.destroy();
+      }
+    }
+
+    const lines = () => servers.flatMap(({ logLines }) => logLines).map((line) => JSON.parse(line) as LogLine);
+    const bearer = () => ({ authorization: `Bearer ${servers[0]?.operatorKey}` });
+
+    test("REST, with the address of the client and not what it claims", async () => {
+      expect(await statusOf("/iam/v1alpha/orgs/acme", { ...bearer(), ...claim })).toBe(200);
+      await expect
+        .poll(lines)
+        .toContainEqual(
+          expect.objectContaining({ path: "/iam/v1alpha/orgs/acme", address: clientAddress, status: 200 }),
+        );
+      // Strangers do not decide what is traced.
+      expect(lines().filter((line) => "trace_id" in line)).toEqual([]);
+    });
+
+    const transports: readonly (readonly [string, (options: { baseUrl: string }) => Transport])[] = [
+      ["Connect", (options) => createConnectTransport({ ...options, httpVersion: "1.1", nodeOptions })],
+      ["Connect over HTTP/2", (options) => createConnectTransport({ ...options, httpVersion: "2", nodeOptions })],
+      ["gRPC-Web", (options) => createGrpcWebTransport({ ...options, httpVersion: "1.1", nodeOptions })],
+      ["gRPC", (options) => createGrpcTransport({ ...options, nodeOptions })],
+    ];
+    test.each(transports)("%s, and a stream", async (_name, createTransport) => {
+      for (const { logLines } of servers) logLines.length = 0;
+      const transport = createTransport({ baseUrl: url });
+      const options = { headers: { ...bearer(), ...claim } };
+      await expect(createClient(OrgsService, transport).getOrg({ path: "orgs/acme" }, options)).resolves.toMatchObject({
+        name: "acme",
+      });
+      await expect(createClient(OrgsService, transport).getOrg({ path: "orgs/none" }, options)).rejects.toThrow("none");
+      const stopping = new AbortController();
+      const watch = createClient(ChangesService, transport).watchChanges(
+        { parentPath: "orgs/acme" },
+        { ...options, signal: stopping.signal },
+      );
+      // What is there comes while the stream is open.
+      const first = await watch[Symbol.asyncIterator]().next();
+      expect(first.done).toBe(false);
+      stopping.abort();
+      await expect
+        .poll(lines)
+        .toContainEqual(
+          expect.objectContaining({ rpc: "iam.v1alpha.OrgsService/GetOrg", code: "OK", address: clientAddress }),
+        );
+    });
+  },
+);
+
+interface LogLine {
+  readonly path?: string;
+  readonly address?: string;
+}
