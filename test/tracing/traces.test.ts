@@ -129,6 +129,29 @@ describe("a body that comes later than its head does not lose its call", () => {
   });
 });
 
+test("writes that share a transaction, and lookups that share a statement, are each in the trace of their call", async () => {
+  const api = createApi("gRPC", server.url, server.operatorKey);
+  const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
+  const calls = Array.from({ length: 12 }, (_, index) => ({ ...createParent(index % 2 === 0), index }));
+  await Promise.all(
+    calls.map(({ index, headers }) =>
+      api.groups.createGroup({ parentPath, group: { name: `group-${index}` } }, { headers }),
+    ),
+  );
+  const sampled = calls.filter(({ index }) => index % 2 === 0);
+  for (const { traceId } of sampled) {
+    const names = (await endedTrace(traceId)).map(({ name }) => name);
+    expect(names.filter((name) => name === "insert groups")).toHaveLength(1);
+  }
+  for (const { index, traceId } of calls) if (index % 2 === 1) expect(spansOf(traceId)).toEqual([]);
+  // Each looked up its key: below it, or in a statement that is linked with it.
+  const lookups = collector.spans.filter(({ name }) => name === "find_api_keys");
+  for (const { traceId } of sampled) {
+    const own = lookups.filter((span) => [span, ...span.links].some((each) => each.traceId === traceId));
+    expect(own).toHaveLength(1);
+  }
+});
+
 test("a call that fails for the service is an error, and one of its caller is not", async () => {
   const { traceId, headers } = createParent();
   const api = createApi("REST", server.url, server.operatorKey);
