@@ -15,9 +15,10 @@ const layers: readonly (readonly string[])[] = [
   [
     "config.ts",
     "client-settings.ts",
-    "read-settings.ts",
-    "setting-types.ts",
-    "trace-settings.ts",
+      "mail-settings.ts",
+      "read-settings.ts",
+      "setting-types.ts",
+      "trace-settings.ts",
     "http",
     "rpc",
     "installation",

@@ -7,6 +7,8 @@ import { join } from "node:path";
 export const serviceCommands = [
   "serve",
   "migrate",
+  "dump",
+  "restore",
   "operator-key",
   "forget-secret-key",
   "sign-in-link",

@@ -2,6 +2,7 @@
 
 /** The resources of the API, by their types, as `google.api.resource` declares them. */
 export const resourceTypes = {
+  AccessRequest: { singular: "accessRequest", plural: "accessRequests", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "accessRequests"]] },
   ApiKey: { singular: "apiKey", plural: "apiKeys", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members", "apiKeys"]] },
   Client: { singular: "client", plural: "clients", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "clients"]] },
   Customer: { singular: "customer", plural: "customers", area: "iam", sharesId: false, identifierNames: false, patterns: [["customers"]] },
@@ -36,6 +37,7 @@ export const singletons = {
 
 /** What one resource of a collection is called. */
 export const singulars = {
+  accessRequests: "accessRequest",
   apiKeys: "apiKey",
   clients: "client",
   customers: "customer",

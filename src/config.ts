@@ -3,6 +3,7 @@
 import { type Spec, type ValidatorSpec } from "envalid";
 import { type ClientConfig, clientSettings } from "./client-settings.ts";
 import { readSettings } from "./read-settings.ts";
+import { type MailConfig, mailSettings, readMailConfig } from "./mail-settings.ts";
 import { registry } from "./resource-registry.ts";
 import type { RateLimits } from "./rpc/limits/rate-limits.ts";
 import {
@@ -27,7 +28,7 @@ const settings = {
   PORT: integer(0, 65_535, { default: 8080, desc: "Port to listen on; 0 for any free one." }),
   DATABASE_URL: databaseUrl({
     default: undefined,
-    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database. If unset, the service runs an embedded PostgreSQL in the data directory.",
+    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database?sslmode=verify-full, with several hosts where there are standbys. If unset, the service runs an embedded PostgreSQL in the data directory.",
   }),
   TENANTRY_DATA: text({
     default: "./data",
@@ -167,6 +168,7 @@ const settings = {
   }),
   TENANTRY_IDENTITY_PROVIDER_NETWORKS: networks("at which the identity providers of orgs may be"),
   TENANTRY_WEBHOOK_NETWORKS: networks("to which webhooks of orgs may deliver"),
+  ...mailSettings,
   TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
     default: "on",
     desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",
@@ -191,7 +193,7 @@ function readLimits(env: Readonly<Record<string, unknown>>): Limits {
   );
 }
 
-export interface Config extends RateLimits {
+export interface Config extends RateLimits, MailConfig {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string | undefined;
@@ -300,6 +302,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
     identityProviderNetworks: env.TENANTRY_IDENTITY_PROVIDER_NETWORKS ?? [],
     webhookNetworks: env.TENANTRY_WEBHOOK_NETWORKS ?? [],
+    ...readMailConfig(env),
     prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,

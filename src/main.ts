@@ -4,6 +4,7 @@ import { flushCompileCache } from "node:module";
 import { Command } from "commander";
 import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
+import { addDumpCommands } from "./cli/dump/dump-commands.ts";
 import { addImportCommand } from "./cli/import-command.ts";
 import { formatForPeople } from "./http/log-for-people.ts";
 import type { OperatorCommands } from "./cli/operator-commands.ts";
@@ -58,6 +59,7 @@ program
 
 addImportCommand(program, () => readClientConfig(process.env));
 addVerifyCommand(program, print);
+addDumpCommands(program, onDatabase, print);
 
 try {
   await program.parseAsync();
@@ -153,7 +155,8 @@ function onDatabase(run: (commands: OperatorCommands) => Promise<void>): () => P
       process.once(signal, () => stopping.abort(new Error(`stopped by ${signal}`)));
     }
     const showSignInLink = createShowSignInLink(config);
-    await run(createOperatorCommands(config, { logger, print, showSignInLink, stopping: stopping.signal }));
+    const output = { logger, print, showSignInLink, progressStream: process.stderr, stopping: stopping.signal };
+    await run(createOperatorCommands(config, output));
   };
 }
 

@@ -1,6 +1,8 @@
 // All resources of the service. To add a resource, add its definition and the function that creates its handlers here.
 import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { accessRequestDefinition } from "./iam/access-requests/definition.ts";
+import { createAccessRequestsService } from "./iam/access-requests/service.ts";
 import { apiKeyDefinition } from "./iam/api-keys/definition.ts";
 import { createApiKeysService } from "./iam/api-keys/service.ts";
 import { clientDefinition } from "./iam/clients/definition.ts";
@@ -18,6 +20,7 @@ import { groupDefinition } from "./iam/groups/definition.ts";
 import { createGroupsService } from "./iam/groups/service.ts";
 import { memberDefinition } from "./iam/members/definition.ts";
 import type { ImpersonationDependencies } from "./iam/members/impersonate-member.ts";
+import type { InvitationDependencies } from "./iam/members/deliver-invitation.ts";
 import { createMembersService } from "./iam/members/service.ts";
 import { orgDefinition } from "./iam/orgs/definition.ts";
 import { createOrgsService } from "./iam/orgs/service.ts";
@@ -64,6 +67,7 @@ export type ResourceServiceDependencies = RoleDependencies &
   EventStreamDependencies &
   SignalDependencies & {
     readonly impersonation: ImpersonationDependencies;
+    readonly invitations: InvitationDependencies;
     readonly sendToWebhook: SendGuarded;
     readonly sendToStream: SendGuarded;
   };
@@ -89,6 +93,7 @@ export const registeredResources: readonly RegisteredResources[] = [
   { definitions: [membershipDefinition, subgroupDefinition], createService: createGroupMembersService },
   { definitions: [roleDefinition], createService: createRolesService },
   { definitions: [roleBindingDefinition], createService: createRoleBindingsService },
+  { definitions: [accessRequestDefinition], createService: createAccessRequestsService },
   { definitions: [quotaRequestDefinition], createService: createQuotaRequestsService },
   { definitions: [webhookDefinition], createService: createWebhooksService },
   { definitions: [eventStreamDefinition], createService: createEventStreamsService },

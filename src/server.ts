@@ -90,8 +90,8 @@ export async function startServer(
     const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, ...intervals, ...shorter };
     const service = composeService(config, { ...parts, tracing });
     endStreams = () => service.handlers.watches.close();
-    started.push(service.access.job.close);
-    const { jobs: ofService, deliveries } = composeJobs(config, service.handlers, logger);
+    started.push(service.access.job.close, async () => service.mailer?.close());
+    const { jobs: ofService, deliveries } = composeJobs(config, { ...service.handlers, ...service.access }, logger);
     jobs.push(service.identity.job, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
     const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog, failures };

@@ -1,7 +1,9 @@
 // Types of settings, as validators of the texts in environment variables.
 import { EnvError, type Spec, makeValidator } from "envalid";
 import proxyAddress from "proxy-addr";
+import { DatabaseUrlError, parseDatabaseUrl } from "./database/database-url.ts";
 import { canonicalPrefix } from "./identity/address-prefix.ts";
+import { findEmailProblem } from "./validation/email-address.ts";
 
 const integerFrom = (min: number, max: number) =>
   makeValidator<number>((input) => {
@@ -41,9 +43,49 @@ export const file = makeValidator(readText);
 export const url = makeValidator(readText);
 
 export const databaseUrl = makeValidator<string>((input) => {
-  if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
+  try {
+    parseDatabaseUrl(input);
+    return input;
+  } catch (error) {
+    // The value may contain a password, so the message does not repeat it.
+    if (error instanceof DatabaseUrlError) throw new EnvError(error.message);
+    throw error;
+  }
+});
+
+export const smtpUrl = makeValidator<string>((input) => {
+  if (URL.canParse(input)) {
+    const { protocol, hostname, username, password, pathname, search, hash } = new URL(input);
+    const isBare = ["", "/"].includes(pathname) && search === "" && hash === "";
+    const isScheme = protocol === "smtp:" || protocol === "smtps:";
+    if (
+      isScheme &&
+      hostname !== "" &&
+      isBare &&
+      (username === "") === (password === "") &&
+      isEncoded(username + password)
+    ) {
+      return input;
+    }
+  }
   // The value may contain a password, so the message does not repeat it.
-  throw new EnvError("must be a URL of the form postgres://user:password@host:5432/database");
+  throw new EnvError(
+    "must be a URL of the form smtp://user:password@host:587 or smtps://user:password@host:465, with special characters of user and password percent-encoded; both may be left out",
+  );
+});
+
+function isEncoded(given: string): boolean {
+  try {
+    return decodeURIComponent(given) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export const mailAddress = makeValidator<string>((input) => {
+  const problem = findEmailProblem(input);
+  if (problem === undefined) return input;
+  throw new EnvError(`must be an address such as iam@example.com: ${problem}, got ${JSON.stringify(input)}`);
 });
 
 export const oneOf = <const Choices extends readonly string[]>(

@@ -51,6 +51,8 @@ const defaults = {
   secretKeysFile: undefined,
   identityProviderNetworks: [],
   webhookNetworks: [],
+  mail: undefined,
+  invitationMailsPerHour: 100,
   prepareStatements: true,
   readConnections: 4,
   writeConnections: 10,
@@ -85,6 +87,7 @@ const integers = [
   ["TENANTRY_TOKEN_LIFE_SECONDS", "tokenLifeSeconds", 1, 43_200],
   ["TENANTRY_SESSION_DAYS", "sessionDays", 1, 3_650],
   ["TENANTRY_SIGNING_KEY_DAYS", "signingKeyDays", 2, 3_650],
+  ["TENANTRY_INVITATION_MAILS_PER_HOUR", "invitationMailsPerHour", 1, 100_000],
   ["TENANTRY_READ_CONNECTIONS", "readConnections", 1, 1_000],
   ["TENANTRY_WRITE_CONNECTIONS", "writeConnections", 1, 1_000],
 ] as const;
@@ -97,7 +100,7 @@ const others = [
   ["HOST", "host", "0.0.0.0", "0.0.0.0"],
   ["TENANTRY_METRICS_HOST", "metricsHost", "::", "::"],
   ["TENANTRY_METRICS_PORT", "metricsPort", "0", 0],
-  ["DATABASE_URL", "databaseUrl", "postgres://me:secret@db:5432/iam", "postgres://me:secret@db:5432/iam"],
+  ["DATABASE_URL", "databaseUrl", "postgres://me:secret@[::1]:5432/iam", "postgres://me:secret@[::1]:5432/iam"],
   ["TENANTRY_DATA", "dataDirectory", "/var/lib/tenantry", "/var/lib/tenantry"],
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
   ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
@@ -152,6 +155,7 @@ describe("settings", () => {
       TENANTRY_MAX_SUBGROUPS_PER_GROUP 1000 of 1000000
       TENANTRY_MAX_ROLES_PER_ORG 1000 of 1000000
       TENANTRY_MAX_ROLE_BINDINGS_PER_ORG 1000000 of 100000000
+      TENANTRY_MAX_ACCESS_REQUESTS_PER_ORG 1000000 of 100000000
       TENANTRY_MAX_QUOTA_REQUESTS_PER_ORG 10000 of 1000000
       TENANTRY_MAX_WEBHOOKS_PER_ORG 20 of 1000
       TENANTRY_MAX_EVENT_STREAMS_PER_ORG 20 of 1000
@@ -186,7 +190,7 @@ describe("settings", () => {
 
   test("are all tested here", () => {
     const named = [...integers, ...others].map(([, field]) => field);
-    expect(new Set([...named, "limits", "traces"])).toEqual(new Set(Object.keys(defaults)));
+    expect(new Set([...named, "limits", "mail", "traces"])).toEqual(new Set(Object.keys(defaults)));
     expect(new Set(limits.map(([, type]) => type))).toEqual(new Set(Object.keys(defaults.limits)));
   });
 });
@@ -216,6 +220,49 @@ describe.each([...integers, ...limits])("%s", (variable, _field, min, max) => {
   });
 });
 
+describe("the mail server", () => {
+  const from = "iam@example.com";
+
+  test.each([
+    "smtp://mail.example.com",
+    "smtp://127.0.0.1:2525/",
+    "smtps://me:p%40ss@mail.example.com:465",
+    "smtp://me:secret@[::1]:587",
+  ])("is taken from %s, with the sender", (url) => {
+    const environment = { TENANTRY_SMTP_URL: url, TENANTRY_SMTP_FROM: from };
+    expect(readConfig(environment)).toEqual({ ...defaults, mail: { url, from } });
+  });
+
+  test.each([
+    "mail.example.com",
+    "https://me:hunter2@mail.example.com",
+    "smtp://",
+    "smtp://hunter2@mail.example.com",
+    "smtp://:hunter2@mail.example.com",
+    "smtp://me:hunter2%zz@mail.example.com",
+    "smtp://me:hunter2@mail.example.com/?tls=no",
+    "smtp://me:hunter2@mail.example.com/x",
+    "",
+  ])("is not taken from %j, and the error does not repeat it", (url) => {
+    const message = refusal({ TENANTRY_SMTP_URL: url, TENANTRY_SMTP_FROM: from });
+    expect(message).toContain("TENANTRY_SMTP_URL must be a URL of the form smtp://user:password@host:587 or smtps://");
+    expect(message).not.toContain("hunter2");
+  });
+
+  test.each(["iam", "IAM <iam@example.com>", "iam@example.com\nBcc: x@example.com", ""])(
+    "has no sender %j",
+    (sender) => {
+      const message = refusal({ TENANTRY_SMTP_URL: "smtp://mail.example.com", TENANTRY_SMTP_FROM: sender });
+      expect(message).toMatch(/^TENANTRY_SMTP_FROM must be an address such as iam@example\.com: /);
+    },
+  );
+
+  test("is set with a sender, and no sender without it", () => {
+    expect(refusal({ TENANTRY_SMTP_URL: "smtp://mail.example.com" })).toMatch(/^TENANTRY_SMTP_FROM must be set/);
+    expect(refusal({ TENANTRY_SMTP_FROM: from })).toMatch(/^TENANTRY_SMTP_URL must be set/);
+  });
+});
+
 describe("other settings", () => {
   test.each([
     ["HOST", "", "HOST must not be blank"],
@@ -242,7 +289,7 @@ describe("other settings", () => {
     expect(refusal({ [variable]: value })).toBe(message);
   });
 
-  test.each(["postgres://localhost", "postgresql://me@db/iam", "postgres://u@localhost/d?host=%2Ftmp"])(
+  test.each(["postgres://localhost", "postgresql://me@db/iam?sslmode=require", "postgres://u@localhost/d?host=%2Ftmp"])(
     "DATABASE_URL takes %s",
     (url) => {
       expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
@@ -347,7 +394,9 @@ describe("the help", () => {
   ];
 
   test("has a line with a description for every setting", () => {
-    const variables = [...[...integers, ...limits, ...others].map(([variable]) => variable), ...clients, ...ofTraces];
+    const ofMail = ["TENANTRY_SMTP_URL", "TENANTRY_SMTP_FROM"];
+    const own = [...integers, ...limits, ...others].map(([variable]) => variable);
+    const variables = [...own, ...ofMail, ...clients, ...ofTraces];
     const listed = lines.map((line) => /^ {2}(\S+) +\S.*\.( Default: \S+)?$/.exec(line)?.[1]);
     expect(new Set(listed)).toEqual(new Set(variables));
     expect(listed).toHaveLength(variables.length);
@@ -358,9 +407,9 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The URLs of the database and of the service, the origins, the proxies, the issuer, the networks, the file of keys, the API key and the
-    // port of metrics have none, nor have those of the command line, and five of traces.
-    expect(shown).toHaveLength(lines.length - 15 - ofCommandLine.length);
+    // The URLs of the database and of the service, the origins, the proxies, the issuer, the networks, the file of keys, the API key, the mail
+    // server with its sender and the port of metrics have none, nor have those of the command line, and five of traces.
+    expect(shown).toHaveLength(lines.length - 17 - ofCommandLine.length);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: undefined });
   });

@@ -112,6 +112,7 @@ function checkMethod(checker: Checker, method: DescMethod, resource: Resource, f
     ...(isOpen ? { anyone: true } : { permission: `${permissionsOf(resource, name)}.${form.permission}` }),
     ...(["path", "parent_path"].includes(target) && { path_field: target }),
     ...form.authorization,
+    ...(resource.isDecided && { open_to_members: true }),
   };
   const isRead = "get" in form.http;
   const options = {

@@ -54,6 +54,7 @@ export type Verb = (typeof verbs)[number];
 /** Returns the verbs for which a resource must have methods; it must have none for the others. */
 export function verbsOf({ message, keepsDeleted, canBeSuspended, ...resource }: Resource): readonly Verb[] {
   if (resource.isOperation) return ["Get", "List"];
+  if (resource.isDecided) return ["Get", "List", "Create"];
   // A Session is started with a token.
   if (message.name === "Session") return ["Get", "List", "Delete"];
   return verbs.filter((verb) => {
@@ -200,7 +201,7 @@ function listResponse(resource: Resource): MessageForm {
         type: "optional int32",
         comment: keepsDeleted
           ? `The number of ${things} in \`parent_path\`, without deleted ones. Set only if the request has no filter, does not include deleted ${things} and names one parent, without \`-\`.`
-          : `The number of ${things} in \`parent_path\`. Set only if the request has no filter and names one parent, without \`-\`.`,
+          : `The number of ${things} in \`parent_path\`. Set only if the request has no filter and names one parent, without \`-\`${resource.isDecided ? ", and if the caller may see all of them" : ""}.`,
       }),
       // Only an Org has revisions.
       ...when(

@@ -46,6 +46,8 @@ export interface Resource {
   readonly isRunByProvider: boolean;
   /** Whether it is such an Operation: it comes about by other methods, and nobody changes it. */
   readonly isOperation: boolean;
+  /** Whether members ask for it with a request that is decided, and that stays as it is then. */
+  readonly isDecided: boolean;
   /** Whether it has no name, so that only its id is in paths. */
   readonly isUnnamed: boolean;
   /** Whether its name never changes. */
@@ -106,6 +108,7 @@ function readResource(message: DescMessage, nounsByPattern: Map<string, string>,
     affectsAccess: has("access_preview"),
     isRunByProvider: has("operation_path"),
     isOperation: has("done"),
+    isDecided: has("lapse_time"),
     isUnnamed: !has("name"),
     nameIsImmutable: message.fields.some((field) => field.name === "name" && behaves(field, FieldBehavior.IMMUTABLE)),
     isInCatalog: area === "resources" && !pattern.some((each) => each.startsWith("orgs/")),

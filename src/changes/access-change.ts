@@ -4,7 +4,7 @@ const stamps = ["changed_revision", "update_time"];
 
 /** The columns that decide about nobody's access, by the types of which new resources have none. */
 const withoutAccess: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ["Member", new Set([...stamps, "display_name", "description", "labels"])],
+  ["Member", new Set([...stamps, "display_name", "description", "labels", "email"])],
   ["Group", new Set([...stamps, "display_name", "description", "labels"])],
   // Conditions see the labels of projects.
   ["Project", new Set([...stamps, "display_name", "description"])],

@@ -34,6 +34,7 @@ const named = {
   display_name: "",
   description: "",
   labels: {},
+  email: null,
   subject: "",
   user_agent: "",
   allowed_addresses: null,

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { readDaysToKeep } from "../database/held-log.ts";
@@ -8,7 +9,10 @@ import { openInstallation, renewOperatorKey } from "../installation/open-install
 import { createOperatorKeyFile, operatorKeyFile } from "../installation/operator-key-file.ts";
 import { findSecretKeyFile } from "../installation/secret-keys-file.ts";
 import { formatSignInLink, operatorOf } from "../installation/sign-in-link.ts";
-import { type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
+import { type OpenOptions, type RunningDatabase, joinDatabase } from "../installation/start-database.ts";
+import type { ProgressStream } from "./report/progress.ts";
+import type { DumpCommandOptions, DumpContext } from "./dump/run-dump.ts";
+import type { RestoreCommandOptions } from "./dump/run-restore.ts";
 
 /** The commands of an operator who has the database and the data directory of a service. */
 export interface OperatorCommands {
@@ -18,25 +22,29 @@ export interface OperatorCommands {
   /** @throws Error if the key is not lost, or encrypts nothing. */
   readonly forgetSecretKey: (id: string) => Promise<void>;
   readonly createLink: () => Promise<void>;
+  readonly dump: (file: string, options: DumpCommandOptions) => Promise<void>;
+  readonly restore: (file: string, options: RestoreCommandOptions) => Promise<void>;
 }
 
 interface Output {
   readonly logger: Logger;
   readonly print: (line: string) => void;
   readonly showSignInLink: (link: string) => Promise<void>;
+  /** Where commands that take long say how far they are. */
+  readonly progressStream: ProgressStream;
   /** Ends a migration. */
   readonly stopping: AbortSignal;
 }
 
-export function createOperatorCommands(
-  config: Config,
-  { logger, print, showSignInLink, stopping }: Output,
-): OperatorCommands {
+type WithDatabase = (run: (running: RunningDatabase) => Promise<void>, options?: OpenOptions) => Promise<void>;
+
+export function createOperatorCommands(config: Config, output: Output): OperatorCommands {
+  const { logger, print, showSignInLink, stopping } = output;
   const { dataDirectory } = config;
 
-  const withDatabase = async (run: (running: RunningDatabase) => Promise<void>): Promise<void> => {
+  const withDatabase: WithDatabase = async (run, options) => {
     const onGone = (err: Error): void => logger.fatal({ err }, "the database cannot continue");
-    const running = await joinDatabase(config, logger, onGone, stopping);
+    const running = await joinDatabase(config, logger, onGone, stopping, options);
     try {
       stopping.throwIfAborted();
       await run(running);
@@ -94,5 +102,32 @@ export function createOperatorCommands(
         const issuer = config.issuer ?? `http://localhost:${config.port}`;
         await showSignInLink(formatSignInLink(issuer, code));
       }),
+
+    ...createDumpCommands(config, output, withDatabase),
+  };
+}
+
+function createDumpCommands(
+  { dataDirectory, secretKeysFile }: Config,
+  { logger, print, progressStream, stopping: signal }: Output,
+  withDatabase: WithDatabase,
+): Pick<OperatorCommands, "dump" | "restore"> {
+  const context = { dataDirectory, secretKeysFile, signal, print, progressStream };
+  return {
+    async dump(file, options) {
+      const { runDump } = await import("./dump/run-dump.ts");
+      const { embeddedPostgres: directory } = options;
+      const withConnection: DumpContext["withConnection"] = (run) =>
+        withDatabase(({ connection }) => run(connection), {
+          packageDirectory: directory === undefined ? undefined : resolve(directory),
+          acceptsStandby: true,
+        });
+      await runDump(file, options, { ...context, withConnection });
+    },
+
+    async restore(file, options) {
+      const { restoreDump } = await import("./dump/run-restore.ts");
+      await restoreDump(file, options, { ...context, withDatabase, logger });
+    },
   };
 }

@@ -12,6 +12,8 @@ import { type OpenPlannedOrg, createOpenPlannedOrg } from "../access/previews/pl
 import { createPreviewSnapshot } from "../access/previews/preview-snapshot.ts";
 import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
 import { type PastSnapshots, createPastSnapshots, createPastTurns } from "../access/snapshots/past-snapshots.ts";
+import { type LongReads, createLongReads } from "../access/snapshots/long-reads.ts";
+import { createRolesAt } from "../access/snapshots/past-roles.ts";
 import { type OrgHeads, createOrgHeads } from "../access/snapshots/org-heads.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
@@ -49,6 +51,7 @@ export interface Access {
   readonly pastSnapshots: PastSnapshots;
   /** Where all reads of the past wait. */
   readonly pastTurns: FairQueue;
+  readonly longReads: LongReads;
   /** What handlers ask about access. */
   readonly ofHandlers: Pick<
     ServiceDependencies,
@@ -77,10 +80,13 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
   const engine = { predefinedRoles, compileCondition: compileWithinBudget };
   const { snapshots, job } = startSnapshots(settings, parts, engine);
   const pastTurns = createPastTurns();
+  const longReads = createLongReads();
   const pastSnapshots = createPastSnapshots({
     ...engine,
     database,
     turns: pastTurns,
+    longReads,
+    rolesAt: createRolesAt(database, predefinedRoles),
     maxBytes: settings.accessMemoryBytes * shareOfPast,
   });
   const evaluator = createAccessEvaluator({ database, collections });
@@ -97,6 +103,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     openPlannedOrg: createOpenPlannedOrg({ database, snapshots, previewSnapshot }),
     pastSnapshots,
     pastTurns,
+    longReads,
     ofHandlers: {
       recentOrgs,
       authorHolds: createAuthorHolds(viewAuthor, evaluator),

@@ -6,6 +6,7 @@ import { createSignalCounts } from "../events/signals/counts.ts";
 import { createOpenPastOrg } from "../iam/access-checks/as-of.ts";
 import { traceSends } from "../identity/outgoing/trace-sends.ts";
 import type { Installation } from "../identity/installation.ts";
+import type { Mailer } from "../identity/outgoing/mailer.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import { createProjectContents } from "../resources/project-contents.ts";
@@ -24,6 +25,7 @@ type Settings = Pick<
   | "changeLogDays"
   | "heldLogDays"
   | "identityProviderNetworks"
+  | "invitationMailsPerHour"
   | "limits"
   | "requestTimeoutMs"
   | "retentionDays"
@@ -35,11 +37,13 @@ interface Parts {
   readonly installation: Installation;
   readonly sealer: Sealer;
   readonly signingKeys: SigningKeys;
+  /** Undefined for a service that sends no mail. */
+  readonly mailer: Mailer | undefined;
   /** The URL of the service, as its clients know it. */
   readonly issuer: () => string;
   readonly contract: Contract;
   readonly scheduling: Scheduling;
-  readonly access: Pick<Access, "ofHandlers" | "pastSnapshots" | "pastTurns">;
+  readonly access: Pick<Access, "longReads" | "ofHandlers" | "pastSnapshots" | "pastTurns">;
   readonly identity: Pick<Identity, "impersonation" | "signHead" | "tokenFunctions">;
   readonly readsAndWrites: ReadsAndWrites;
   readonly tracing?: Tracing | undefined;
@@ -49,7 +53,7 @@ interface Parts {
 /** Gathers what the handlers of all services use. Each says in its own signature which of it. */
 export function composeHandlers(settings: Settings, parts: Parts): ServiceDependencies {
   const { database, installation, sealer, contract, scheduling, access, identity, readsAndWrites, watching } = parts;
-  const { signingKeys, issuer } = parts;
+  const { signingKeys, issuer, mailer } = parts;
   const { identityProviderNetworks, webhookNetworks, limits, requestTimeoutMs, retentionDays } = settings;
   const { registry, knownPermissions, predefinedRoles } = contract;
   const { listQueue, previewQueue, countRequest } = scheduling;
@@ -58,7 +62,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
   const recordRead = createRecordRead({ database, installation, writeQueue: readsAndWrites.writeQueue });
   const recordLogRead = createRecordLogRead(recordRead);
   const { pageTokens } = readsAndWrites;
-  const { pastSnapshots, pastTurns } = access;
+  const { longReads, pastSnapshots, pastTurns } = access;
   return {
     ...access.ofHandlers,
     ...readsAndWrites,
@@ -71,11 +75,20 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     projectContents: createProjectContents(database),
     recordRead,
     openPastOrg: createOpenPastOrg({ database, authoriserOf, pastSnapshots, recordLogRead }),
-    pastReads: createPastReads({ database, registry, authoriserOf, pageTokens, turns: pastTurns, recordLogRead }),
+    pastReads: createPastReads({
+      database,
+      registry,
+      authoriserOf,
+      pageTokens,
+      turns: pastTurns,
+      longReads,
+      recordLogRead,
+    }),
     predefinedRoles,
     listQueue,
     previewQueue,
     impersonation,
+    invitations: { mailer, issuer, mailsPerHour: settings.invitationMailsPerHour },
     signHead,
     tokenFunctions,
     countRefresh: (member) => countRequest(member, false),

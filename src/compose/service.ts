@@ -15,6 +15,7 @@ import { type Access, composeAccess } from "./access.ts";
 import { composeContract } from "./contract.ts";
 import { composeFacades } from "./facades.ts";
 import { composeGuards } from "./guards.ts";
+import { type Mailer, createMailer } from "../identity/outgoing/mailer.ts";
 import { composeHandlers } from "./handlers.ts";
 import { type Identity, composeIdentity } from "./identity.ts";
 import { composeReadsAndWrites } from "./reads-and-writes.ts";
@@ -53,9 +54,11 @@ export interface Service {
   readonly signIn: SignIn;
   readonly scheduling: Pick<Scheduling, "bodySlots" | "fileQueue" | "timeSlices">;
   /** What has begun with it is to be closed before the database. */
-  readonly access: Pick<Access, "job" | "snapshots">;
+  readonly access: Pick<Access, "job" | "longReads" | "snapshots">;
   readonly identity: Pick<Identity, "job">;
   readonly accessLog: Pick<AccessLog, "job">;
+  /** Undefined for a service that sends no mail. */
+  readonly mailer: Pick<Mailer, "close"> | undefined;
 }
 
 /** Composes the parts of a service in the order in which they need each other. */
@@ -67,7 +70,8 @@ export function composeService(config: Config, parts: Parts): Service {
   const readsAndWrites = composeReadsAndWrites(config, { ...parts, access });
   const accessLog = createAccessLog({ database: parts.database, logger: parts.logger });
   const watching = composeWatches({ ...parts, access, identity });
-  const all = { ...parts, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
+  const mailer = config.mail && createMailer(config.mail, parts.logger);
+  const all = { ...parts, mailer, contract, scheduling, access, identity, readsAndWrites, watching, accessLog };
   const handlers = composeHandlers(config, all);
   const guards = composeGuards(config, all);
   const facades = composeFacades(
@@ -79,5 +83,5 @@ export function composeService(config: Config, parts: Parts): Service {
   const routes = createServices(handlers, facades);
   const inProcess = createInProcess(routes, guards);
   const signIn = composeSignIn(config, all);
-  return { handlers, guards, routes, inProcess, signIn, scheduling, access, identity, accessLog };
+  return { handlers, guards, routes, inProcess, signIn, scheduling, access, identity, accessLog, mailer };
 }

@@ -9,6 +9,7 @@ import { createNoteSignIns, noteBrowserSignIns } from "../sign-in/note-sign-ins.
 import { createAccount } from "../iam/account/account.ts";
 import { createBrowserSessions } from "../iam/sign-in/browser-sessions.ts";
 import { createSignInChoices } from "../iam/sign-in/sign-in-choices.ts";
+import { createInvitations } from "../iam/sign-in/invitations.ts";
 import { createProviderSignIn } from "../iam/sign-in/provider-sign-in.ts";
 import { createGuardedFetch } from "../identity/oidc/guarded-fetch.ts";
 import { resolveWithDns } from "../identity/outgoing/guarded-request.ts";
@@ -22,7 +23,7 @@ import type { Contract } from "./contract.ts";
 import type { Identity } from "./identity.ts";
 import type { Scheduling } from "./scheduling.ts";
 
-type Settings = Pick<Config, "identityProviderNetworks" | "tokenAlgorithm" | "tokenLifeSeconds">;
+type Settings = Pick<Config, "identityProviderNetworks" | "retentionDays" | "tokenAlgorithm" | "tokenLifeSeconds">;
 
 interface Parts {
   readonly database: Database;
@@ -50,7 +51,7 @@ export interface SignIn {
 const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
 
 export function composeSignIn(settings: Settings, parts: Parts): SignIn {
-  const { identityProviderNetworks: networks, tokenAlgorithm: algorithm, tokenLifeSeconds } = settings;
+  const { identityProviderNetworks: networks, tokenAlgorithm: algorithm, tokenLifeSeconds, retentionDays } = settings;
   const { database, registry, sealer, signingKeys, installation, contract, access, identity } = parts;
   const { scheduling, issuer, logger } = parts;
   const { systemOrgId, commandLineClientId } = installation;
@@ -75,6 +76,8 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
       database,
       ...noteBrowserSignIns(noteSignIns, createBrowserSessions(ofBrowsers), createSignInChoices(ofBrowsers)),
       noteSignIns,
+      invitations: createInvitations({ database, systemOrgId, retentionDays }),
+      sealer,
       account: createAccount({ database, registry }),
       providerSignIn: createProviderSignIn({ database, sealer, providers, systemOrgId, issuer }),
       count,

@@ -1,7 +1,7 @@
 import type { Dialect } from "kysely";
 import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
-import { isStalePlan } from "./failure.ts";
+import { isReadOnly, isStalePlan } from "./failure.ts";
 import { type Statement, createPoolDialect } from "./pool-dialect.ts";
 import { type WatchedPool, takeConnection } from "./pool-activity.ts";
 import type { StatementNames } from "./prepared-statements.ts";
@@ -61,7 +61,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     } catch (error) {
       // The stack of what ran the statement, not of what read the answer.
       if (error instanceof Error) Error.captureStackTrace(error);
-      if (isStalePlan(error)) names?.end();
+      endOutdated(error, options);
       throw error;
     }
   };
@@ -128,6 +128,12 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       });
     },
   };
+}
+
+/** Ends what an error says is out of date: the plans of prepared statements, or connections to a server that takes no writes. */
+function endOutdated(error: unknown, { names, watched }: Pick<ConnectionPoolOptions, "names" | "watched">): void {
+  if (isStalePlan(error)) names?.end();
+  else if (isReadOnly(error)) watched.freshness.end();
 }
 
 /** Sends statements in one write to the socket. */

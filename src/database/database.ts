@@ -6,16 +6,12 @@ import { type Hints, createHints } from "./hints.ts";
 import { type KnownStatement, createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
 import { isRefusedByPooler, isStalePlan } from "./failure.ts";
-import { type PoolActivity, type WatchedPool, watchPool } from "./pool-activity.ts";
+import { type PoolActivity, type WatchedPool, createFreshness, watchPool } from "./pool-activity.ts";
+import { type ConnectionSettings, type DatabaseAddress, addressOf, onFirstPrimary } from "./primary-client.ts";
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
 import { type StatementTimes, createStatementTimes } from "./statement-times.ts";
 import { analysisLimits, settingsOf, transactionLimits } from "./transaction-limits.ts";
-
-/** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
-export type ConnectionSettings =
-  | { connectionString: string }
-  | { host: string; port: number; user: string; database: string };
 
 export interface Database {
   /** For statements outside of transactions. */
@@ -74,6 +70,8 @@ export interface DatabaseOptions {
   readonly maxWriteConnections: number;
   /** Whether connections keep statements that return. A pooler that shares connections may not allow it. Default: true. */
   readonly prepareStatements?: boolean;
+  /** Whether a standby is as good, for a command that reads. Default: false. */
+  readonly acceptsStandby?: boolean;
   readonly onConnectionError: (message: string) => void;
 }
 
@@ -103,7 +101,7 @@ export const settingsByKey = [`join_collapse_limit=${tablesToOrder}`];
 /** An idle connection is probed after this time, and then each second, ten times. */
 const keptAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
-const ofOneConnection = { application_name: "tenantry", connectionTimeoutMillis: 5_000, ...keptAlive };
+export const ofOneConnection = { application_name: "tenantry", connectionTimeoutMillis: 5_000, ...keptAlive };
 
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
@@ -117,16 +115,18 @@ interface OpenOptions {
   readonly more?: readonly string[];
 }
 
-interface PoolOptions extends OpenOptions, Pick<DatabaseOptions, "connection"> {
+interface PoolOptions extends OpenOptions {
+  readonly address: DatabaseAddress;
   readonly max: number;
   readonly prepareStatements: boolean;
   /** Called for a connection that fails while it is idle. */
   readonly onError: (error: Error) => void;
 }
 
-function createPool({ connection, max, prepareStatements, onError, pipeline = false, more = [] }: PoolOptions) {
+function createPool({ address, max, prepareStatements, onError, pipeline = false, more = [] }: PoolOptions) {
   const pool = new pg.Pool({
-    ...connection,
+    ...address.config,
+    Client: address.Client,
     max,
     pipeline,
     application_name: "tenantry",
@@ -144,17 +144,25 @@ function createPool({ connection, max, prepareStatements, onError, pipeline = fa
   return pool;
 }
 
+/** Returns a function that creates pools of one address, and what they are doing. */
+function createOpener(options: Pick<PoolOptions, "address" | "prepareStatements" | "onError">) {
+  const pools: PoolActivity[] = [];
+  const freshness = createFreshness();
+  const open = (name: string, max: number, more: OpenOptions = {}): WatchedPool => {
+    const watched = watchPool(name, createPool({ ...options, ...more, max }), options.address.hosts, freshness);
+    pools.push(watched.activity);
+    return watched;
+  };
+  return { pools, open };
+}
+
 /** Creates the connection pools. The first statement opens the first connection. */
 export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
   let closing = false;
   // Errors of connections are ignored while the pools close.
   const onError = (error: Error): void => void (closing || options.onConnectionError(error.message));
-  const pools: PoolActivity[] = [];
-  const open = (name: string, max: number, more: OpenOptions = {}): WatchedPool => {
-    const watched = watchPool(name, createPool({ ...options, ...more, max, prepareStatements, onError }));
-    pools.push(watched.activity);
-    return watched;
-  };
+  const address = addressOf(options.connection, options.acceptsStandby);
+  const { pools, open } = createOpener({ address, prepareStatements, onError });
   const names = prepareStatements ? new StatementNames() : undefined;
   const watch = createConnectionWatch();
   const shared = { watch, deadlineMs, times: createStatementTimes() };
@@ -180,7 +188,8 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     deadlineMs: maintenanceDeadlineMs,
     names: undefined,
   });
-  const hints = createHints({ ...options.connection, ...ofOneConnection }, prepareStatements, onError);
+  const ofHints = { Client: address.Client, settings: { ...address.config, ...ofOneConnection } };
+  const hints = createHints(ofHints, prepareStatements, onError);
   const reads = new Kysely<Schema>({ dialect: readPool.dialect });
   const writes = new Kysely<Schema>({ dialect: writePool.dialect });
   return {
@@ -229,10 +238,12 @@ async function againIfStale<Result>(run: () => Promise<Result>): Promise<Result>
  * transaction, and behind a pooler only a transaction can have settings.
  */
 export function openForMigration(connection: ConnectionSettings): Kysely<Schema> {
-  const pool = new pg.Pool({ ...connection, max: 3, ...keptAlive, application_name: "tenantry migrate" });
+  const { config, Client, hosts } = addressOf(connection);
+  const pool = new pg.Pool({ ...config, Client, max: 3, ...keptAlive, application_name: "tenantry migrate" });
   // A connection that breaks fails its statement. Without listeners, the events would also end the process.
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const onPrimary = { connect: () => onFirstPrimary(hosts, () => pool.connect()), end: () => pool.end() };
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: { ...onPrimary, options: pool.options } }) });
 }
 
 /**

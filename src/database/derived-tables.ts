@@ -13,15 +13,26 @@ export interface ResourceCounts {
 /** The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows. */
 export interface ResourceLabels {
   customer_id: string;
-  /** The nil UUID for a resource that is in no org. */
+  /** The nil UUID for customers and orgs, which are in no org: only servers of the version before look for it. */
   org_id: string;
-  /** The id of the direct parent; the nil UUID for none. */
+  /** The id of the direct parent; the nil UUID for customers and orgs. */
   parent_id: string;
   /** As in the protos: `ApiKey`. */
   resource_type: string;
   key: string;
   value: string;
   resource_id: string;
+}
+
+/** Where the customer, org or API key is that a text names on the whole platform. Triggers keep it, also for deleted resources. */
+export interface Directory {
+  /** As in the protos: `ApiKey`. */
+  resource_type: "Customer" | "Org" | "ApiKey";
+  /** The name of a customer; the name or id of an org; the prefix of an API key. */
+  name: string;
+  customer_id: string;
+  /** Null for a customer. */
+  org_id: string | null;
 }
 
 /** The resources that a resource uses, and those that a running operation wants it to use: these are not deleted. */

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { StandbyError } from "./primary-client.ts";
 
 /** SQLSTATE classes and codes of failures that may be temporary. */
 const passing = [
@@ -39,6 +40,7 @@ const passingMessages = [
 /** Whether an error is caused by the state of the database rather than by the call or the code, so that a retry may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof StandbyError) return true;
   if (error instanceof pg.DatabaseError)
     return passing.some((code) => error.code?.startsWith(code)) || isHeadMoved(error);
   // A host with several addresses, all of which are unreachable.

@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { sql } from "kysely";
-import pg from "pg";
+import type pg from "pg";
+import type { DatabaseAddress } from "./primary-client.ts";
 
 /** The orgs that other servers have written, by ids; undefined for any. */
 type OnHint = (orgIds: readonly string[] | undefined) => void;
@@ -37,11 +38,19 @@ const retryMs = 1_000;
 /** More ids do not fit into a notification, which has 8,000 bytes at most. */
 const maxIds = 200;
 
+interface ConnectionOptions extends Pick<DatabaseAddress, "Client"> {
+  readonly settings: pg.ClientConfig;
+}
+
 /**
  * @param hears whether hints reach a connection: not behind a pooler that shares connections.
  * @param onError called when the connection of a listener fails.
  */
-export function createHints(settings: pg.ClientConfig, hears: boolean, onError: (error: Error) => void): Hints {
+export function createHints(
+  { Client, settings }: ConnectionOptions,
+  hears: boolean,
+  onError: (error: Error) => void,
+): Hints {
   const id = randomUUID();
   let renewal: NodeJS.Timeout | undefined;
   let listener: OnHint | undefined;
@@ -60,15 +69,18 @@ export function createHints(settings: pg.ClientConfig, hears: boolean, onError: 
     });
   };
 
-  const connection = createConnection(settings, {
-    onHint: (payload) => listener?.(payload === "" ? undefined : payload.split(" ")),
-    onLost: (error) => {
-      isListening = false;
-      if (listener === undefined) return;
-      onError(error);
-      setTimeout(listenAgain, retryMs).unref();
+  const connection = createConnection(
+    { Client, settings },
+    {
+      onHint: (payload) => listener?.(payload === "" ? undefined : payload.split(" ")),
+      onLost: (error) => {
+        isListening = false;
+        if (listener === undefined) return;
+        onError(error);
+        setTimeout(listenAgain, retryMs).unref();
+      },
     },
-  });
+  );
 
   const send = createSender((payload) => connection.run(`select pg_notify('${channel}', $1)`, [payload]));
 
@@ -145,7 +157,7 @@ interface Handlers {
 }
 
 /** Creates a connection that the first statement opens, and the first one after a failure opens again. */
-function createConnection(settings: pg.ClientConfig, { onHint, onLost }: Handlers): Connection {
+function createConnection({ Client, settings }: ConnectionOptions, { onHint, onLost }: Handlers): Connection {
   let opening: Promise<pg.Client | undefined> | undefined;
   let current: pg.Client | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -167,7 +179,7 @@ function createConnection(settings: pg.ClientConfig, { onHint, onLost }: Handler
   };
 
   const open = async (): Promise<pg.Client | undefined> => {
-    const client = new pg.Client(settings);
+    const client = new Client(settings);
     current = client;
     client.on("error", (error) => drop(client, error));
     client.on("end", () => drop(client, new Error("the connection for hints was closed")));

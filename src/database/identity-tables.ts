@@ -13,6 +13,8 @@ export interface IdentityProviders extends NamedColumns {
   /** How the client proves that it has the secret; null for what OpenID Connect says for none. */
   token_endpoint_auth_method: Generated<"CLIENT_SECRET_BASIC" | "CLIENT_SECRET_POST" | null>;
   scopes: string[];
+  /** Whether addresses that it does not call verified are those of its people. */
+  email_trusted: Generated<boolean>;
 }
 
 export interface Identities extends NamedColumns {
@@ -26,7 +28,7 @@ export interface Identities extends NamedColumns {
   creator_org_id: string | null;
   creator_id: string | null;
   /** When its person accepted it at a sign-in; null before. One of a provider of its own org needs no acceptance. */
-  accept_time: ColumnType<Date | null, null, Date | string>;
+  accept_time: ColumnType<Date | null, Date | string | null, Date | string | null>;
   /** When its person declined it. The org does not see it: no read returns it, and the change log does not have it. */
   decline_time: ColumnType<Date | null, never, Date | null>;
 }

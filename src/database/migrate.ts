@@ -27,7 +27,8 @@ export interface Migrated {
   readonly newer: readonly string[];
 }
 
-const usualLimits: MigrationLimits = { lockMs: 1_000, tries: 30, pauseMs: 2_000 };
+/** Those of migrations. */
+export const migrationLimits: MigrationLimits = { lockMs: 1_000, tries: 30, pauseMs: 2_000 };
 
 /**
  * Migrates the database to this version's schema, and creates the partitions of the change log for the next months. Each migration is
@@ -40,7 +41,7 @@ const usualLimits: MigrationLimits = { lockMs: 1_000, tries: 30, pauseMs: 2_000 
  */
 export async function migrate(
   db: Kysely<Schema>,
-  { logger, signal = new AbortController().signal, all = migrations, limits = usualLimits }: MigrateOptions = {},
+  { logger, signal = new AbortController().signal, all = migrations, limits = migrationLimits }: MigrateOptions = {},
 ): Promise<Migrated> {
   const run: MigrationRun = { db, logger, signal, limits };
   // Most starts have nothing to migrate, so they need no lock.

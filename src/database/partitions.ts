@@ -75,15 +75,39 @@ export async function createPartitions(db: Kysely<Schema>): Promise<string[]> {
       transaction,
     );
     const rows = await findMissing(transaction);
-    for (const { name, start, end } of rows) {
-      // To attach a table locks less than to create a partition: the log can be read and written meanwhile.
-      await sql`create table ${sql.table(name)} (like changes including all)`.execute(transaction);
-      await sql`
-        alter table changes attach partition ${sql.table(name)}
-          for values from (${sql.lit(start)}) to (${sql.lit(end)})`.execute(transaction);
-    }
+    for (const month of rows) await createPartition(transaction, month);
     return rows.map(({ name }) => name);
   });
+}
+
+/**
+ * Creates the partitions of months that are missing, in a transaction that nobody else can see yet.
+ *
+ * @param given the months: `2026_11`.
+ */
+export async function createPartitionsOf(db: Kysely<Schema>, given: readonly string[]): Promise<void> {
+  const { rows } = await sql<Month>`
+    select ${namesAndBounds} from (
+      select to_date(given, 'YYYY_MM')::timestamp as month from unnest(${given}::text[]) as given) as months
+    where not ${tableExists(sql`'changes_' || to_char(month, 'YYYY_MM')`)}
+    order by name`.execute(db);
+  for (const month of rows) await createPartition(db, month);
+}
+
+/** Returns the months of which there are partitions. */
+export async function readPartitions(db: Kysely<Schema>): Promise<readonly string[]> {
+  const { rows } = await sql<{ month: string }>`
+    select substr(relname::text, 9) as month from pg_inherits join pg_class on pg_class.oid = inhrelid
+    where inhparent = 'changes'::regclass and not inhdetachpending order by 1`.execute(db);
+  return rows.map(({ month }) => month);
+}
+
+async function createPartition(db: Kysely<Schema>, { name, start, end }: Month): Promise<void> {
+  // To attach a table locks less than to create a partition: the log can be read and written meanwhile.
+  await sql`create table ${sql.table(name)} (like changes including all)`.execute(db);
+  await sql`
+    alter table changes attach partition ${sql.table(name)}
+      for values from (${sql.lit(start)}) to (${sql.lit(end)})`.execute(db);
 }
 
 interface Month {
@@ -92,14 +116,15 @@ interface Month {
   readonly end: string;
 }
 
+/** Of a column `month`. */
+const namesAndBounds = sql`
+  'changes_' || to_char(month, 'YYYY_MM') as name,
+  to_char(month, 'YYYY-MM-DD') || ' 00:00:00+00' as start,
+  to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00' as "end"`;
+
 async function findMissing(db: Kysely<Schema>): Promise<Month[]> {
   const { rows } = await sql<Month>`
-    select name, start, "end" from (
-      select 'changes_' || to_char(month, 'YYYY_MM') as name,
-        to_char(month, 'YYYY-MM-DD') || ' 00:00:00+00' as start,
-        to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00' as "end"
-      from ${months}
-    ) as named
+    select name, start, "end" from (select ${namesAndBounds} from ${months}) as named
     where not ${tableExists(sql`named.name`)}
     order by name`.execute(db);
   return rows;

@@ -23,6 +23,45 @@ create table access_events (
 CREATE INDEX access_events_by_time ON access_events USING btree (org_id, "time", id);
 CREATE INDEX access_events_of_all ON access_events USING btree ("time");
 
+create table access_requests (
+  customer_id uuid not null,
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid,
+  member_id uuid not null,
+  predefined_role text,
+  role_id uuid,
+  reason text not null,
+  expire_time timestamp(3) with time zone not null,
+  lapse_time timestamp(3) with time zone not null,
+  state text not null,
+  first_decider_org_id uuid,
+  first_decider_id uuid,
+  first_message text not null,
+  first_decide_time timestamp(3) with time zone,
+  decider_org_id uuid,
+  decider_id uuid,
+  decision_message text not null,
+  decide_time timestamp(3) with time zone,
+  binding_id uuid,
+  ender_org_id uuid,
+  ender_id uuid,
+  end_time timestamp(3) with time zone,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint access_requests_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint access_requests_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'DECLINED'::text, 'CANCELLED'::text, 'ENDED'::text]))),
+  constraint access_requests_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint access_requests_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id),
+  constraint access_requests_customer_id_org_id_project_id_fkey FOREIGN KEY (customer_id, org_id, project_id) REFERENCES projects(customer_id, org_id, id)
+);
+CREATE INDEX access_requests_by_create_time ON access_requests USING btree (org_id, create_time, id);
+CREATE INDEX access_requests_by_update_time ON access_requests USING btree (org_id, update_time, id);
+CREATE INDEX access_requests_id ON access_requests USING hash (id);
+CREATE INDEX access_requests_member ON access_requests USING btree (org_id, member_id, create_time);
+CREATE INDEX access_requests_project ON access_requests USING btree (org_id, project_id);
+
 create table allocations (
   org_id uuid not null,
   project_id uuid not null,
@@ -65,6 +104,7 @@ CREATE INDEX api_keys_expire ON api_keys USING btree (expire_time) WHERE (expire
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name, customer_id);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
+CREATE TRIGGER api_keys_directory AFTER INSERT OR DELETE OR UPDATE OF prefix ON api_keys FOR EACH ROW EXECUTE FUNCTION keep_api_keys_in_directory();
 
 create table authorization_codes (
   id uuid not null,
@@ -197,6 +237,15 @@ CREATE INDEX customers_by_update_time ON customers USING btree (update_time, id)
 CREATE INDEX customers_by_update_time_deleted ON customers USING btree (update_time, id) WHERE (delete_time IS NOT NULL);
 CREATE UNIQUE INDEX customers_name_key ON customers USING btree (name);
 CREATE INDEX customers_purge ON customers USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER customers_directory AFTER INSERT OR DELETE OR UPDATE OF name ON customers FOR EACH ROW EXECUTE FUNCTION keep_customers_in_directory();
+
+create table directory (
+  resource_type text not null,
+  name text not null,
+  customer_id uuid not null,
+  org_id uuid,
+  constraint directory_pkey PRIMARY KEY (resource_type, name)
+);
 
 create table ended_tokens (
   org_id uuid not null,
@@ -351,6 +400,7 @@ create table identity_providers (
   update_time timestamp(3) with time zone not null default now(),
   token_endpoint_auth_method text,
   customer_id uuid not null,
+  email_trusted boolean not null default false,
   constraint identity_providers_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint identity_providers_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );
@@ -373,6 +423,23 @@ create table installation (
   constraint installation_singleton_check CHECK (singleton),
   constraint installation_system_org_id_fkey FOREIGN KEY (system_org_id) REFERENCES orgs(id)
 );
+
+create table invitations (
+  id uuid not null,
+  customer_id uuid not null,
+  org_id uuid not null,
+  member_id uuid not null,
+  hash bytea,
+  address_hash bytea not null,
+  mail text not null,
+  send_time timestamp(3) with time zone not null,
+  expire_time timestamp(3) with time zone not null,
+  constraint invitations_pkey PRIMARY KEY (id, customer_id),
+  constraint invitations_mail_check CHECK ((mail = ANY (ARRAY['NONE'::text, 'SENDING'::text, 'SENT'::text])))
+);
+CREATE INDEX invitations_by_expire_time ON invitations USING btree (expire_time);
+CREATE INDEX invitations_mails ON invitations USING btree (org_id, send_time) WHERE (mail <> 'NONE'::text);
+CREATE INDEX invitations_member ON invitations USING btree (org_id, member_id);
 
 create table log_listeners (
   id uuid not null,
@@ -409,6 +476,7 @@ create table members (
   invitation_expire_time timestamp(3) with time zone,
   token_gen uuid,
   customer_id uuid not null,
+  email text,
   constraint members_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint members_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint members_invitation_check CHECK (((state = 'INVITED'::text) = (invitation_expire_time IS NOT NULL))),
@@ -424,6 +492,7 @@ CREATE INDEX members_by_name ON members USING btree (org_id, name COLLATE "C") W
 CREATE INDEX members_by_name_deleted ON members USING btree (org_id, name COLLATE "C") WHERE (delete_time IS NOT NULL);
 CREATE INDEX members_by_update_time ON members USING btree (org_id, update_time, id) WHERE (delete_time IS NULL);
 CREATE INDEX members_by_update_time_deleted ON members USING btree (org_id, update_time, id) WHERE (delete_time IS NOT NULL);
+CREATE UNIQUE INDEX members_email_key ON members USING btree (customer_id, org_id, lower((email COLLATE "C"))) WHERE ((email IS NOT NULL) AND (delete_time IS NULL));
 CREATE INDEX members_id ON members USING hash (id);
 CREATE INDEX members_invitation ON members USING btree (invitation_expire_time) WHERE ((invitation_expire_time IS NOT NULL) AND (delete_time IS NULL));
 CREATE INDEX members_live ON members USING btree (org_id, id) WHERE (delete_time IS NULL);
@@ -522,6 +591,26 @@ CREATE INDEX orgs_by_update_time_deleted ON orgs USING btree (update_time, id) W
 CREATE UNIQUE INDEX orgs_customer_key ON orgs USING btree (customer_id, id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
+CREATE TRIGGER org_ids_directory AFTER INSERT OR DELETE OR UPDATE OF id ON orgs FOR EACH ROW EXECUTE FUNCTION keep_org_ids_in_directory();
+CREATE TRIGGER orgs_directory AFTER INSERT OR DELETE OR UPDATE OF name ON orgs FOR EACH ROW EXECUTE FUNCTION keep_orgs_in_directory();
+
+create table past_roles (
+  time timestamp with time zone not null,
+  permissions jsonb not null,
+  constraint past_roles_pkey PRIMARY KEY ("time")
+);
+
+create table past_states (
+  customer_id uuid not null,
+  org_id uuid not null,
+  resource_type text not null,
+  revision uuid not null,
+  piece integer not null,
+  time timestamp with time zone not null,
+  rows jsonb not null,
+  constraint past_states_pkey PRIMARY KEY (customer_id, org_id, resource_type, revision, piece)
+);
+CREATE INDEX past_states_by_time ON past_states USING btree ("time");
 
 create table projects (
   org_id uuid not null,
@@ -660,6 +749,8 @@ create table resource_labels (
   constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id, customer_id)
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
+CREATE INDEX resource_labels_top ON resource_labels USING btree (resource_type, key, resource_id) WHERE (resource_type = ANY (ARRAY['Customer'::text, 'Org'::text]));
+CREATE UNIQUE INDEX resource_labels_top_key ON resource_labels USING btree (resource_type, key, value, resource_id, customer_id) WHERE (resource_type = ANY (ARRAY['Customer'::text, 'Org'::text]));
 
 create table resource_references (
   org_id uuid not null,
@@ -1070,6 +1161,82 @@ create table write_requests (
   constraint write_requests_customer_id_org_id_actor_id_fkey FOREIGN KEY (customer_id, org_id, actor_id) REFERENCES members(customer_id, org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);
+
+CREATE OR REPLACE FUNCTION public.keep_api_keys_in_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.prefix is distinct from new.prefix then
+    delete from directory where resource_type = 'ApiKey' and directory.name = old.prefix::text;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values ('ApiKey', new.prefix::text, new.customer_id, new.org_id)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_customers_in_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.name is distinct from new.name then
+    delete from directory where resource_type = 'Customer' and directory.name = old.name::text;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values ('Customer', new.name::text, new.id, null)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_org_ids_in_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.id is distinct from new.id then
+    delete from directory where resource_type = 'Org' and directory.name = old.id::text;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values ('Org', new.id::text, new.customer_id, new.id)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_orgs_in_directory()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.name is distinct from new.name then
+    delete from directory where resource_type = 'Org' and directory.name = old.name::text;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into directory (resource_type, name, customer_id, org_id)
+    values ('Org', new.name::text, new.customer_id, new.id)
+    on conflict on constraint directory_pkey do update set customer_id = excluded.customer_id, org_id = excluded.org_id
+      where (directory.customer_id, directory.org_id) is distinct from (excluded.customer_id, excluded.org_id);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.log_timeline()
  RETURNS integer

@@ -1,10 +1,18 @@
-import type { ManagedResources, ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
+import type {
+  Directory,
+  ManagedResources,
+  ResourceCounts,
+  ResourceLabels,
+  ResourceReferences,
+} from "./derived-tables.ts";
+import type { AccessRequests } from "./access-request-table.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
 import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
 import type { SignalTables } from "./signal-tables.ts";
+import type { PastTables } from "./past-tables.ts";
 import type { UsageTables } from "./usage-tables.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
@@ -54,6 +62,8 @@ export interface Members extends NamedColumns, DeletableColumns {
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
   /** Null unless the state is INVITED. */
   invitation_expire_time: Date | null;
+  /** As it was given; null for none. */
+  email: Generated<string | null>;
   /** A random value that the member's tokens carry; replaced when all of them end. Null until the first time. */
   token_gen: Generated<string | null>;
 }
@@ -352,8 +362,6 @@ export interface Installation {
   page_token_key: Buffer;
   /** Of the server that has started last; null before one of this version has. */
   issuer: string | null;
-  /** Read by servers of the version before: whether the changes of customers are in logs of their own. True. */
-  customer_logs: Generated<boolean>;
   /** The OAuth client of the command line; null before a server of this version has started. It stays when the client is deleted. */
   command_line_client_id: string | null;
 }
@@ -368,7 +376,8 @@ export interface LogListeners {
   end_time: Date;
 }
 
-export interface Schema extends TokenTables, IdentityTables, SignalTables, WebhookTables, UsageTables {
+export interface Schema extends TokenTables, IdentityTables, SignalTables, WebhookTables, UsageTables, PastTables {
+  access_requests: AccessRequests;
   customers: Customers;
   orgs: Orgs;
   projects: Projects;
@@ -394,6 +403,7 @@ export interface Schema extends TokenTables, IdentityTables, SignalTables, Webho
   access_events: AccessEvents;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
+  directory: Directory;
   managed_resources: ManagedResources;
   write_requests: WriteRequests;
   log_listeners: LogListeners;

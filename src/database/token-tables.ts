@@ -97,6 +97,23 @@ export interface SignInLinks {
   expire_time: ColumnType<Date, Date | string, never>;
 }
 
+/** The links of invitations, also those that are void or used by now: mails are counted by them. */
+export interface Invitations {
+  id: string;
+  customer_id: string;
+  org_id: string;
+  member_id: string;
+  /** The SHA-256 of the secret in the link; null for one that is void or used. */
+  hash: Buffer | null;
+  /** The SHA-256 of the org and the address, for which the link is: another address of the member voids it. */
+  address_hash: Buffer;
+  /** Whether the link was sent: a mail server has taken it, or was asked to. */
+  mail: "NONE" | "SENDING" | "SENT";
+  send_time: ColumnType<Date, Date | string, never>;
+  /** When the link ends at the latest, whatever the invitation of its member says. */
+  expire_time: ColumnType<Date, Date | string, never>;
+}
+
 export interface Clients extends NamedColumns {
   customer_id: string;
   org_id: string;
@@ -146,6 +163,7 @@ export interface TokenTables {
   sessions: Sessions;
   browser_sessions: BrowserSessions;
   sign_in_links: SignInLinks;
+  invitations: Invitations;
   clients: Clients;
   authorization_codes: AuthorizationCodes;
 }

@@ -34,12 +34,16 @@ export type FilterField =
 export type FilterFields = Readonly<Record<string, FilterField>>;
 
 /** Declares a string. Bare words are searched in fields that are `searched`. */
-export function text(column: Column, options: { searched?: boolean; orderable?: boolean } = {}): FilterField {
+export function text(
+  column: Column,
+  options: { searched?: boolean; orderable?: boolean; equals?: TextEquals } = {},
+): FilterField {
   return {
     kind: "text",
     value: sql.ref(column),
     isSearched: options.searched ?? false,
     ...(options.orderable && { order: { column, isText: true, isNullable: false } }),
+    ...(options.equals && { equals: options.equals }),
   };
 }
 

@@ -8,14 +8,15 @@ import type { LabelTest } from "./label-tests.ts";
 export interface LabelIndex {
   /** The type in the protos: `ApiKey`. */
   readonly resourceType: string;
-  /** The org; `nowhere` for resources that are in no org. */
-  readonly orgId: string;
-  /** The id of the direct parent, or the column that holds it; `nowhere` for none. */
-  readonly parentId: RawBuilder<string>;
+  /** Undefined for customers and orgs, which are in no org: their labels are found by an index of their own. */
+  readonly within: LabelledParent | undefined;
 }
 
-/** The org or parent of resources that have none. */
-export const nowhere = "00000000-0000-0000-0000-000000000000";
+interface LabelledParent {
+  readonly orgId: string;
+  /** The id of the direct parent, or the column that holds it. */
+  readonly parentId: RawBuilder<string>;
+}
 
 /** Returns the condition that the resource whose id is in this column passes the tests. */
 export function hasLabels(index: LabelIndex, tests: readonly LabelTest[], id: Column): RawBuilder<SqlBool> {
@@ -48,13 +49,14 @@ export function selectLabelled(
     select label_0.resource_id as id from ${sql.join(from)} where ${sql.join(conditions, sql` and `)}`;
 }
 
-function matches(table: string, index: LabelIndex, { key, value }: LabelTest): RawBuilder<SqlBool> {
+function matches(table: string, { resourceType, within }: LabelIndex, { key, value }: LabelTest): RawBuilder<SqlBool> {
   const columns = {
-    org_id: index.orgId,
-    resource_type: index.resourceType,
+    ...(within !== undefined && { org_id: within.orgId }),
+    // Not a parameter: the condition of the index of customers and orgs must follow from the text.
+    resource_type: within === undefined ? sql.lit(resourceType) : resourceType,
     key,
     ...(value !== undefined && { value }),
-    parent_id: index.parentId,
+    ...(within !== undefined && { parent_id: within.parentId }),
   };
   const equalities = Object.entries(columns).map(
     ([column, expected]) => sql`${sql.ref(`${table}.${column}`)} = ${expected}`,

@@ -29,7 +29,13 @@ export interface Sealer {
   isSigned(purpose: SignedPurpose, text: string, signature: Buffer): boolean;
 }
 
-type SealedPurpose = "signing key" | "client secret" | "sign-in" | "webhook secret" | "push authorization";
+type SealedPurpose =
+  | "signing key"
+  | "client secret"
+  | "sign-in"
+  | "invited person"
+  | "webhook secret"
+  | "push authorization";
 type SignedPurpose = "refresh token";
 type FilePurpose = "access snapshot";
 

@@ -76,7 +76,6 @@ async function createInstallation(db: WriteTransaction, saveOperatorKey: SaveOpe
       system_org_id: org.id,
       operator_id: operatorId,
       page_token_key: installation.pageTokenKey,
-      customer_logs: true,
     })
     .execute();
   return installation;

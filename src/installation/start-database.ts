@@ -1,13 +1,8 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import {
-  type ConnectionSettings,
-  type Database,
-  checkServer,
-  openDatabase,
-  openForMigration,
-} from "../database/database.ts";
+import { type Database, checkServer, openDatabase, openForMigration } from "../database/database.ts";
+import type { ConnectionSettings } from "../database/primary-client.ts";
 import { type Migrated, migrate } from "../database/migrate.ts";
 import { findRunningServer } from "../database/embedded/find-running-server.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../database/embedded/start-embedded-postgres.ts";
@@ -16,9 +11,18 @@ import type { WhenDatabaseAnswers } from "./wait-for-database.ts";
 /** An open database, with the functions to migrate and to close it. */
 export interface RunningDatabase {
   readonly database: Database;
+  /** What its connections are opened with. */
+  readonly connection: ConnectionSettings;
   /** Migrates the database to the schema of this version. */
   readonly migrate: () => Promise<Migrated>;
   readonly close: () => Promise<void>;
+}
+
+export interface OpenOptions {
+  /** The npm package with the embedded server, if it is not the one that belongs to this version. */
+  readonly packageDirectory?: string | undefined;
+  /** Whether a standby is as good, for a command that reads. */
+  readonly acceptsStandby?: boolean;
 }
 
 /**
@@ -35,14 +39,17 @@ export async function startDatabase(
   onGone: (error: Error) => void,
   whenAnswers: WhenDatabaseAnswers = (step) => step(),
   stopping: AbortSignal = new AbortController().signal,
+  { packageDirectory, acceptsStandby = false }: OpenOptions = {},
 ): Promise<RunningDatabase> {
   if (config.databaseUrl !== undefined) {
-    return connectTo({ connectionString: config.databaseUrl }, config, { logger, whenAnswers, stopping });
+    const connection = { connectionString: config.databaseUrl };
+    return connectTo(connection, config, { logger, whenAnswers, stopping, acceptsStandby });
   }
   const embedded = await startEmbeddedPostgres({
     directory: embeddedDirectory(config),
     log: (level, message, fields = {}) => logger[level](fields, message),
     onGiveUp: onGone,
+    ...(packageDirectory !== undefined && { packageDirectory }),
   });
   return connectTo(embedded.connection, config, { logger, whenAnswers, stopping, embedded });
 }
@@ -53,9 +60,10 @@ export async function joinDatabase(
   logger: Logger,
   onGone: (error: Error) => void,
   stopping: AbortSignal,
+  options: OpenOptions = {},
 ): Promise<RunningDatabase> {
   const running = config.databaseUrl === undefined ? await findRunningServer(embeddedDirectory(config)) : undefined;
-  if (running === undefined) return startDatabase(config, logger, onGone, undefined, stopping);
+  if (running === undefined) return startDatabase(config, logger, onGone, undefined, stopping, options);
   return connectTo(running, config, { logger, whenAnswers: (step) => step(), stopping });
 }
 
@@ -69,15 +77,17 @@ interface ConnectOptions {
   readonly stopping: AbortSignal;
   /** The server that ends with the connections. */
   readonly embedded?: EmbeddedPostgres;
+  readonly acceptsStandby?: boolean;
 }
 
 async function connectTo(
   connection: ConnectionSettings,
   config: Config,
-  { logger, whenAnswers, stopping, embedded }: ConnectOptions,
+  { logger, whenAnswers, stopping, embedded, acceptsStandby = false }: ConnectOptions,
 ): Promise<RunningDatabase> {
   const database = openDatabase({
     connection,
+    acceptsStandby,
     prepareStatements: config.prepareStatements,
     maxReadConnections: config.readConnections,
     maxWriteConnections: config.writeConnections,
@@ -103,7 +113,7 @@ async function connectTo(
       }),
     );
     logger.info({ version, embedded: config.databaseUrl === undefined }, "connected to PostgreSQL");
-    return { database, migrate: migrateDatabase, close };
+    return { database, connection, migrate: migrateDatabase, close };
   } catch (error) {
     await close();
     throw error;

@@ -3,6 +3,8 @@
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import { type LogDays, findHolding, readDaysToKeep } from "../database/held-log.ts";
+import { readClock } from "../database/clock.ts";
+import { removeOldRows } from "../database/old-rows.ts";
 import { createPartitions, dropPartitions, readLogState } from "../database/partitions.ts";
 import { type Repetition, repeat } from "../timers/repeat.ts";
 
@@ -24,12 +26,13 @@ const fewMonths = 12;
 
 export function startChangeLogJob({ database, logDays, logger }: ChangeLogJobOptions): ChangeLogJob {
   const held = { webhooks: 0 };
-  const run = async (): Promise<void> => {
+  const run = async (signal: AbortSignal): Promise<void> => {
     const found = await readLogState(database.reads, logDays.kept);
     const days = found.expired === 0 ? logDays.kept : await readDaysToKeep(database.reads, logDays);
     const state = days === logDays.kept ? found : await readLogState(database.reads, days);
     const { isOwner, monthsLeft, expired } = state;
     const holding = days === logDays.kept ? [] : await findHolding(database.reads, logDays, maxHolding);
+    await removeOldRows(database.writes, oldStates(days), await readClock(database.writes), signal);
     held.webhooks = holding.length;
     if (holding.length > 0) logger.warn({ days, logDays, webhooks: holding.slice(0, shownHolding) }, isHeld);
     if (!isOwner) {
@@ -46,6 +49,12 @@ export function startChangeLogJob({ database, logDays, logger }: ChangeLogJobOpt
   repetition.runOnce().catch(onError);
   return { ...repetition, held };
 }
+
+const dayMs = 86_400_000;
+
+/** The states of orgs of which the log has nothing any more: a partition is dropped when all of its month is too old. */
+const oldStates = (days: number) =>
+  ({ table: "past_states", key: ["revision"], time: "time", keptMs: (days + 31) * dayMs }) as const;
 
 /** So many webhooks are counted for which the log is kept, and named in a warning. */
 const maxHolding = 1_000;

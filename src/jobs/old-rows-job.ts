@@ -18,6 +18,7 @@ export const oldRows: readonly OldRows[] = [
   // A code that is used again ends what it was exchanged for.
   { table: "authorization_codes", key: ["id"], time: "expire_time", keptMs: dayMs },
   { table: "sign_in_links", key: ["id"], time: "expire_time", keptMs: 0 },
+  { table: "invitations", key: ["id"], time: "expire_time", keptMs: 0 },
   { table: "browser_sessions", key: ["id"], isInNoOrg: true, time: "expire_time", keptMs: 0 },
   { table: "ended_tokens", key: ["id"], time: "end_time", keptMs: rememberedMs },
   { table: "access_events", key: ["id"], time: "time", keptMs: keptDays * dayMs },

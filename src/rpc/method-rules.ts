@@ -36,6 +36,8 @@ export interface MethodRules {
   readonly anyPath: AnyPathField | undefined;
   /** Which List calls are restricted to the orgs in which the caller may list, if it may not list in all orgs. */
   readonly listVisibility: ListVisibility;
+  /** Whether active members of the org of the path may make the call without the permission. */
+  readonly openToMembers: boolean;
   /** Whether a request can ask for what was there earlier. */
   readonly readsPast: boolean;
   readonly deprecation: MethodDeprecation | undefined;
@@ -57,7 +59,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
   const option = getOption(method, authorization);
   const problem = findAuthorizationProblem(method, option);
   if (problem !== undefined) throw new Error(`${name}: ${problem}`);
-  const { permission, pathField, anyone, createPermission, listsAllOrgs, unauthenticated } = option;
+  const { permission, pathField, anyone, createPermission, listsAllOrgs, unauthenticated, openToMembers } = option;
   const [reads, isPaged] = [!takesField(method, "validate_only"), takesField(method, "page_size")];
   const anyPath = readAnyPathField(method, pathField);
   const target =
@@ -74,6 +76,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
     itemPatterns: readItemPatterns(method, name),
     anyPath,
     listVisibility: listVisibilityOf(listsAllOrgs, isPaged && target !== undefined),
+    openToMembers,
     readsPast: target !== undefined && takesField(method, "as_of_revision"),
     deprecation: readDeprecation(method),
     reads,
@@ -108,9 +111,10 @@ function listVisibilityOf(listsAllOrgs: boolean, listsBelowParents: boolean): Li
 
 /** Returns a problem of a method's option, by itself or with its request; undefined if there is none. */
 function findAuthorizationProblem(method: DescMethod, option: Authorization): string | undefined {
-  const { permission, anyone, createPermission, renamePermission, listsAllOrgs } = option;
+  const { permission, anyone, createPermission, renamePermission, listsAllOrgs, openToMembers } = option;
   if (anyone) {
-    const asksForMore = [permission, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs;
+    const asksForMore =
+      [permission, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs || openToMembers;
     return asksForMore ? "a method that anyone may call must not have a permission" : undefined;
   }
   if (option.unauthenticated) return "a method without authentication must be one that anyone may call";
@@ -127,6 +131,7 @@ function findAuthorizationProblem(method: DescMethod, option: Authorization): st
   if (renamePermission !== "" && !isPermission(renamePermission)) {
     return `the rename_permission ${describePermission(renamePermission)}`;
   }
+  if (openToMembers && option.pathField === "") return "it is open to members, but has no path, of whose org they are";
   if (listsAllOrgs && !takesField(method, "page_size")) return "it has lists_all_orgs, but does not take page_size";
   return undefined;
 }

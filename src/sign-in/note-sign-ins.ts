@@ -115,7 +115,8 @@ export async function finishAtProvider(
 ): Promise<SignedInPerson> {
   const signIn: SignIn = { method: atBrowser, where };
   const person = await noteSignIns.watch(signIn, () => providerSignIn.finish(...answer));
-  if (person.identities.length === 0 && person.org !== undefined) {
+  // Who comes for an invitation is linked with it, if at all.
+  if (person.identities.length === 0 && person.org !== undefined && person.claims === undefined) {
     noteSignIns.failed({ ...signIn, org: { by: "name", value: person.org } }, "GRANT_INVALID", "NOT_LINKED");
   }
   return person;

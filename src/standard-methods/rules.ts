@@ -147,7 +147,7 @@ export interface ResourceRules<
     messages: readonly MessageShape<Desc>[],
   ): Promise<readonly MessageShape<Desc>[]>;
   /** Returns the condition that rows are among those that a list may show; undefined if it may show all. */
-  visible?(context: HandlerContext): RawBuilder<SqlBool> | undefined;
+  visible?(context: HandlerContext): RawBuilder<SqlBool> | undefined | Promise<RawBuilder<SqlBool> | undefined>;
   /** Returns the resource that an Update with `allow_missing` creates at a path. By default it gets the name in the path. */
   atPath?(path: readonly Reference[], patch: MessageShape<Desc>, field: string): MessageShape<Desc>;
   /** Maps a database error to an error of the caller. Returns undefined for any other error. */

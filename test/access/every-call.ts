@@ -1,6 +1,6 @@
 // Builds calls of any method from its descriptor: the path on which access is decided, the required fields, and nothing
 // else.
-import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { TimestampSchema, timestampFromDate, timestampFromMs, timestampNow } from "@bufbuild/protobuf/wkt";
 import {
   type DescField,
   type DescMessage,
@@ -146,12 +146,19 @@ interface Decisive {
 /** Writes use validate_only, and updates omit immutable fields. What waits for something is told not to. */
 function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths): Request {
   const isLeftOut = (field: DescField): boolean => method.name.startsWith("Update") && behaves(field, "IMMUTABLE");
-  const request = fillMessage(method.input, decisive, paths, isLeftOut);
+  const request = { ...fillMessage(method.input, decisive, paths, isLeftOut), ...besides(method) };
   const writes = method.input.fields.some(({ name }) => name === "validate_only");
   if (writes) return { ...request, validateOnly: true };
   const waits = method.input.fields.some(({ name }) => name === "return_immediately");
   return waits ? { ...request, returnImmediately: true } : request;
 }
+
+/** The same in all requests, so that their answers are. */
+const invitationExpireTime = timestampFromMs(Date.now() + 86_400_000);
+
+/** Who is invited has an address, which other members need not have. */
+const besides = ({ name }: DescMethodUnary): Request =>
+  name === "InviteMember" ? { member: { name: "madeup", email: "madeup@example.com", invitationExpireTime } } : {};
 
 /** Returns a message with its required fields. */
 export function fillRequired(desc: DescMessage, paths: Paths): Request {
@@ -165,6 +172,7 @@ function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, 
   const isOnWay = (field: DescField): boolean => field.localName === next;
   const isDecisive = (field: DescField): boolean => next === undefined && field.name === decisive.name;
   const fillIn = (field: DescField & { readonly message: DescMessage }): Request => {
+    if (field.message.typeName === TimestampSchema.typeName) return inAnHour();
     // The smallest file of an org.
     if (field.name === "org_file") return { org: decisive.path.split("/")[2] ?? "" };
     const isBeside = next !== undefined && !isOnWay(field);
@@ -189,6 +197,8 @@ function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, 
   );
   return Object.fromEntries(filled.map((field) => [field.localName, fill(field)]));
 }
+
+const inAnHour = (): Request => ({ ...timestampFromDate(new Date(Date.now() + 3_600_000)) });
 
 const operatorPath = "/orgs/system/members/operator";
 
@@ -230,7 +240,7 @@ function textOf(field: DescField, { name, path }: Decisive, paths: Paths): strin
     return path === "" || path.startsWith("/services/") ? operatorPath : pathOf(["orgs", "members"], paths);
   }
   if (field.name === "paths") return siblingOf(patterns, path, paths);
-  if (type === "*") return pathOf(["orgs", "members"], paths);
+  if (type === "*") return pathOf(field.parent.name === "AccessRequest" ? ["orgs"] : ["orgs", "members"], paths);
   if (field.name === "quota_path") return `${pathOf(["orgs"], paths)}/quota`;
   const [pattern] = patterns;
   if (pattern === undefined) throw new Error(`there is nothing to put into ${field.toString()}`);

@@ -39,10 +39,16 @@ interface Worlds {
 const publicPatterns = new Set(["roles"]);
 
 /** What fields refer to whose `google.api.resource_reference` is `*`, because it is of several types; others refer to any resource. */
-const severalTypes: Readonly<Record<string, readonly string[]>> = { subject_path: ["orgs/members", "orgs/groups"] };
+const severalTypes: Readonly<Record<string, readonly string[]>> = {
+  subject_path: ["orgs/members", "orgs/groups"],
+  // A role is wanted on one of these.
+  "AccessRequest.resource_path": ["orgs", "orgs/projects"],
+};
 
 /** Fields that refer to nothing. */
 const plainFields = new Set([
+  // Of the members of one org.
+  "email",
   "allowed_addresses",
   "scopes",
   // Of other hosts.
@@ -109,7 +115,7 @@ export function probesOf(method: DescMethodUnary, rules: MethodRules, worlds: Wo
     ),
   );
   // Requests that differ only in the path of their target are the same when another path is put there.
-  return [...new Map(probes.map((probe) => [JSON.stringify(probe.variants), probe])).values()];
+  return [...new Map(probes.map((probe) => [JSON.stringify(probe.variants, bigIntsAsText), probe])).values()];
 }
 
 /** Returns pairs in which each one and each other occurs, and in `npm run soak` all pairs. */
@@ -178,13 +184,16 @@ function pathsOfField(field: DescField, worlds: Worlds): Texts[] {
   const { type, childType } = getOption(field, resource_reference);
   if (childType !== "") return pathsFor(required(parentPatternsOf(typeIn(childType))), worlds);
   if (type !== "" && type !== "*") return pathsFor(required(patternsOf(typeIn(type))), worlds);
-  const several = severalTypes[field.name];
+  const several = severalTypes[field.name] ?? severalTypes[`${field.parent.name}.${field.name}`];
   if (several === undefined) return pathsOfAnything(worlds);
   return pathsFor(
     several.map((key) => key.split("/")),
     worlds,
   );
 }
+
+/** Times have bigints, which JSON has not. */
+const bigIntsAsText = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
 
 const typeIn = (text: string): string => text.slice(text.indexOf("/") + 1);
 

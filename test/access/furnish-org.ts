@@ -1,5 +1,7 @@
 // An org with one resource of each type, and one resource of each type in the service catalog.
 import { createClient } from "@connectrpc/connect";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type AccessRequest, AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import { type Session, SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
@@ -35,6 +37,7 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
   }
   const { resource, operation } = await createInfrastructure(api, names);
   const session = await startSession(api, names);
+  const request = await askForAccess(api, names);
   const project = ids["orgs/projects"] ?? "";
   const webhook = await api.webhooks.createWebhook({
     parentPath: org.customerPath,
@@ -43,6 +46,7 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
   return {
     names: {
       ...names,
+      "orgs/accessRequests": request.path,
       "customers/webhooks": webhook.path,
       "orgs/members/sessions": session.path,
       "orgs/projects/resources": resource.path,
@@ -50,6 +54,7 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
     },
     ids: {
       ...ids,
+      "orgs/accessRequests": `${ids["orgs"] ?? ""}/accessRequests/@${request.id}`,
       "customers/webhooks": `${ids["customers"] ?? ""}/webhooks/@${webhook.id}`,
       "orgs/members/sessions": `${ids["orgs/members"] ?? ""}/sessions/@${session.id}`,
       "orgs/projects/resources": `${project}/resources/@${resource.id}`,
@@ -71,11 +76,29 @@ async function createInfrastructure(api: Api, names: Names) {
   return { operation, resource: await resources.getResource({ path: resourcePath }) };
 }
 
+/** Returns the headers of a call with an API key of its own of a member. */
+async function headersOf(api: Api, parentPath: string) {
+  const { secret = "" } = await api.apiKeys.createApiKey({ parentPath, apiKey: { name: uniqueName("session") } });
+  return { authorization: `Bearer ${secret}` };
+}
+
+/** Asks for access as another member, so that the first one may decide. */
+async function askForAccess(api: Api, names: Names): Promise<AccessRequest> {
+  const parentPath = required(names["orgs"]);
+  const expireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
+  const accessRequest = { rolePath: "/roles/viewer", resourcePath: parentPath, reason: "Ticket 4711", expireTime };
+  const { path } = await api.members.createMember({ parentPath, member: { name: uniqueName("asks") } });
+  const headers = await headersOf(api, path);
+  return createClient(AccessRequestsService, api.transport).createAccessRequest(
+    { parentPath, accessRequest },
+    { headers },
+  );
+}
+
 /** Starts a session of the member, with an API key of its own. */
 async function startSession(api: Api, names: Names): Promise<Session> {
   const parentPath = required(names["orgs/members"]);
-  const { secret = "" } = await api.apiKeys.createApiKey({ parentPath, apiKey: { name: uniqueName("session") } });
-  const headers = { authorization: `Bearer ${secret}` };
+  const headers = await headersOf(api, parentPath);
   await createClient(TokensService, api.transport).issueToken({ startSession: true }, { headers });
   const { sessions } = await createClient(SessionsService, api.transport).listSessions({ parentPath });
   return required(sessions[0]);

@@ -1,5 +1,7 @@
 // Every method that writes, with the ways in which it takes access from somebody, or why it takes none.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import { AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import type { OrgCast } from "./org-cast.ts";
 
@@ -115,6 +117,19 @@ const bindingUntil = async (cast: OrgCast, { rolePath }: Held): Promise<string> 
   return cast.grant(cast.org.path, path, rolePath, { startTime: inHours(-2), expireTime: inHours(2) });
 };
 
+/** The request of a member for access that was approved. */
+const accessRequest = async (cast: OrgCast, { rolePath }: Held): Promise<string> => {
+  const { api } = await cast.member(uniqueName("asks"));
+  const asked = { rolePath, resourcePath: cast.org.path, reason: "Ticket 4711", expireTime: inHours(2) };
+  const created = createClient(AccessRequestsService, api.transport).createAccessRequest({
+    parentPath: cast.org.path,
+    accessRequest: asked,
+  });
+  const { path } = await created;
+  await createClient(AccessRequestsService, cast.api.transport).approveAccessRequest({ path });
+  return path;
+};
+
 const conditionalBinding = async (cast: OrgCast, { rolePath }: Held): Promise<string> => {
   const { path } = await memberOf(cast, cast.org.path);
   return cast.grant(cast.org.path, path, rolePath, { condition: "context.vip" });
@@ -123,6 +138,7 @@ const conditionalBinding = async (cast: OrgCast, { rolePath }: Held): Promise<st
 const ofClients = "what a client may do is what its members allow it, who can allow another one";
 const ofQuotas = "limits how much may be used, not who may use it";
 const gives = "gives access";
+const ofWaiting = "nobody holds anything by a request that waits";
 const namesOnly = "changes a name and what describes it; what conditions read of them is guarded by other rules";
 const ofCloud = "changes what the cloud offers, on which nobody holds anything";
 const ofItself = "decides about the resource itself, for everybody alike";
@@ -364,6 +380,16 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   BatchCreateQuotaRequests: ofQuotas,
   BatchDeleteQuotaRequests: ofQuotas,
 
+  CreateAccessRequest: ofWaiting,
+  ApproveAccessRequest: gives,
+  DeclineAccessRequest: ofWaiting,
+  CancelAccessRequest: ofWaiting,
+  EndAccessRequest: {
+    "of a member": by(accessRequest, (path, { transport }, options) =>
+      createClient(AccessRequestsService, transport).endAccessRequest({ path, ...options }),
+    ),
+  },
+
   CreateRoleBinding: gives,
   UpdateRoleBinding: {
     "an end": by(binding, (path, { roleBindings }, options) =>
@@ -449,6 +475,8 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
 
   IssueToken: gives,
   ImpersonateMember: gives,
+  InviteMember: gives,
+  SendInvitation: gives,
   RefreshToken: gives,
   DeleteSession: "ends a session, of which the member can start another",
   RevokeTokens: "ends tokens and sessions, for which the member's API keys get others",

@@ -166,6 +166,18 @@ export const attempts: Readonly<Record<string, Readonly<Record<string, Attempt>>
       return further(api.identities.updateIdentity({ path, identity: made, allowMissing: true }));
     }),
   },
+  "invite a person": {
+    InviteMember: once(({ api }, { org }) => {
+      const member = { name: uniqueName("guest"), email: `${uniqueName("guest")}@example.com` };
+      return further(api.members.inviteMember({ parentPath: org, member }));
+    }),
+    SendInvitation: once(async ({ api }, { api: operator, org }) => {
+      const email = `${uniqueName("guest")}@example.com`;
+      const member = { name: uniqueName("guest"), email, invitationExpireTime: inMinutes(30) };
+      const { path } = await operator.members.createMember({ parentPath: org, member });
+      return further(api.members.sendInvitation({ path }));
+    }),
+  },
   "get a token": {
     IssueToken: once(async (caller, cast) => {
       const { accessToken } = await tokensOf(caller).issueToken({ lifetime });

@@ -146,7 +146,9 @@ describe("each method that is not in the table makes no way", () => {
     });
     const makers = ["ApiKey", "Client", "Identity"].map((one) => `Create${one}`);
     const batches = ["ApiKeys", "Clients", "Identities"].map((many) => `BatchCreate${many}`);
-    expect(found.toSorted()).toEqual([...batches, ...makers, "RotateApiKey", "RotateClient"].toSorted());
+    expect(found.toSorted()).toEqual(
+      [...batches, ...makers, "InviteMember", "RotateApiKey", "RotateClient"].toSorted(),
+    );
     expect(found.filter((name) => !inTable.has(name))).toEqual([]);
   });
 });
@@ -166,7 +168,16 @@ const refusedHere = new Set([
 /** Fails each statement that writes what one can act with, even if it would be rolled back. */
 const guards = `
 create function refuse_way() returns trigger language plpgsql as $$ begin raise exception 'a way to act'; end $$;
-${["api_keys", "sessions", "identities", "sign_in_links", "browser_sessions", "authorization_codes", "clients"]
+${[
+  "api_keys",
+  "sessions",
+  "identities",
+  "sign_in_links",
+  "invitations",
+  "browser_sessions",
+  "authorization_codes",
+  "clients",
+]
   .map((table) => `create trigger refuse_way before insert on ${table} for each row execute function refuse_way();`)
   .join("\n")}
 create trigger refuse_more before update on api_keys for each row

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Client } from "../../gen/iam/v1alpha/client_pb.ts";
 import { type Database } from "../../src/database/database.ts";
+import { createSecretHandle, parseSecretHandle } from "../../src/identity/secret-handle.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import { rounds } from "../support/rounds.ts";
 import {
@@ -62,6 +63,21 @@ describe("a code", () => {
     const code = await newCode(pkce);
     expect((await redeem(code, pkce, changes)).body["error"]).toBe(error);
     expect((await redeem(code, pkce)).status).toBe(200);
+  });
+
+  test("says the customer of its row, and works without it, as servers of the version before make them", async () => {
+    const pkce = newPkce();
+    const code = parseSecretHandle(await newCode(pkce));
+    const { rows } = await sql`select customer_id from authorization_codes where id = ${code?.id}`.execute(
+      database.reads,
+    );
+    expect(rows).toEqual([{ customer_id: code?.customerId }]);
+    const { id, text, hash } = createSecretHandle();
+    await sql`update authorization_codes set id = ${id}, hash = ${hash} where id = ${code?.id}`.execute(
+      database.writes,
+    );
+    expect((await redeem(text, pkce)).status).toBe(200);
+    expect((await redeem(text, pkce)).body["error"]).toBe("invalid_grant");
   });
 
   test("of one client is not accepted from another, nor without its secret", async () => {

@@ -10,6 +10,7 @@ import { type AccessPlace, createAccessPlace } from "../support/access-place.ts"
 import { type Api, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { createRandomHistory } from "../support/random-history.ts";
+import { type StatesOfOrgs, openStates } from "../support/keep-states.ts";
 import { rounds } from "../support/rounds.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
@@ -20,12 +21,15 @@ let server: SharedServer;
 /** Purges at once, and has the log that is cut. */
 let purging: TestServer;
 let sql: SqlClient;
+let states: StatesOfOrgs;
 beforeAll(async () => {
   server = await sharedServer();
   purging = await startTestServer({ purgeIntervalMs: 100 });
   sql = await openSqlClient(purging.databaseUrl);
+  states = openStates(purging.databaseUrl);
 });
 afterAll(async () => {
+  await states.close();
   await sql.close();
   await purging.close();
 });
@@ -60,7 +64,7 @@ function listAll(api: Api, path: string, asOfRevision: string): Promise<Answer[]
   return Promise.all(lists.map(async (list) => list.then(({ revision, items }) => ({ revision, items }))));
 }
 
-test.each(Array.from({ length: rounds(1, 100) }, (_, index) => index))(
+test.each(Array.from({ length: rounds(1, 1_000) }, (_, index) => index))(
   "lists as of each revision of a random history are those that were given then (%s)",
   async () => {
     const { api, org } = await open(purging);
@@ -70,12 +74,17 @@ test.each(Array.from({ length: rounds(1, 100) }, (_, index) => index))(
       for (let write = 0; write < rounds(3, 1); write++) await history.write();
       const answers = await listAll(api, org.path, "");
       // A purge comes by itself, also between two answers.
-      if (new Set(answers.map(({ revision }) => revision)).size === 1) recorded.push(answers);
+      if (new Set(answers.map(({ revision }) => revision)).size !== 1) continue;
+      recorded.push(answers);
+      if (step % 5 === 2) expect(await states.keep(org.id, required(answers[0]).revision)).toBe(true);
     }
     const past = recorded.filter((_, index) => index % rounds(3, 1) === 0);
-    for (const answers of past) {
-      const [{ revision }] = answers as [Answer];
-      expect(await listAll(api, org.path, revision)).toEqual(answers);
+    for (const isKept of rounds([true], [true, false])) {
+      if (!isKept) await states.remove(org.id);
+      for (const answers of past) {
+        const { revision } = required(answers[0]);
+        expect(await listAll(api, org.path, revision)).toEqual(answers);
+      }
     }
     expect(past.length).toBeGreaterThan(2);
   },
@@ -288,11 +297,13 @@ test("who was erased is in the lists of then without what was erased", async () 
   const { path, id } = await api.members.createMember({ parentPath: org.path, member });
   await api.groupMembers.createGroupMember({ parentPath: sre, groupMember: { memberPath: path } });
   const asOfRevision = await headOf(place);
+  expect(await states.keep(org.id, asOfRevision)).toBe(true);
   await api.members.deleteMember({ path });
   const erased = `${org.path}/members/@${id}`;
   await api.members.purgeMember({ path: erased });
   await expect.poll(() => sql.query("select from members where id = $1", [id]).then(({ length }) => length)).toBe(0);
   await api.members.eraseMember({ path: erased });
+  expect(await sql.query("select from past_states where org_id = $1", [org.id])).toEqual([]);
   const { members } = await api.members.listMembers({ parentPath: org.path, asOfRevision });
   const memberships = await api.groupMembers.listGroupMembers({ parentPath: sre, asOfRevision });
   expect(
@@ -307,6 +318,7 @@ test("after the log was cut, what it cannot tell is refused, and the rest is ans
   await api.groupMembers.createGroupMember({ parentPath: sre, groupMember: { memberPath: carol.path } });
   const binding = await place.grant(web, carol.path, "/roles/editor");
   const lost = await headOf(place);
+  expect(await states.keep(org.id, lost)).toBe(true);
   await api.projects.createProject({ parentPath: org.path, project: { name: "later" } });
   const oldest = await headOf(place);
   await sql.query("delete from changes where org_id = $1 and revision < $2", [org.id, oldest]);

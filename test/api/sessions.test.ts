@@ -4,6 +4,9 @@ import { decodeJwt } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
+import { createSealer } from "../../src/identity/sealer.ts";
+import { createRefreshTokens } from "../../src/identity/tokens/refresh-token.ts";
+import { readSecretKeys } from "../../src/installation/secret-keys-file.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
@@ -216,6 +219,25 @@ describe("a refresh token", () => {
     for (const text of forged) expect((await refresh(text)).status).toBe(400);
     expect(await statusWith(place.servers[0], next.access, org)).toBe(200);
     tokensIn(await refresh(next.refresh));
+  });
+
+  test("may say the customer of its session, as those of the next version do", async () => {
+    const sealer = createSealer((await readSecretKeys("", place.secretKeysFile)).keys);
+    const { format, parse } = createRefreshTokens(sealer);
+    const { customerPath } = await place.api.orgs.getOrg({ path: org });
+    const { id: customerId } = await place.api.customers.getCustomer({ path: customerPath });
+    const tokens = await start(await createTokenMember(place.api, org));
+    const token = parse(tokens.refresh);
+    if (token === undefined) throw new Error("the token is none");
+    expect(parse(format({ ...token, customerId }))).toEqual({ ...token, customerId });
+    // No session of another customer is found.
+    const ofOther = format({ ...token, customerId: token.sessionId });
+    expect((await refresh(ofOther)).status).toBe(400);
+    const next = tokensIn(await refresh(format({ ...token, customerId })));
+    expect(await statusWith(place.servers[0], next.access, org)).toBe(200);
+    const form = { token: format({ sessionId: token.sessionId, number: 1n, customerId }) };
+    expect((await sendForm(place.servers[0], "revoke", form)).status).toBe(200);
+    await expectEnded(next);
   });
 
   test("is no credential of a call", async () => {

@@ -295,3 +295,48 @@ test("what was found leads to where it is, and is gone when its grant is taken a
   await page.getByText("Nothing was found with these words, of this kind.").waitFor();
   expect(problems).toEqual([]);
 });
+
+test("access is asked for where something is refused, granted by somebody who can, and ended", async () => {
+  const { path } = await place.api.members.createMember({ parentPath: acme, member: { name: "newbie" } });
+  const newbie = await place.signIn(path);
+  const { page } = newbie;
+  await newbie.open(`${acme}/accessRequests`);
+  await page.getByText("Nobody has asked for access").waitFor();
+  // As the way from what is refused leads here.
+  const preset = `create=true&role=/roles/viewer&resource=${acme}/projects/web-shop`;
+  await page.goto(`${place.url}/console${acme}/accessRequests?${preset}`);
+  const dialog = page.getByRole("dialog", { name: "Ask for access" });
+  await dialog.getByRole("textbox", { name: "Why" }).fill("Ticket 4711");
+  await dialog.getByRole("button", { name: "Ask for access" }).click();
+  await dialog.getByText(/must be at most 30 days from now/).waitFor();
+  await dialog.getByRole("group").getByRole("button").first().click();
+  await dialog.getByRole("button", { name: "Ask for access" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const row = page.getByRole("row", { name: /Ticket 4711/ });
+  await row.getByText("Waiting").waitFor();
+
+  const { page: ofOwner, open, problems } = window;
+  await open(acme);
+  await ofOwner
+    .getByRole("listitem")
+    .filter({ hasText: "Ticket 4711" })
+    .getByRole("button", { name: /^Approve/ })
+    .click();
+  const decision = ofOwner.getByRole("dialog", { name: "Approve" });
+  await decision.getByRole("textbox", { name: "What to tell the member" }).fill("For today");
+  await decision.getByRole("button", { name: "Approve" }).click();
+  await decision.waitFor({ state: "detached" });
+
+  await newbie.open(`${acme}/accessRequests`);
+  await row.getByText("For today").waitFor();
+  await row.getByRole("button", { name: /^End access/ }).click();
+  const ending = page.getByRole("dialog", { name: "End access" });
+  await ending.getByRole("button", { name: "End access" }).click();
+  await row.getByText("Ended").waitFor();
+  expect(problems).toEqual([]);
+  await newbie.open(`${acme}/roles`);
+  if (process.env["REQ_SHOT"]) await page.screenshot({ path: "/tmp/req/roles.png" });
+  await newbie.open(`${acme}/accessRequests`);
+  await row.getByText("Ended").waitFor();
+  if (process.env["REQ_SHOT"]) await page.screenshot({ path: "/tmp/req/list.png" });
+});

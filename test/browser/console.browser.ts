@@ -231,7 +231,7 @@ test("Ctrl-K finds a key of which all was pasted, without sending it", async () 
   expect(problems).toEqual([]);
 });
 
-test("Ctrl-K finds what is in the organisation by the start of its name", async () => {
+test("Ctrl-K finds what is in the organisation by the start of its name, and its screens", async () => {
   const { page, open, problems } = await place.signIn(wile);
   await open(`${acme}/changes`);
   await page.keyboard.press("Control+k");
@@ -243,6 +243,10 @@ test("Ctrl-K finds what is in the organisation by the start of its name", async 
   await words.fill("Carol D");
   await page.getByRole("link", { name: "Carol Danvers" }).click();
   await page.waitForURL(`${place.url}/console${acme}/members/carol`);
+  await page.keyboard.press("Control+k");
+  await words.fill("find");
+  await page.getByRole("dialog").getByRole("link", { name: "Findings" }).click();
+  await page.waitForURL(`${place.url}/console${acme}/findings`);
   expect(problems).toEqual([]);
 });
 

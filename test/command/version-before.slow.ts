@@ -14,6 +14,7 @@ import { required } from "../../src/errors/required.ts";
 import { migrations } from "../../src/database/migrations/all.ts";
 import { type Api, createApi } from "../support/api.ts";
 import { type Served, serveTenantry } from "../support/command.ts";
+import { expectNoDrift } from "../support/expect-no-drift.ts";
 import { failureOf } from "../support/failure.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
@@ -60,10 +61,12 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
       const keyFile = ["before", "this"].map((each) => join(directory, each, "operator-key")).find(existsSync) ?? "";
       return { served, api: createApi("REST", served.url, readFileSync(keyFile, "utf8").trim()), stop };
     };
-    return { startBefore: () => start("before", tree), startThis: () => start("this", root) };
+    return { url, startBefore: () => start("before", tree), startThis: () => start("this", root) };
   }
 
   interface Prepared {
+    /** Of the database. */
+    readonly url: string;
     readonly startBefore: () => Promise<Server>;
     readonly startThis: () => Promise<Server>;
   }
@@ -101,6 +104,11 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
     await reader.groupMembers.deleteGroupMember({ path: members[0]?.path ?? "" });
     expect(await checked()).toEqual([false, false]);
     await writer.members.createMember({ parentPath, member: { name: "bob" } });
+    await writer.apiKeys.createApiKey({ parentPath: memberPath, apiKey: { name: "kept" } });
+    const ended = await writer.apiKeys.createApiKey({ parentPath: memberPath, apiKey: { name: "ended" } });
+    await reader.apiKeys.deleteApiKey({ path: ended.path });
+    await reader.orgs.updateOrg({ path: parentPath, org: { name: `${name}-renamed` } });
+    await writer.orgs.updateOrg({ path: `${parentPath}-renamed`, org: { name } });
     const first = await writer.members.listMembers({ parentPath, pageSize: 1 });
     const { nextPageToken: pageToken } = first;
     const rest = await reader.members.listMembers({ parentPath, pageSize: 1, pageToken });
@@ -144,7 +152,7 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
   }
 
   test("serves beside this one while that migrates its database, and comes back afterwards", async () => {
-    const { startBefore, startThis } = await prepare();
+    const { url, startBefore, startThis } = await prepare();
     const before = await startBefore();
     await before.api.orgs.createOrg({ org: { name: "early" } });
     const next = await startThis();
@@ -160,6 +168,7 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
     await next.stop();
     await exercise(again.api, again.api, "without-next");
     await again.stop();
+    await expectNoDrift(url);
   });
 
   test("changes customers as this one does, and of what both change at once, one is made", async () => {

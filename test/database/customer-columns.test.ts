@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { createPartitions } from "../../src/database/partitions.ts";
-import { nowhere } from "../../src/filters/label-index.ts";
+import { nowhere } from "../support/nowhere.ts";
 import { findCustomerDrift, listOrgTables } from "../support/find-customer-drift.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 import { migrateToBefore } from "./migrate-to-before.ts";

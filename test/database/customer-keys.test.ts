@@ -7,12 +7,14 @@ import { useSharedDatabase } from "./shared-database.ts";
 const shared = useSharedDatabase();
 
 const onPlatform = "The catalog is on all nodes.";
-const directory = "What is looked up is unique on the platform: it needs a directory.";
+const directory =
+  "What the directory finds is unique on the platform, until the key of the directory alone keeps it so.";
 
 /** By their names, the indexes without the customer. */
 const exceptions: Readonly<Record<string, string>> = {
   api_keys_prefix_key: directory,
   changes_pkey: "The key of a partitioned table cannot be made of an index that was built beside writes.",
+  directory_pkey: "It leads from what is unique on the platform to a customer.",
   orgs_name_key: directory,
   orgs_pkey: "Tables that are on all nodes refer to it.",
   quality_kinds_name_key: onPlatform,

@@ -62,7 +62,9 @@ export async function runPage(page: string): Promise<string[]> {
     ...commandsOf(page).flatMap(({ text }) => [`echo "${mark}"`, text]),
   ].join("\n");
   const address = new URL(server.url).host;
-  const shell = spawn("bash", ["-eu", "-c", script.replaceAll("localhost:8080", address)], {
+  // On a busy machine, an operation takes longer than anybody who reads the page would wait.
+  const patient = script.replaceAll('{"timeout": "10s"}', '{"timeout": "120s"}');
+  const shell = spawn("bash", ["-eu", "-c", patient.replaceAll("localhost:8080", address)], {
     cwd: directory,
     env: {
       ...env,

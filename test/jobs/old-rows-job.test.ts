@@ -24,6 +24,9 @@ const inserts: Readonly<Record<string, (member: Member, time: RawBuilder<Date>) 
   sign_in_links: ({ customer_id, id, memberId }, time) => sql`
     insert into sign_in_links (id, hash, customer_id, org_id, member_id, expire_time)
     values (gen_random_uuid(), '', ${customer_id}, ${id}, ${memberId}, ${time})`,
+  invitations: ({ customer_id, id, memberId }, time) => sql`
+    insert into invitations (id, customer_id, org_id, member_id, address_hash, mail, send_time, expire_time)
+    values (gen_random_uuid(), ${customer_id}, ${id}, ${memberId}, '', 'NONE', ${time}, ${time})`,
   browser_sessions: (_member, time) => sql`
     insert into browser_sessions (id, hash, sign_in_time, expire_time) values (gen_random_uuid(), '', ${time}, ${time})`,
   ended_tokens: ({ customer_id, id }, time) => sql`

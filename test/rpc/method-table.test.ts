@@ -96,6 +96,8 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Cancel: { verb: "cancel", field: "path", wildcards: "nowhere", http: "post" },
   Revoke: { verb: "revokeTokens", field: "path", wildcards: "nowhere", http: "post" },
   Approve: { verb: "approve", field: "path", wildcards: "nowhere", http: "post" },
+  Decline: { verb: "decline", field: "path", wildcards: "nowhere", http: "post" },
+  End: { verb: "end", field: "path", wildcards: "nowhere", http: "post" },
   Reject: { verb: "reject", field: "path", wildcards: "nowhere", http: "post" },
   Rotate: { verb: "rotate", field: "path", wildcards: "nowhere", http: "post" },
   Impersonate: { verb: "impersonate", field: "path", wildcards: "nowhere", http: "post" },

@@ -16,6 +16,7 @@ test("a server that starts loads no command but what describes it", async () => 
   };
   expect(service).toEqual(expect.arrayContaining(["src/main.ts", "src/server.ts"]));
   expect(service.filter((path) => path.startsWith("src/cli/"))).toEqual([
+    "src/cli/dump/dump-commands.ts",
     "src/cli/import-command.ts",
     "src/cli/verify-command.ts",
   ]);

@@ -9,6 +9,7 @@ import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { readReturnPath } from "../../src/sign-in/browser/return-path.ts";
+import { createSecretHandle, parseSecretHandle } from "../../src/identity/secret-handle.ts";
 import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import {
@@ -96,6 +97,19 @@ describe("a code", () => {
     const statuses = (await Promise.all(all)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 303)).toHaveLength(1);
     expect(statuses.filter((status) => status === 400)).toHaveLength(15);
+  });
+
+  test("says the customer of its row, and works once without it, as servers of the version before make them", async () => {
+    const [member, row] = [await newMember(), parseSecretHandle(await newCode(await newMember()))];
+    const { rows } = await sql`select customer_id from sign_in_links where id = ${row?.id}`.execute(database.reads);
+    expect(rows).toEqual([{ customer_id: row?.customerId }]);
+    const { id, text, hash } = createSecretHandle();
+    const made = parseSecretHandle(await newCode(member));
+    await sql`update sign_in_links set id = ${id}, hash = ${hash} where id = ${made?.id}`.execute(database.writes);
+    const statuses = [];
+    for (let time = 0; time < 2; time++)
+      statuses.push((await post("/sign-in/code", new URLSearchParams({ code: text }))).status);
+    expect(statuses).toEqual([303, 400]);
   });
 
   test("is refused after an hour, if one character differs, and for a suspended member", async () => {
@@ -408,7 +422,9 @@ describe("open paths:", () => {
       .filter((path) => !path.endsWith("*"))
       .map(async (path) => {
         const isPost =
-          /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|console\/session|sign-(in\/(code|start)|out))$/.test(path);
+          /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|console\/session|sign-(in\/(code|start|invitation\/decision)|out))$/.test(
+            path,
+          );
         const response = await fetch(`${url}${path}`, isPost ? { method: "POST", headers: json, body: "{}" } : {});
         const text = await response.text();
         return [path, !response.ok && (/TOKEN_MISSING/.test(text) || [404, 405].includes(response.status))] as const;

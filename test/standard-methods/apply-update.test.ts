@@ -159,7 +159,7 @@ test("an update mask names at most 100 fields", () => {
 
 const unknown = (path: string) => ({
   field: "update_mask",
-  description: `names no field of member: ${JSON.stringify(path)}; it may name name, display_name, description, labels, type, etag, invitation_expire_time and *`,
+  description: `names no field of member: ${JSON.stringify(path)}; it may name name, display_name, description, labels, type, etag, invitation_expire_time, email and *`,
   rule: "update_mask",
 });
 const immutable = {

@@ -77,7 +77,7 @@ describe("a registry refuses", () => {
     [
       "a resource of the protos without a definition",
       () => requireAllDefined(createRegistry(withoutDangling(others))),
-      "the protos declare the resource Operation, but no definition of it is registered",
+      "the protos declare the resource AccessRequest, but no definition of it is registered",
     ],
     [
       "a resource with two definitions",

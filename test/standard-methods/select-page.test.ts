@@ -8,13 +8,18 @@ import { cursorOf, withUniqueKey } from "../../src/filters/keyset.ts";
 import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
+import { firstRevision } from "../../src/changes/revision.ts";
+import { inTransaction } from "../../src/changes/write-in-org.ts";
+import { readClock } from "../../src/database/clock.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
 import type { MemberRow } from "../../src/iam/members/store.ts";
+import { insertCustomer, insertOrg } from "../../src/iam/orgs/create-org.ts";
+import { orgDefinition } from "../../src/iam/orgs/definition.ts";
 import { listFieldsOf } from "../../src/standard-methods/read/list-fields.ts";
 import { uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
 import { removeRows } from "../../src/standard-methods/rows/remove-rows.ts";
 import { updateRow } from "../../src/standard-methods/rows/update-row.ts";
-import { addMember, addOrg, markDeleted, write } from "../database/sample-rows.ts";
+import { addMember, addOrg, markDeleted, named, sampleAuthor, write } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { rounds } from "../support/rounds.ts";
 import type { OrgKey } from "../../src/database/org-key.ts";
@@ -114,4 +119,38 @@ test("the index of labels has the labels of all rows, including deleted ones, an
       ) l) as own`.execute(shared().reads);
   expect(rows[0]?.kept).not.toBeNull();
   expect(rows[0]?.kept).toEqual(rows[0]?.own);
+});
+
+test("labels of an org are found and removed, whatever is in the columns of an org and a parent", async () => {
+  const database = shared();
+  const fields = listFieldsOf(orgDefinition, orgDefinition.places[0]);
+  const order = withUniqueKey(parseOrderBy("", fields), uniqueKeyOf(orgDefinition, orgDefinition.places[0]));
+  const labelled = { ...named("labelled"), labels: { top: "one", other: "two" } };
+  const org = await inTransaction(database, async (db) => {
+    const customer = await insertCustomer(db, named("labelled"), sampleAuthor);
+    return insertOrg(db, customer, labelled, { revision: firstRevision(), time: await readClock(db) });
+  });
+  // As the next version writes them: without any org.
+  await sql`update resource_labels set org_id = gen_random_uuid(), parent_id = gen_random_uuid() where resource_id = ${org.id}`.execute(
+    database.writes,
+  );
+  const list = async (text: string): Promise<string[]> => {
+    const condition = toSql(readFilter(text, fields));
+    const selection = { parent: [], showDeleted: false, visible: unlimited, condition, order, after: undefined };
+    const page = await readRowsPage(database.reads, orgDefinition, orgDefinition.places[0], {
+      ...selection,
+      limit: 10,
+    });
+    return page.map(({ name }) => name);
+  };
+  expect(await list('labels.top = "one"')).toEqual(["labelled"]);
+  expect(await list('labels:top AND labels.other = "two"')).toEqual(["labelled"]);
+  await inTransaction(database, async (db) => {
+    const target = { db, org: undefined, revision: firstRevision(), time: await readClock(db) };
+    const change = { fields: { ...named("labelled"), labels: { other: "two" } }, columns: {} };
+    await updateRow(target, orgDefinition, org, change);
+  });
+  expect([await list("labels:top"), await list("labels:other")]).toEqual([[], ["labelled"]]);
+  await sql`delete from resource_labels where resource_id = ${org.id}`.execute(database.writes);
+  expect(await list("labels:other")).toEqual([]);
 });

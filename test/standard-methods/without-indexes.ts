@@ -30,7 +30,7 @@ export async function fillWithoutIndexes(
   });
 }
 
-/** Returns the constraints of these types, except for those that partitions inherit. */
+/** Returns the constraints of these types, except for those that partitions inherit, and for that which the triggers of the directory name. */
 async function readConstraints(client: pg.Client, types: readonly string[]): Promise<readonly Dropped[]> {
   const { rows } = await client.query<Dropped>(
     `select
@@ -38,6 +38,7 @@ async function readConstraints(client: pg.Client, types: readonly string[]): Pro
       format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as restore
     from pg_constraint
     where connamespace = 'public'::regnamespace and conparentid = 0 and contype::text = any($1::text[])
+      and conrelid <> 'directory'::regclass
     order by contype, conrelid, conname`,
     [types],
   );

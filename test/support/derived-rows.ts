@@ -1,7 +1,7 @@
 // Counts and labels derived from the rows of all resources. What the write path maintains incrementally must always equal this.
 import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
 import type { Schema } from "../../src/database/schema.ts";
-import { nowhere } from "../../src/filters/label-index.ts";
+import { nowhere } from "./nowhere.ts";
 import { isInOrg, keepsDeleted, parentColumnOf } from "../../src/standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../src/standard-methods/definition/registry.ts";
 

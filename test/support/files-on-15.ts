@@ -44,6 +44,7 @@ export const filesOn15: readonly string[] = [
   "test/events/webhooks/customer-webhooks.test.ts",
   "test/events/webhooks/deliveries.test.ts",
   "test/events/webhooks/hold-retention.test.ts",
+  "test/iam/access-requests/access-requests.test.ts",
   "test/iam/findings/findings.test.ts",
   "test/iam/quota-requests/requests.test.ts",
   "test/iam/role-bindings/service-bindings.test.ts",

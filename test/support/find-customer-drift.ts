@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Schema } from "../../src/database/schema.ts";
-import { nowhere } from "../../src/filters/label-index.ts";
+import { nowhere } from "./nowhere.ts";
 
 interface CustomerDrift {
   readonly table: string;
@@ -50,6 +50,7 @@ export async function listOrgTables(db: Kysely<Schema>): Promise<string[]> {
 function wrongRows(table: string): RawBuilder<unknown> {
   const customer = sql.ref(table === "role_bindings" ? "kept.org_customer_id" : "kept.customer_id");
   const ofNoOrg: Readonly<Record<string, RawBuilder<unknown>>> = {
+    directory: sql`(select id from customers where customers.name = kept.name)`,
     quotas: sql`kept.scope_id`,
     resource_labels: sql`case kept.resource_type when 'Customer' then kept.resource_id
       else (select labelled.customer_id from orgs as labelled where labelled.id = kept.resource_id) end`,

@@ -25,6 +25,8 @@ export interface OpenIdProvider {
   /** Starts to serve a client that is sent back to this URI. A second call replaces the provider, with new keys. */
   serve(redirectUri: string): void;
   person: string;
+  /** What it says of the person besides its subject, such as `email`. */
+  claims: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
@@ -36,11 +38,16 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   const openId: OpenIdProvider = {
     issuer: url,
     person: "alice",
+    claims: {},
     close,
     serve(redirectUri) {
       const provider: Provider = new Provider(
         url,
-        configurationOf(redirectUri, () => provider),
+        configurationOf(
+          redirectUri,
+          () => provider,
+          () => openId.claims,
+        ),
       );
       const answer = provider.callback();
       handler = (request, response) => {
@@ -53,7 +60,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   return openId;
 }
 
-function configurationOf(redirectUri: string, providerOf: () => Provider): object {
+function configurationOf(redirectUri: string, providerOf: () => Provider, claimsOf: () => object): object {
   return {
     clients: [
       {
@@ -67,10 +74,14 @@ function configurationOf(redirectUri: string, providerOf: () => Provider): objec
     cookies: { keys: [randomUUID()] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    findAccount: (_context: unknown, accountId: string) => ({
+      accountId,
+      claims: () => ({ sub: accountId, ...claimsOf() }),
+    }),
     async loadExistingGrant({ oidc }: { oidc: { session: { accountId: string } } }) {
       const grant = new (providerOf().Grant)({ clientId: client.id, accountId: oidc.session.accountId });
-      grant.addOIDCScope("openid profile");
+      grant.addOIDCScope("openid profile email");
       await grant.save();
       return grant;
     },

@@ -62,11 +62,22 @@ const amounts = {
 };
 
 /**
- * Resources that other writes create, with `columns` as in an entry. They have neither a name nor a Create, an Update or a batch,
- * so none of the rules here is about them: tokens start Sessions (test/api/sessions.test.ts), and writes of Resources start
- * Operations (test/resources).
+ * Resources that other writes create or that only decisions change, with `columns` as in an entry. They have neither a name nor an Update
+ * or a batch, so none of the rules here is about them: tokens start Sessions (test/api/sessions.test.ts), writes of Resources start
+ * Operations (test/resources), and members create AccessRequests (test/iam/access-requests).
  */
 const createdByOthers = {
+  AccessRequest: {
+    member_id: "gen_random_uuid()",
+    predefined_role: "'viewer'",
+    role_id: "null",
+    reason: "'to look'",
+    expire_time: "now() + interval '1 day'",
+    lapse_time: "now() + interval '1 day'",
+    state: "'PENDING'",
+    first_message: "''",
+    decision_message: "''",
+  },
   Session: {
     token_gen: "null",
     refresh_count: "0",

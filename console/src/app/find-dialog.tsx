@@ -7,6 +7,7 @@ import { nameOf } from "../calls/paths.ts";
 import { useTyped } from "../calls/use-typed.ts";
 import { texts } from "../texts/texts.ts";
 import { typeInWords } from "../texts/type-in-words.ts";
+import { findScreens } from "./org-screens.ts";
 import { nearestScreen } from "./screens-by-path.ts";
 import { withoutSecret } from "./without-secret.ts";
 
@@ -15,11 +16,17 @@ interface FindDialogProps {
   readonly onClose: () => void;
 }
 
-/** Finds what the person may read, by the start of a name, an id, a path, or an API key of which something was pasted. */
+/**
+ * Finds what the person may read, by the start of a name, an id, a path, or an API key of which something was pasted; and the screens
+ * of the org, by a word of their titles.
+ */
 export function FindDialog({ open, onClose }: FindDialogProps) {
   const [typed, settled, setTyped] = useTyped();
   const query = withoutSecret(settled);
   const { results, answered } = useSearch(query, open && query !== "");
+  const { org } = useParams({ strict: false });
+  const screens = org === undefined ? [] : findScreens(typed);
+  const isTold = answered && (results.length > 0 || screens.length === 0);
   return (
     <Dialog.Root open={open} onOpenChange={(next) => next || onClose()}>
       <Dialog.Portal>
@@ -36,8 +43,9 @@ export function FindDialog({ open, onClose }: FindDialogProps) {
             spellCheck={false}
             onChange={(event) => setTyped(event.target.value)}
           />
+          {org === undefined || screens.length === 0 ? null : <Screens org={org} of={screens} onOpen={onClose} />}
           <p className="hint" role="status">
-            {answered ? texts.find.found(results.length) : ""}
+            {isTold ? texts.find.found(results.length) : ""}
           </p>
           <ul className="lines">
             {results.map((found) => (
@@ -49,6 +57,27 @@ export function FindDialog({ open, onClose }: FindDialogProps) {
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+interface ScreensProps {
+  readonly org: string;
+  readonly of: ReturnType<typeof findScreens>;
+  readonly onOpen: () => void;
+}
+
+function Screens({ org, of, onOpen }: ScreensProps) {
+  return (
+    <ul className="lines" aria-label={texts.find.screens}>
+      {of.map(({ to, title }) => (
+        <li key={to}>
+          <Link to={to} params={{ org }} onClick={onOpen}>
+            {title}
+          </Link>
+          <span className="quiet-text">{texts.find.screenOf(org)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -24,6 +24,18 @@ export function readListSearch(search: Record<string, unknown>): ListSearch {
   return { q, page, state, order: textOf(search["order"]), create: search["create"] === true ? true : undefined };
 }
 
+/** What the URL of the list of requests for access holds: what the form asks for from the beginning, as paths. */
+export interface AskSearch extends ListSearch {
+  readonly role?: string | undefined;
+  readonly resource?: string | undefined;
+}
+
+export const readAskSearch = (search: Record<string, unknown>): AskSearch => ({
+  ...readListSearch(search),
+  role: textOf(search["role"]),
+  resource: textOf(search["resource"]),
+});
+
 /** What the URL of the list of members holds. */
 export interface MembersSearch extends ListSearch {
   /** `APPLICATION` for only the programs among them, which people call service accounts. */

@@ -2,24 +2,10 @@ import { Link, Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { useLiveOrg } from "../calls/use-live-org.ts";
 import { texts } from "../texts/texts.ts";
+import { laterScreens } from "./org-screens.ts";
 import { ProjectLinks } from "./project-links.tsx";
 
 const { nav } = texts;
-
-/** What follows the projects. */
-const others = [
-  { to: "/orgs/$org/quota", title: nav.quota },
-  { to: "/orgs/$org/usage", title: nav.usage },
-  { to: "/orgs/$org/roleBindings", title: nav.grants },
-  { to: "/orgs/$org/roles", title: nav.roles },
-  { to: "/orgs/$org/findings", title: nav.findings },
-  { to: "/orgs/$org/changes", title: nav.changes },
-  { to: "/orgs/$org/past", title: nav.past },
-  { to: "/orgs/$org/webhooks", title: nav.webhooks },
-  { to: "/orgs/$org/eventStreams", title: nav.eventStreams },
-  { to: "/orgs/$org/clients", title: nav.clients },
-  { to: "/orgs/$org/identityProviders", title: nav.identityProviders },
-] as const;
 
 /** The navigation of an org, beside its screens. */
 export function OrgFrame() {
@@ -51,7 +37,7 @@ export function OrgFrame() {
           {nav.groups}
         </Link>
         <ProjectLinks org={org} />
-        {others.map(({ to, title }) => (
+        {laterScreens.map(({ to, title }) => (
           <Link key={to} to={to} params={params} activeOptions={{ includeSearch: false }}>
             {title}
           </Link>

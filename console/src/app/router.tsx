@@ -3,6 +3,7 @@ import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-r
 import { Loading } from "../ui/notes.tsx";
 import {
   readAccessSearch,
+  readAskSearch,
   readChangesSearch,
   readFindingsSearch,
   readListSearch,
@@ -254,6 +255,16 @@ const projectUsageRoute = createRoute({
   component: lazyRouteComponent(() => import("../screens/usage/usage-screen.tsx"), "ProjectUsageScreen"),
 });
 
+const accessRequestsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/accessRequests",
+  validateSearch: readAskSearch,
+  component: lazyRouteComponent(
+    () => import("../screens/access-requests/access-requests-screen.tsx"),
+    "AccessRequestsScreen",
+  ),
+});
+
 const quotaRequestsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/quotaRequests",
@@ -310,6 +321,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         projectQuotaRoute,
         orgUsageRoute,
         projectUsageRoute,
+        accessRequestsRoute,
         quotaRequestsRoute,
         quotaRequestRoute,
       ]),

@@ -8,7 +8,7 @@ const forms: readonly RegExp[] = [
   /^\/quantityKinds$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/roleBindings$/,
   /^\/orgs\/[^/]+(\/projects\/[^/]+)?\/(quota|usage)$/,
-  /^\/orgs\/[^/]+\/quotaRequests$/,
+  /^\/orgs\/[^/]+\/(quotaRequests|accessRequests)$/,
   /^\/customers\/[^/]+(\/quota|\/usage|\/webhooks(\/[^/]+)?)?$/,
   /^\/orgs\/[^/]+\/projects\/[^/]+\/(resources|operations)(\/[^/]+)?$/,
 ];

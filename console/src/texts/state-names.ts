@@ -10,6 +10,8 @@ export const stateNames: Readonly<Record<string, string>> = {
   PENDING: "Waiting",
   APPROVED: "Approved",
   REJECTED: "Rejected",
+  DECLINED: "Declined",
+  ENDED: "Ended",
   USER: "Person",
   APPLICATION: "Application",
   CREATED: "Created",

@@ -133,7 +133,9 @@ export const texts = {
   find: {
     button: "Find",
     title: "Find anything",
-    hint: "A name, an id, a path or an API key",
+    hint: "A name, an id, a path, an API key or a screen",
+    screens: "Screens",
+    screenOf: (org: string) => `Screen of ${org}`,
     found: (count: number) =>
       count === 0 ? "Nothing that you may see begins so." : counted(count, "result", "results"),
   },
@@ -185,6 +187,7 @@ export const texts = {
     roleBindings: "Role bindings",
     clients: "Clients",
     identityProviders: "Identity providers",
+    accessRequests: "Requests for access",
     quotaRequests: "Requests for quota",
     webhooks: "Webhooks",
     eventStreams: "Event streams",
@@ -192,6 +195,8 @@ export const texts = {
   } as Readonly<Record<string, string>>,
   requests: {
     title: "Waiting for a decision",
+    access: "Requests for access",
+    ask: "Ask for access",
     all: "All requests",
     asks: "asks for",
     approve: "Approve",

@@ -1,9 +1,10 @@
 import { Popover } from "@base-ui/react/popover";
 import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { AccessService } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { useSession } from "../app/use-session.ts";
-import { nameOf } from "../calls/paths.ts";
+import { nameOf, orgOf } from "../calls/paths.ts";
 import { texts } from "../texts/texts.ts";
 import { Loading } from "./notes.tsx";
 import { PathLinks } from "./path-link.tsx";
@@ -60,7 +61,26 @@ function Reason({ permission, resourcePath }: Refusal) {
           {texts.refused.helper} <PathLinks paths={data.granterPaths.slice(0, 3)} />.
         </p>
       )}
+      <AskLink resourcePath={resourcePath} role={data?.rolePaths[0]} />
       {error === null ? null : <p>{texts.refused.unknown}</p>}
     </>
+  );
+}
+
+/** Leads to a request for the access that is missing, for members of the org. */
+function AskLink({ resourcePath, role }: { readonly resourcePath: string; readonly role: string | undefined }) {
+  const { member } = useSession();
+  const org = orgOf(resourcePath);
+  if (org === "" || org !== orgOf(member)) return null;
+  return (
+    <p>
+      <Link
+        to="/orgs/$org/accessRequests"
+        params={{ org: nameOf(org) }}
+        search={{ create: true, resource: resourcePath, role }}
+      >
+        {texts.requests.ask}
+      </Link>
+    </p>
   );
 }

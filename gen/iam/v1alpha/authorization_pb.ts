@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/authorization.proto.
  */
 export const file_iam_v1alpha_authorization: GenFile = /*@__PURE__*/
-  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSKuAQoNQXV0aG9yaXphdGlvbhISCgpwZXJtaXNzaW9uGAEgASgJEhIKCnBhdGhfZmllbGQYAiABKAkSDgoGYW55b25lGAMgASgIEhkKEWNyZWF0ZV9wZXJtaXNzaW9uGAQgASgJEhYKDmxpc3RzX2FsbF9vcmdzGAUgASgIEhkKEXJlbmFtZV9wZXJtaXNzaW9uGAYgASgJEhcKD3VuYXV0aGVudGljYXRlZBgHIAEoCDpiCg1hdXRob3JpemF0aW9uEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtIcDIAEoCzIaLmlhbS52MWFscGhhLkF1dGhvcml6YXRpb25SDWF1dGhvcml6YXRpb25CWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSLHAQoNQXV0aG9yaXphdGlvbhISCgpwZXJtaXNzaW9uGAEgASgJEhIKCnBhdGhfZmllbGQYAiABKAkSDgoGYW55b25lGAMgASgIEhkKEWNyZWF0ZV9wZXJtaXNzaW9uGAQgASgJEhYKDmxpc3RzX2FsbF9vcmdzGAUgASgIEhkKEXJlbmFtZV9wZXJtaXNzaW9uGAYgASgJEhcKD3VuYXV0aGVudGljYXRlZBgHIAEoCBIXCg9vcGVuX3RvX21lbWJlcnMYCCABKAg6YgoNYXV0aG9yaXphdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyGi5pYW0udjFhbHBoYS5BdXRob3JpemF0aW9uUg1hdXRob3JpemF0aW9uQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * The permission that a caller must hold to call a method. Every method of this package declares it; a server does not
@@ -80,6 +80,15 @@ export type Authorization = Message<"iam.v1alpha.Authorization"> & {
    * @generated from field: bool unauthenticated = 7;
    */
   unauthenticated: boolean;
+
+  /**
+   * Whether each ACTIVE Member of the Org that is the resource, or contains it, may call the method without the permission. The
+   * method then shows and changes only what is the caller's own, or what the caller may decide about. A credential whose scopes
+   * leave the permission out may not.
+   *
+   * @generated from field: bool open_to_members = 8;
+   */
+  openToMembers: boolean;
 };
 
 /**

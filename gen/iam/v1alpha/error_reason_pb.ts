@@ -135,7 +135,8 @@ export const ErrorReason = {
 
   /**
    * The caller lacks the permission that the method requires, or the resource does not exist. The metadata has the
-   * `permission`.
+   * `permission` and, if the caller can ask for access in its Org, the collection in which it creates an AccessRequest:
+   * `"access_requests": "/orgs/acme/accessRequests"`.
    *
    * @generated from enum value: PERMISSION_DENIED = 16;
    */

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/member.proto.
  */
 export const file_iam_v1alpha_member: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIvAGCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEiIKDGRpc3BsYXlfbmFtZRgEIAEoCUIM4EEBukgGcgSouxgBEiEKC2Rlc2NyaXB0aW9uGAUgASgJQgzgQQG6SAZyBLC7GAESPgoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qg3gQQG6SAeaAQSguxgBEjYKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIO4EEB4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIRCgRldGFnGAkgASgJQgPgQQESNAoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI/ChZpbnZpdGF0aW9uX2V4cGlyZV90aW1lGA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiNwoEVHlwZRIUChBUWVBFX1VOU1BFQ0lGSUVEEAASCAoEVVNFUhABEg8KC0FQUExJQ0FUSU9OEAIiUwoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgdJTlZJVEVEEAESCgoGQUNUSVZFEAISDQoJU1VTUEVOREVEEAMSCwoHREVMRVRFRBAEOlDqQU0KF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhtvcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0aBHBhdGgqB21lbWJlcnMyBm1lbWJlciKaAQoQR2V0TWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEiIKDmFzX29mX3JldmlzaW9uGAIgASgJQgrgQQG6SARyAihAEjMKCmFzX29mX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQEiqgIKEkxpc3RNZW1iZXJzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L01lbWJlchIdCglwYWdlX3NpemUYAiABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgDIAEoCUIL4EEBukgFcgMogAgSGQoMc2hvd19kZWxldGVkGAQgASgIQgPgQQESEwoGZmlsdGVyGAUgASgJQgPgQQESFQoIb3JkZXJfYnkYBiABKAlCA+BBARIiCg5hc19vZl9yZXZpc2lvbhgHIAEoCUIK4EEBukgEcgIoQBIzCgphc19vZl90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEBIo4BChNMaXN0TWVtYmVyc1Jlc3BvbnNlEiQKB21lbWJlcnMYASADKAsyEy5pYW0udjFhbHBoYS5NZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBARIQCghyZXZpc2lvbhgEIAEoCUINCgtfdG90YWxfc2l6ZSK1AQoTQ3JlYXRlTWVtYmVyUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L01lbWJlchIoCgZtZW1iZXIYAiABKAsyEy5pYW0udjFhbHBoYS5NZW1iZXJCA+BBAhIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEigAIKE1VwZGF0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIoCgZtZW1iZXIYAiABKAsyEy5pYW0udjFhbHBoYS5NZW1iZXJCA+BBAhI0Cgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCA+BBARIaCg1hbGxvd19taXNzaW5nGAQgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgFIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBiABKAlCDuBBAbpICNgBAXIDsAEBIrMBChNEZWxldGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISEQoEZXRhZxgCIAEoCUID4EEBEhoKDWFsbG93X21pc3NpbmcYAyABKAhCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEimQEKFVVuZGVsZXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEimAEKFFN1c3BlbmRNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKZAQoVQWN0aXZhdGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKWAQoSUHVyZ2VNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKXAQoTUmV2b2tlVG9rZW5zUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEiXwoSRXJhc2VNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISGgoNdmFsaWRhdGVfb25seRgCIAEoCEID4EEBIisKE0VyYXNlTWVtYmVyUmVzcG9uc2USFAoMY2hhbmdlX2NvdW50GAEgASgFIvwBChhJbXBlcnNvbmF0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchJACghsaWZldGltZRgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIT4EEBukgNqgEKIgQIwNECMgIIARIbCgZzY29wZXMYAyADKAlCC+BBAbpIBZIBAhBkEjYKDHByb2plY3RfcGF0aBgEIAEoCUIg4EEB+kEaChhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSGgoNdmFsaWRhdGVfb25seRgFIAEoCEID4EEBImwKGUltcGVyc29uYXRlTWVtYmVyUmVzcG9uc2USGQoMYWNjZXNzX3Rva2VuGAEgASgJQgPgQQMSNAoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMihwEKFkJhdGNoR2V0TWVtYmVyc1JlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISNwoFcGF0aHMYAiADKAlCKOBBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXK6SAaSAQMQ6AciPwoXQmF0Y2hHZXRNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLmlhbS52MWFscGhhLk1lbWJlciLTAQoZQmF0Y2hDcmVhdGVNZW1iZXJzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L01lbWJlchJACghyZXF1ZXN0cxgCIAMoCzIgLmlhbS52MWFscGhhLkNyZWF0ZU1lbWJlclJlcXVlc3RCDOBBArpIBpIBAxDoBxIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEiQgoaQmF0Y2hDcmVhdGVNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLmlhbS52MWFscGhhLk1lbWJlciLmAQoZQmF0Y2hEZWxldGVNZW1iZXJzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L01lbWJlchI3CgVwYXRocxgCIAMoCUIo4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlcrpIBpIBAxDoBxIaCg1hbGxvd19taXNzaW5nGAMgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBIkIKGkJhdGNoRGVsZXRlTWVtYmVyc1Jlc3BvbnNlEiQKB21lbWJlcnMYASADKAsyEy5pYW0udjFhbHBoYS5NZW1iZXIy7BQKDk1lbWJlcnNTZXJ2aWNlEosBCglHZXRNZW1iZXISHS5pYW0udjFhbHBoYS5HZXRNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIkqQAgGiuxgXCg9pYW0ubWVtYmVycy5nZXQSBHBhdGiC0+STAiYSJC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfRKpAQoLTGlzdE1lbWJlcnMSHy5pYW0udjFhbHBoYS5MaXN0TWVtYmVyc1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0TWVtYmVyc1Jlc3BvbnNlIleQAgGiuxgfChBpYW0ubWVtYmVycy5saXN0EgtwYXJlbnRfcGF0aILT5JMCKxIpL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L21lbWJlcnMSpQEKDENyZWF0ZU1lbWJlchIgLmlhbS52MWFscGhhLkNyZWF0ZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiXqK7GCEKEmlhbS5tZW1iZXJzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAjM6Bm1lbWJlciIpL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L21lbWJlcnMSrQEKDFVwZGF0ZU1lbWJlchIgLmlhbS52MWFscGhhLlVwZGF0ZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiZqK7GC4KEmlhbS5tZW1iZXJzLnVwZGF0ZRIEcGF0aCISaWFtLm1lbWJlcnMuY3JlYXRlgtPkkwIuOgZtZW1iZXIyJC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfRKRAQoMRGVsZXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuRGVsZXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJKorsYGgoSaWFtLm1lbWJlcnMuZGVsZXRlEgRwYXRogtPkkwImKiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0SowEKDlVuZGVsZXRlTWVtYmVyEiIuaWFtLnYxYWxwaGEuVW5kZWxldGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIliiuxgcChRpYW0ubWVtYmVycy51bmRlbGV0ZRIEcGF0aILT5JMCMjoBKiItL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9OnVuZGVsZXRlEp8BCg1TdXNwZW5kTWVtYmVyEiEuaWFtLnYxYWxwaGEuU3VzcGVuZE1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiVqK7GBsKE2lhbS5tZW1iZXJzLnN1c3BlbmQSBHBhdGiC0+STAjE6ASoiLC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfTpzdXNwZW5kEqMBCg5BY3RpdmF0ZU1lbWJlchIiLmlhbS52MWFscGhhLkFjdGl2YXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJYorsYHAoUaWFtLm1lbWJlcnMuYWN0aXZhdGUSBHBhdGiC0+STAjI6ASoiLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfTphY3RpdmF0ZRKXAQoLUHVyZ2VNZW1iZXISHy5pYW0udjFhbHBoYS5QdXJnZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiUqK7GBkKEWlhbS5tZW1iZXJzLnB1cmdlEgRwYXRogtPkkwIvOgEqIiovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06cHVyZ2USpwEKDFJldm9rZVRva2VucxIgLmlhbS52MWFscGhhLlJldm9rZVRva2Vuc1JlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiYKK7GCAKGGlhbS5tZW1iZXJzLnJldm9rZVRva2VucxIEcGF0aILT5JMCNjoBKiIxL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9OnJldm9rZVRva2VucxLCAQoRSW1wZXJzb25hdGVNZW1iZXISJS5pYW0udjFhbHBoYS5JbXBlcnNvbmF0ZU1lbWJlclJlcXVlc3QaJi5pYW0udjFhbHBoYS5JbXBlcnNvbmF0ZU1lbWJlclJlc3BvbnNlIl6iuxgfChdpYW0ubWVtYmVycy5pbXBlcnNvbmF0ZRIEcGF0aILT5JMCNToBKiIwL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9OmltcGVyc29uYXRlEqQBCgtFcmFzZU1lbWJlchIfLmlhbS52MWFscGhhLkVyYXNlTWVtYmVyUmVxdWVzdBogLmlhbS52MWFscGhhLkVyYXNlTWVtYmVyUmVzcG9uc2UiUqK7GBkKEWlhbS5tZW1iZXJzLmVyYXNlEgRwYXRogtPkkwIvOgEqIiovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06ZXJhc2US9wEKD0JhdGNoR2V0TWVtYmVycxIjLmlhbS52MWFscGhhLkJhdGNoR2V0TWVtYmVyc1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaEdldE1lbWJlcnNSZXNwb25zZSKYAZACAaK7GB4KD2lhbS5tZW1iZXJzLmdldBILcGFyZW50X3BhdGiC0+STAm1aNzoBKiIyL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L21lbWJlcnM6YmF0Y2hHZXQSMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzOmJhdGNoR2V0EswBChJCYXRjaENyZWF0ZU1lbWJlcnMSJi5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZU1lbWJlcnNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVNZW1iZXJzUmVzcG9uc2UiZaK7GCEKEmlhbS5tZW1iZXJzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAjo6ASoiNS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzOmJhdGNoQ3JlYXRlEswBChJCYXRjaERlbGV0ZU1lbWJlcnMSJi5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZU1lbWJlcnNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVNZW1iZXJzUmVzcG9uc2UiZaK7GCEKEmlhbS5tZW1iZXJzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAjo6ASoiNS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzOmJhdGNoRGVsZXRlQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIowHCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEiIKDGRpc3BsYXlfbmFtZRgEIAEoCUIM4EEBukgGcgSouxgBEiEKC2Rlc2NyaXB0aW9uGAUgASgJQgzgQQG6SAZyBLC7GAESPgoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qg3gQQG6SAeaAQSguxgBEjYKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIO4EEB4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIRCgRldGFnGAkgASgJQgPgQQESNAoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI/ChZpbnZpdGF0aW9uX2V4cGlyZV90aW1lGA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEBEhoKBWVtYWlsGA8gASgJQgvgQQG6SAVyAyj+ARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjcKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEggKBFVTRVIQARIPCgtBUFBMSUNBVElPThACIlMKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCwoHSU5WSVRFRBABEgoKBkFDVElWRRACEg0KCVNVU1BFTkRFRBADEgsKB0RFTEVURUQQBDpQ6kFNChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIbb3Jncy97b3JnfS9tZW1iZXJzL3ttZW1iZXJ9GgRwYXRoKgdtZW1iZXJzMgZtZW1iZXIimgEKEEdldE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIiCg5hc19vZl9yZXZpc2lvbhgCIAEoCUIK4EEBukgEcgIoQBIzCgphc19vZl90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEBIqoCChJMaXN0TWVtYmVyc1JlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhkKDHNob3dfZGVsZXRlZBgEIAEoCEID4EEBEhMKBmZpbHRlchgFIAEoCUID4EEBEhUKCG9yZGVyX2J5GAYgASgJQgPgQQESIgoOYXNfb2ZfcmV2aXNpb24YByABKAlCCuBBAbpIBHICKEASMwoKYXNfb2ZfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBASKOAQoTTGlzdE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuaWFtLnYxYWxwaGEuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIXCgp0b3RhbF9zaXplGAMgASgFSACIAQESEAoIcmV2aXNpb24YBCABKAlCDQoLX3RvdGFsX3NpemUitQEKE0NyZWF0ZU1lbWJlclJlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKAoGbWVtYmVyGAIgASgLMhMuaWFtLnYxYWxwaGEuTWVtYmVyQgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIoACChNVcGRhdGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKAoGbWVtYmVyGAIgASgLMhMuaWFtLnYxYWxwaGEuTWVtYmVyQgPgQQISNAoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgPgQQESGgoNYWxsb3dfbWlzc2luZxgEIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBSABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAYgASgJQg7gQQG6SAjYAQFyA7ABASKzAQoTRGVsZXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhEKBGV0YWcYAiABKAlCA+BBARIaCg1hbGxvd19taXNzaW5nGAMgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBIpkBChVVbmRlbGV0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIpgBChRTdXNwZW5kTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEimQEKFUFjdGl2YXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEitQEKE0ludml0ZU1lbWJlclJlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKAoGbWVtYmVyGAIgASgLMhMuaWFtLnYxYWxwaGEuTWVtYmVyQgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIoEBChRJbnZpdGVNZW1iZXJSZXNwb25zZRIjCgZtZW1iZXIYASABKAsyEy5pYW0udjFhbHBoYS5NZW1iZXISEQoEbGluaxgCIAEoCUID4EEDEhYKCW1haWxfc2VudBgDIAEoCEID4EEDEhkKDG1haWxfcHJvYmxlbRgEIAEoCUID4EEDIpkBChVTZW5kSW52aXRhdGlvblJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIoMBChZTZW5kSW52aXRhdGlvblJlc3BvbnNlEiMKBm1lbWJlchgBIAEoCzITLmlhbS52MWFscGhhLk1lbWJlchIRCgRsaW5rGAIgASgJQgPgQQMSFgoJbWFpbF9zZW50GAMgASgIQgPgQQMSGQoMbWFpbF9wcm9ibGVtGAQgASgJQgPgQQMilgEKElB1cmdlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEilwEKE1Jldm9rZVRva2Vuc1JlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIl8KEkVyYXNlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhoKDXZhbGlkYXRlX29ubHkYAiABKAhCA+BBASIrChNFcmFzZU1lbWJlclJlc3BvbnNlEhQKDGNoYW5nZV9jb3VudBgBIAEoBSL8AQoYSW1wZXJzb25hdGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISQAoIbGlmZXRpbWUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CE+BBAbpIDaoBCiIECMDRAjICCAESGwoGc2NvcGVzGAMgAygJQgvgQQG6SAWSAQIQZBI2Cgxwcm9qZWN0X3BhdGgYBCABKAlCIOBBAfpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EhoKDXZhbGlkYXRlX29ubHkYBSABKAhCA+BBASJsChlJbXBlcnNvbmF0ZU1lbWJlclJlc3BvbnNlEhkKDGFjY2Vzc190b2tlbhgBIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIocBChZCYXRjaEdldE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyukgGkgEDEOgHIj8KF0JhdGNoR2V0TWVtYmVyc1Jlc3BvbnNlEiQKB21lbWJlcnMYASADKAsyEy5pYW0udjFhbHBoYS5NZW1iZXIi0wEKGUJhdGNoQ3JlYXRlTWVtYmVyc1JlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISQAoIcmVxdWVzdHMYAiADKAsyIC5pYW0udjFhbHBoYS5DcmVhdGVNZW1iZXJSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIkIKGkJhdGNoQ3JlYXRlTWVtYmVyc1Jlc3BvbnNlEiQKB21lbWJlcnMYASADKAsyEy5pYW0udjFhbHBoYS5NZW1iZXIi5gEKGUJhdGNoRGVsZXRlTWVtYmVyc1JlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISNwoFcGF0aHMYAiADKAlCKOBBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXK6SAaSAQMQ6AcSGgoNYWxsb3dfbWlzc2luZxgDIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBCABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAUgASgJQg7gQQG6SAjYAQFyA7ABASJCChpCYXRjaERlbGV0ZU1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuaWFtLnYxYWxwaGEuTWVtYmVyMusXCg5NZW1iZXJzU2VydmljZRKLAQoJR2V0TWVtYmVyEh0uaWFtLnYxYWxwaGEuR2V0TWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJKkAIBorsYFwoPaWFtLm1lbWJlcnMuZ2V0EgRwYXRogtPkkwImEiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0SqQEKC0xpc3RNZW1iZXJzEh8uaWFtLnYxYWxwaGEuTGlzdE1lbWJlcnNSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuTGlzdE1lbWJlcnNSZXNwb25zZSJXkAIBorsYHwoQaWFtLm1lbWJlcnMubGlzdBILcGFyZW50X3BhdGiC0+STAisSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEqUBCgxDcmVhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5DcmVhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIl6iuxghChJpYW0ubWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIzOgZtZW1iZXIiKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEq0BCgxVcGRhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5VcGRhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyImaiuxguChJpYW0ubWVtYmVycy51cGRhdGUSBHBhdGgiEmlhbS5tZW1iZXJzLmNyZWF0ZYLT5JMCLjoGbWVtYmVyMiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0SkQEKDERlbGV0ZU1lbWJlchIgLmlhbS52MWFscGhhLkRlbGV0ZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiSqK7GBoKEmlhbS5tZW1iZXJzLmRlbGV0ZRIEcGF0aILT5JMCJiokL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9EqMBCg5VbmRlbGV0ZU1lbWJlchIiLmlhbS52MWFscGhhLlVuZGVsZXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJYorsYHAoUaWFtLm1lbWJlcnMudW5kZWxldGUSBHBhdGiC0+STAjI6ASoiLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfTp1bmRlbGV0ZRKfAQoNU3VzcGVuZE1lbWJlchIhLmlhbS52MWFscGhhLlN1c3BlbmRNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIlaiuxgbChNpYW0ubWVtYmVycy5zdXNwZW5kEgRwYXRogtPkkwIxOgEqIiwvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06c3VzcGVuZBKjAQoOQWN0aXZhdGVNZW1iZXISIi5pYW0udjFhbHBoYS5BY3RpdmF0ZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiWKK7GBwKFGlhbS5tZW1iZXJzLmFjdGl2YXRlEgRwYXRogtPkkwIyOgEqIi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06YWN0aXZhdGUSugEKDEludml0ZU1lbWJlchIgLmlhbS52MWFscGhhLkludml0ZU1lbWJlclJlcXVlc3QaIS5pYW0udjFhbHBoYS5JbnZpdGVNZW1iZXJSZXNwb25zZSJlorsYIQoSaWFtLm1lbWJlcnMuaW52aXRlEgtwYXJlbnRfcGF0aILT5JMCOjoGbWVtYmVyIjAvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVyczppbnZpdGUSvwEKDlNlbmRJbnZpdGF0aW9uEiIuaWFtLnYxYWxwaGEuU2VuZEludml0YXRpb25SZXF1ZXN0GiMuaWFtLnYxYWxwaGEuU2VuZEludml0YXRpb25SZXNwb25zZSJkorsYIgoaaWFtLm1lbWJlcnMuc2VuZEludml0YXRpb24SBHBhdGiC0+STAjg6ASoiMy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfTpzZW5kSW52aXRhdGlvbhKXAQoLUHVyZ2VNZW1iZXISHy5pYW0udjFhbHBoYS5QdXJnZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiUqK7GBkKEWlhbS5tZW1iZXJzLnB1cmdlEgRwYXRogtPkkwIvOgEqIiovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06cHVyZ2USpwEKDFJldm9rZVRva2VucxIgLmlhbS52MWFscGhhLlJldm9rZVRva2Vuc1JlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiYKK7GCAKGGlhbS5tZW1iZXJzLnJldm9rZVRva2VucxIEcGF0aILT5JMCNjoBKiIxL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9OnJldm9rZVRva2VucxLCAQoRSW1wZXJzb25hdGVNZW1iZXISJS5pYW0udjFhbHBoYS5JbXBlcnNvbmF0ZU1lbWJlclJlcXVlc3QaJi5pYW0udjFhbHBoYS5JbXBlcnNvbmF0ZU1lbWJlclJlc3BvbnNlIl6iuxgfChdpYW0ubWVtYmVycy5pbXBlcnNvbmF0ZRIEcGF0aILT5JMCNToBKiIwL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9OmltcGVyc29uYXRlEqQBCgtFcmFzZU1lbWJlchIfLmlhbS52MWFscGhhLkVyYXNlTWVtYmVyUmVxdWVzdBogLmlhbS52MWFscGhhLkVyYXNlTWVtYmVyUmVzcG9uc2UiUqK7GBkKEWlhbS5tZW1iZXJzLmVyYXNlEgRwYXRogtPkkwIvOgEqIiovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06ZXJhc2US9wEKD0JhdGNoR2V0TWVtYmVycxIjLmlhbS52MWFscGhhLkJhdGNoR2V0TWVtYmVyc1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaEdldE1lbWJlcnNSZXNwb25zZSKYAZACAaK7GB4KD2lhbS5tZW1iZXJzLmdldBILcGFyZW50X3BhdGiC0+STAm1aNzoBKiIyL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L21lbWJlcnM6YmF0Y2hHZXQSMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzOmJhdGNoR2V0EswBChJCYXRjaENyZWF0ZU1lbWJlcnMSJi5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZU1lbWJlcnNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVNZW1iZXJzUmVzcG9uc2UiZaK7GCEKEmlhbS5tZW1iZXJzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAjo6ASoiNS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzOmJhdGNoQ3JlYXRlEswBChJCYXRjaERlbGV0ZU1lbWJlcnMSJi5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZU1lbWJlcnNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVNZW1iZXJzUmVzcG9uc2UiZaK7GCEKEmlhbS5tZW1iZXJzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAjo6ASoiNS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzOmJhdGNoRGVsZXRlQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A member of an Org: a person, or a program that acts on its own behalf.
@@ -129,6 +129,15 @@ export type Member = Message<"iam.v1alpha.Member"> & {
    * @generated from field: google.protobuf.Timestamp invitation_expire_time = 14;
    */
   invitationExpireTime?: Timestamp | undefined;
+
+  /**
+   * The address of the Member, to which an invitation is sent, for example `alice@example.com`: ASCII characters, without quotes and
+   * comments, at most 254. Unique among the Members of its Org that are not deleted, whatever the case of its letters. An address
+   * is no proof of who the Member is, and gives no access. With another address, a link that was sent before is void.
+   *
+   * @generated from field: string email = 15;
+   */
+  email: string;
 };
 
 /**
@@ -683,6 +692,181 @@ export const ActivateMemberRequestSchema: GenMessage<ActivateMemberRequest> = /*
   messageDesc(file_iam_v1alpha_member, 9);
 
 /**
+ * Contains the Member to invite.
+ *
+ * @generated from message iam.v1alpha.InviteMemberRequest
+ */
+export type InviteMemberRequest = Message<"iam.v1alpha.InviteMemberRequest"> & {
+  /**
+   * The Org of the new Member, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The Member to create, a USER; `name` and `email` are required. `invitation_expire_time` defaults to in 7 days, and is in 30
+   * days at most.
+   *
+   * @generated from field: iam.v1alpha.Member member = 2;
+   */
+  member?: Member | undefined;
+
+  /**
+   * If set, the request is validated and answered as if it were executed, but nothing is changed and no mail is sent.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one, without
+   * `link`, `mail_sent` and `mail_problem`, and no mail is sent. Reusing the id for a different request fails with INVALID_ARGUMENT.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.InviteMemberRequest.
+ * Use `create(InviteMemberRequestSchema)` to create a new message.
+ */
+export const InviteMemberRequestSchema: GenMessage<InviteMemberRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 10);
+
+/**
+ * The Member that was invited, and how its link reaches the person.
+ *
+ * @generated from message iam.v1alpha.InviteMemberResponse
+ */
+export type InviteMemberResponse = Message<"iam.v1alpha.InviteMemberResponse"> & {
+  /**
+   * The Member, which is INVITED.
+   *
+   * @generated from field: iam.v1alpha.Member member = 1;
+   */
+  member?: Member | undefined;
+
+  /**
+   * The link that the person opens, if no mail was sent, for example `https://iam.example.com/sign-in/invitation#...`. It is stored hashed and
+   * cannot be read again. It accepts nothing by itself, and is shown to nobody but the person.
+   *
+   * @generated from field: string link = 2;
+   */
+  link: string;
+
+  /**
+   * Whether a mail server has taken a mail with the link.
+   *
+   * @generated from field: bool mail_sent = 3;
+   */
+  mailSent: boolean;
+
+  /**
+   * Why no mail was sent, for example `the mail server refused the address (550)`; empty if one was sent.
+   *
+   * @generated from field: string mail_problem = 4;
+   */
+  mailProblem: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.InviteMemberResponse.
+ * Use `create(InviteMemberResponseSchema)` to create a new message.
+ */
+export const InviteMemberResponseSchema: GenMessage<InviteMemberResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 11);
+
+/**
+ * Names the Member whose invitation is sent.
+ *
+ * @generated from message iam.v1alpha.SendInvitationRequest
+ */
+export type SendInvitationRequest = Message<"iam.v1alpha.SendInvitationRequest"> & {
+  /**
+   * The Member, for example `orgs/acme/members/alice` or `orgs/acme/members/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * If set, the request fails with ABORTED unless this is the Member's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * If set, the request is validated and answered as if it were executed, but nothing is changed and no mail is sent.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one, without
+   * `link`, `mail_sent` and `mail_problem`, and no mail is sent. Reusing the id for a different request fails with INVALID_ARGUMENT.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.SendInvitationRequest.
+ * Use `create(SendInvitationRequestSchema)` to create a new message.
+ */
+export const SendInvitationRequestSchema: GenMessage<SendInvitationRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 12);
+
+/**
+ * The Member whose invitation was sent, and how its link reaches the person.
+ *
+ * @generated from message iam.v1alpha.SendInvitationResponse
+ */
+export type SendInvitationResponse = Message<"iam.v1alpha.SendInvitationResponse"> & {
+  /**
+   * The Member.
+   *
+   * @generated from field: iam.v1alpha.Member member = 1;
+   */
+  member?: Member | undefined;
+
+  /**
+   * The link that the person opens, if no mail was sent, for example `https://iam.example.com/sign-in/invitation#...`. It is stored hashed and
+   * cannot be read again. It accepts nothing by itself, and is shown to nobody but the person.
+   *
+   * @generated from field: string link = 2;
+   */
+  link: string;
+
+  /**
+   * Whether a mail server has taken a mail with the link.
+   *
+   * @generated from field: bool mail_sent = 3;
+   */
+  mailSent: boolean;
+
+  /**
+   * Why no mail was sent, for example `the mail server refused the address (550)`; empty if one was sent.
+   *
+   * @generated from field: string mail_problem = 4;
+   */
+  mailProblem: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.SendInvitationResponse.
+ * Use `create(SendInvitationResponseSchema)` to create a new message.
+ */
+export const SendInvitationResponseSchema: GenMessage<SendInvitationResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 13);
+
+/**
  * Names the Member to purge.
  *
  * @generated from message iam.v1alpha.PurgeMemberRequest
@@ -724,7 +908,7 @@ export type PurgeMemberRequest = Message<"iam.v1alpha.PurgeMemberRequest"> & {
  * Use `create(PurgeMemberRequestSchema)` to create a new message.
  */
 export const PurgeMemberRequestSchema: GenMessage<PurgeMemberRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 10);
+  messageDesc(file_iam_v1alpha_member, 14);
 
 /**
  * Names the Member whose tokens to revoke.
@@ -768,7 +952,7 @@ export type RevokeTokensRequest = Message<"iam.v1alpha.RevokeTokensRequest"> & {
  * Use `create(RevokeTokensRequestSchema)` to create a new message.
  */
 export const RevokeTokensRequestSchema: GenMessage<RevokeTokensRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 11);
+  messageDesc(file_iam_v1alpha_member, 15);
 
 /**
  * Names the Member to erase.
@@ -796,7 +980,7 @@ export type EraseMemberRequest = Message<"iam.v1alpha.EraseMemberRequest"> & {
  * Use `create(EraseMemberRequestSchema)` to create a new message.
  */
 export const EraseMemberRequestSchema: GenMessage<EraseMemberRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 12);
+  messageDesc(file_iam_v1alpha_member, 16);
 
 /**
  * What was erased.
@@ -817,7 +1001,7 @@ export type EraseMemberResponse = Message<"iam.v1alpha.EraseMemberResponse"> & {
  * Use `create(EraseMemberResponseSchema)` to create a new message.
  */
 export const EraseMemberResponseSchema: GenMessage<EraseMemberResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 13);
+  messageDesc(file_iam_v1alpha_member, 17);
 
 /**
  * Specifies a token with which the caller acts as a Member.
@@ -869,7 +1053,7 @@ export type ImpersonateMemberRequest = Message<"iam.v1alpha.ImpersonateMemberReq
  * Use `create(ImpersonateMemberRequestSchema)` to create a new message.
  */
 export const ImpersonateMemberRequestSchema: GenMessage<ImpersonateMemberRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 14);
+  messageDesc(file_iam_v1alpha_member, 18);
 
 /**
  * Contains the token.
@@ -897,7 +1081,7 @@ export type ImpersonateMemberResponse = Message<"iam.v1alpha.ImpersonateMemberRe
  * Use `create(ImpersonateMemberResponseSchema)` to create a new message.
  */
 export const ImpersonateMemberResponseSchema: GenMessage<ImpersonateMemberResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 15);
+  messageDesc(file_iam_v1alpha_member, 19);
 
 /**
  * Names the Members to return.
@@ -926,7 +1110,7 @@ export type BatchGetMembersRequest = Message<"iam.v1alpha.BatchGetMembersRequest
  * Use `create(BatchGetMembersRequestSchema)` to create a new message.
  */
 export const BatchGetMembersRequestSchema: GenMessage<BatchGetMembersRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 16);
+  messageDesc(file_iam_v1alpha_member, 20);
 
 /**
  * Contains the requested Members.
@@ -947,7 +1131,7 @@ export type BatchGetMembersResponse = Message<"iam.v1alpha.BatchGetMembersRespon
  * Use `create(BatchGetMembersResponseSchema)` to create a new message.
  */
 export const BatchGetMembersResponseSchema: GenMessage<BatchGetMembersResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 17);
+  messageDesc(file_iam_v1alpha_member, 21);
 
 /**
  * Contains the Members to create.
@@ -992,7 +1176,7 @@ export type BatchCreateMembersRequest = Message<"iam.v1alpha.BatchCreateMembersR
  * Use `create(BatchCreateMembersRequestSchema)` to create a new message.
  */
 export const BatchCreateMembersRequestSchema: GenMessage<BatchCreateMembersRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 18);
+  messageDesc(file_iam_v1alpha_member, 22);
 
 /**
  * Contains the created Members.
@@ -1013,7 +1197,7 @@ export type BatchCreateMembersResponse = Message<"iam.v1alpha.BatchCreateMembers
  * Use `create(BatchCreateMembersResponseSchema)` to create a new message.
  */
 export const BatchCreateMembersResponseSchema: GenMessage<BatchCreateMembersResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 19);
+  messageDesc(file_iam_v1alpha_member, 23);
 
 /**
  * Names the Members to delete.
@@ -1064,7 +1248,7 @@ export type BatchDeleteMembersRequest = Message<"iam.v1alpha.BatchDeleteMembersR
  * Use `create(BatchDeleteMembersRequestSchema)` to create a new message.
  */
 export const BatchDeleteMembersRequestSchema: GenMessage<BatchDeleteMembersRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 20);
+  messageDesc(file_iam_v1alpha_member, 24);
 
 /**
  * Contains the deleted Members.
@@ -1085,7 +1269,7 @@ export type BatchDeleteMembersResponse = Message<"iam.v1alpha.BatchDeleteMembers
  * Use `create(BatchDeleteMembersResponseSchema)` to create a new message.
  */
 export const BatchDeleteMembersResponseSchema: GenMessage<BatchDeleteMembersResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_member, 21);
+  messageDesc(file_iam_v1alpha_member, 25);
 
 /**
  * Reads and changes the Members of Orgs.
@@ -1178,6 +1362,32 @@ export const MembersService: GenService<{
     methodKind: "unary";
     input: typeof ActivateMemberRequestSchema;
     output: typeof MemberSchema;
+  },
+  /**
+   * Invites a person: creates a Member that is INVITED, and sends a link to its address. Where the service sends no mail, or the mail
+   * fails, the response has the link, for the caller to pass on. Who opens the link, signs in at an identity provider that vouches
+   * for the address, and accepts, is signed in as the Member from then on. The credential of the call must be without limits. Fails with
+   * ALREADY_EXISTS if a Member of the Org has the address, and with RESOURCE_EXHAUSTED if too many mails were sent, without
+   * creating anything.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.InviteMember
+   */
+  inviteMember: {
+    methodKind: "unary";
+    input: typeof InviteMemberRequestSchema;
+    output: typeof InviteMemberResponseSchema;
+  },
+  /**
+   * Sends the invitation of an INVITED Member that has an address, with another link; links from before are void. At most 5 mails for an
+   * invitation and to an address on a day, a minute apart. The caller must also hold every permission that is granted to the
+   * Member, with a credential without limits.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.SendInvitation
+   */
+  sendInvitation: {
+    methodKind: "unary";
+    input: typeof SendInvitationRequestSchema;
+    output: typeof SendInvitationResponseSchema;
   },
   /**
    * Purges a deleted Member before its `purge_time`. It can no longer be restored and is permanently removed soon

@@ -5,6 +5,7 @@ import type { Reference } from "../../paths/parse-path.ts";
 import { type PathPattern, patterns } from "../../paths/patterns.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import { findLeftOut } from "../engine/decisions/narrowing.ts";
 import { allows, allowsEverywhere, lifting } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import { explainDenial } from "./explain-denial.ts";
@@ -37,10 +38,14 @@ export interface Requirement {
    * parent. A caller that lacks the permission for such a call sees the resources in the orgs where it holds the permission.
    */
   readonly listVisibility: ListVisibility;
+  /** Whether active members of the org of the path may make the call without the permission. */
+  readonly openToMembers?: boolean;
 }
 
 export interface Authorised {
   readonly target: ResolvedTarget;
+  /** Set if the caller lacks the permission, and may make the call as a member of the org. */
+  readonly isAsMember?: true;
   /** What a read may show of what its path leads to. */
   readonly visible: Visibility;
   /** The ids of the resource types that a list may show, or for which a write of resources is authorised; absent if all are. */
@@ -118,11 +123,12 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
 
   const decideQuietly = (
     { snapshot, check }: DecisionView,
-    { permission, listVisibility }: Requirement,
+    { permission, listVisibility, openToMembers = false }: Requirement,
     path: TargetPath,
   ): Authorised | undefined | Promise<Authorised | undefined> =>
     whenReady(evaluator.resolveAllowed(snapshot, check, permission, path), (target) => {
       if (target !== undefined) return { target, visible: visibilityOf(snapshot, check, target) };
+      if (openToMembers && isInOrgOf(snapshot, path)) return asMember({ snapshot, check }, permission, path);
       if (!limitsToVisible(listVisibility, path)) return undefined;
       const orgs = orgsWhere(snapshot, check, permission);
       if (orgs.orgIds.length + orgs.customerIds.length === 0) return undefined;
@@ -130,6 +136,20 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
       // A list of orgs shows suspended ones, as a Get of one does.
       const visible = permission === listOrgs ? { ...unlimited, orgs } : visibilityIn(snapshot, check, orgs);
       return { target: { ...everywhere, pattern, references }, visible };
+    });
+
+  /** Lets a member of the org make a call that is open to members, unless the org is suspended or its credential leaves the call out. */
+  const asMember = (
+    { snapshot, check: { narrowing } }: DecisionView,
+    permission: string,
+    path: TargetPath,
+  ): Authorised | undefined | Promise<Authorised | undefined> =>
+    whenReady(evaluator.resolve(snapshot, path), (target) => {
+      if (target === undefined || target.suspensions.length > 0) return undefined;
+      const isLeftOut =
+        narrowing !== undefined &&
+        (narrowing.impersonatorId !== undefined || findLeftOut(narrowing, permission, target.resource) !== undefined);
+      return isLeftOut ? undefined : { target, visible: unlimited, isAsMember: true };
     });
 
   const decide = (
@@ -218,6 +238,12 @@ function mayDifferInside(
 function suspendableKind(pattern: PathPattern): keyof typeof lifting | undefined {
   if (isDeepStrictEqual(pattern, patterns.Org)) return "org";
   return isDeepStrictEqual(pattern, patterns.Project) ? "project" : undefined;
+}
+
+/** Whether a path names the org of the caller, or what is in it. */
+function isInOrgOf({ org: { id, name } }: OrgSnapshot, { pattern, references: [org] }: TargetPath): boolean {
+  if (pattern[0] !== patterns.Org[0] || org === undefined) return false;
+  return (org.by === "id" && org.value === id) || (org.by === "name" && org.value === name);
 }
 
 function limitsToVisible(listVisibility: ListVisibility, path: TargetPath): boolean {

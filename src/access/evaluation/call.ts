@@ -69,6 +69,11 @@ export function visibleTypesOf(context: HasValues): readonly string[] | undefine
   return callOf(context).visibleTypes;
 }
 
+/** Whether the caller lacks the permission of a method that is open to members of the org, and makes the call as one. */
+export function isAsMember(context: HasValues): boolean {
+  return callOf(context).isAsMember === true;
+}
+
 /** Returns the parents of the items of a batch whose own parent has `-`; undefined for other calls. */
 export function itemParentsOf(context: HasValues): readonly (ItemParent | undefined)[] | undefined {
   return callOf(context).parents;

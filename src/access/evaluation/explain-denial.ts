@@ -1,7 +1,7 @@
 import { type LeftOut, findLeftOut } from "../engine/decisions/narrowing.ts";
 import type { Steps } from "../../scheduling/steps.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { memberPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
+import { memberPathIn, orgPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
 import { allows, findDenying } from "./allows.ts";
 import { explainTarget } from "./explain-target.ts";
 import type { CheckRequest } from "./check-request.ts";
@@ -30,9 +30,23 @@ export function* explainDenial(
 ): Steps<Denial> {
   const leftOut = findNarrowed(snapshot, check, permission, target);
   if (leftOut !== undefined) return narrowed(permission, leftOut);
-  const { message, metadata } = yield* explainMissing(snapshot, check, permission, target);
+  const denial = yield* explainMissing(snapshot, check, permission, target);
+  const { message } = denial;
+  const metadata = { ...denial.metadata, ...howToAsk(snapshot, check, target) };
   if (check.counted === "all") return { message, metadata };
   return { message: `${message}; ${aboutLimited}`, metadata: { ...metadata, limited: "true" } };
+}
+
+/** Says where the caller asks for access in its own org, also to what it may not see: whether that exists decides nothing here. */
+function howToAsk(
+  snapshot: OrgSnapshot,
+  { subject, narrowing }: CheckRequest,
+  target: ResolvedTarget | undefined,
+): Readonly<Record<string, string>> {
+  const resource = target?.resource;
+  const isInside = (resource?.kind === "org" || resource?.kind === "project") && resource.orgId === snapshot.org.id;
+  if (!isInside || subject.kind !== "member" || narrowing !== undefined || snapshot.org.state !== "ACTIVE") return {};
+  return { access_requests: `${orgPathIn(snapshot)}/accessRequests` };
 }
 
 /** Returns what the credential of the caller leaves out; undefined if its member does not hold the permission either. */

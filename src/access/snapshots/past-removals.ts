@@ -1,6 +1,6 @@
 // What was removed from an org since a moment, to which others referred.
 import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
-import { type Moment, expired, isKept, isLater } from "../../changes/past/find-moment.ts";
+import { type Moment, expired, isKept, isLater, isUntil } from "../../changes/past/find-moment.ts";
 import { timeText } from "../../database/clock.ts";
 import type { OrgKey } from "../../database/org-key.ts";
 import { readInChunks } from "../../database/read-in-chunks.ts";
@@ -9,9 +9,13 @@ import type { GoneEntity } from "./gone-entities.ts";
 import { referredTypes } from "./past-tables.ts";
 
 /** The condition of entries by which something to which others refer was removed since. */
-const isRemoval = (org: OrgKey, moment: Moment) => sql`
+const isRemoval = (org: OrgKey, moment: Moment): RawBuilder<SqlBool> => sql`
   customer_id = ${org.customer_id} and org_id = ${org.id} and resource_type = any(${referredTypes}) and after is null
   and ${isLater(moment)}`;
+
+/** The same, of entries after a moment and up to another one. */
+export const isRemovalBetween = (org: OrgKey, from: Moment, to: Moment): RawBuilder<SqlBool> =>
+  sql`${isRemoval(org, from)} and ${isUntil(to)}`;
 
 /** The condition of those of something whose creation is no longer in the log. What referred to it is newer. */
 const isOfOlder = (moment: Moment) => sql`

@@ -7,16 +7,19 @@ import { ServiceError } from "../../errors/service-error.ts";
 import { type FairQueue, type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
 import type { OrgSnapshotOptions } from "../engine/org-snapshot.ts";
 import { createKeptForAWhile } from "./kept-for-a-while.ts";
+import { type LongReads, createLongReads } from "./long-reads.ts";
+import type { RolesAt } from "./past-roles.ts";
 import { type PastSnapshot, readPastSnapshot } from "./read-past-snapshot.ts";
 
 export interface PastSnapshots {
   /**
    * Returns the snapshot of an org as it was. Nobody changes it.
    *
+   * @param time of which the predefined roles are, in milliseconds. Default: that of the moment.
    * @param call that asks. If nobody waits for it any more before it is its turn, the org is not read.
    * @throws ServiceError REVISION_EXPIRED, RATE_LIMITED, RESOURCE_NOT_FOUND, SERVICE_UNAVAILABLE, DEADLINE_EXCEEDED when it takes too long.
    */
-  readonly at: (call: PastCall, org: PastOrgKey, moment: Moment) => Promise<PastSnapshot>;
+  readonly at: (call: PastCall, org: PastOrgKey, moment: Moment, time?: number) => Promise<PastSnapshot>;
 }
 
 type PastCall = Pick<QueuedCall, "orgId" | "signal">;
@@ -28,6 +31,10 @@ interface PastOrgKey {
 
 export interface PastSnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
   readonly database: Pick<Database, "reads">;
+  /** Where those are noted that are read from far away. Default: nowhere. */
+  readonly longReads?: Pick<LongReads, "note">;
+  /** Default: the predefined roles are those of now. */
+  readonly rolesAt?: RolesAt;
   /** The maximum memory of those that are kept, in bytes. One alone may have more while it is used. */
   readonly maxBytes: number;
   /** Where reads wait, with others of the past. */
@@ -54,24 +61,25 @@ export function createPastTurns(): FairQueue {
 }
 
 export function createPastSnapshots(given: PastSnapshotsOptions): PastSnapshots {
-  const { database, turns = createPastTurns(), maxBytes, maxReadMs = maxPastMs, ...options } = given;
+  const { database, turns = createPastTurns(), longReads = createLongReads(), maxBytes, maxReadMs = maxPastMs } = given;
+  const { predefinedRoles, compileCondition } = given;
+  const { rolesAt = () => Promise.resolve({ version: "", roles: predefinedRoles }) } = given;
   const kept = createKeptForAWhile<PastSnapshot>({ keptMs, maxBytes, bytesOf: ({ snapshot }) => snapshot.bytes });
 
   return {
-    at({ orgId: caller, signal }, { id, customerId }, moment) {
-      const key = `${id} ${moment.revision}`;
+    async at({ orgId: caller, signal }, { id, customerId }, moment, time = Date.parse(moment.time)) {
+      const { version, roles } = await inTimeOfPast(() => rolesAt(time));
+      const key = `${id} ${moment.revision} ${version}`;
       const found = kept.find(key);
-      if (found !== undefined) return Promise.resolve(found);
+      if (found !== undefined) return found;
       return turns.run({ orgId: caller, target: customerId, signal }, async () => {
         // Another call may have read it meanwhile.
         const known = kept.find(key);
         if (known !== undefined) return known;
         const ending = AbortSignal.timeout(maxReadMs);
         const either = AbortSignal.any([signal(), ending]);
-        const read = await inTimeOfPast(
-          () => readPastSnapshot(database, id, moment, { ...options, signal: () => either }),
-          ending,
-        );
+        const options = { predefinedRoles: roles, compileCondition, longReads, signal: () => either };
+        const read = await inTimeOfPast(() => readPastSnapshot(database, id, moment, options), ending);
         kept.keep(key, read);
         return read;
       });

@@ -7,7 +7,9 @@ import type { Database } from "../../database/database.ts";
 import type { OrgRow } from "../engine/loading/rows.ts";
 import { type OrgSnapshot, type OrgSnapshotOptions, createOrgSnapshot } from "../engine/org-snapshot.ts";
 import { type GoneEntities, createGoneEntities } from "./gone-entities.ts";
-import { readGone, readRemovals } from "./past-removals.ts";
+import type { LongReads } from "./long-reads.ts";
+import { readPastBase } from "./past-base.ts";
+import { readGone } from "./past-removals.ts";
 import { pastTables } from "./past-tables.ts";
 
 export interface PastSnapshot {
@@ -19,6 +21,7 @@ export interface PastSnapshot {
 type ReadOptions = Omit<OrgSnapshotOptions, "org"> & {
   /** Ends it. What waits for nobody would have a connection and a turn for as long as it takes. */
   readonly signal: () => AbortSignal;
+  readonly longReads: Pick<LongReads, "note">;
 };
 
 const orgColumns = ["id", "name", "customer_id", "state", "delete_time", "labels"];
@@ -32,7 +35,7 @@ export function readPastSnapshot(
   { reads }: Pick<Database, "reads">,
   orgId: string,
   moment: Moment,
-  { signal, ...options }: ReadOptions,
+  { signal, longReads, ...options }: ReadOptions,
 ): Promise<PastSnapshot> {
   return reads
     .transaction()
@@ -40,13 +43,14 @@ export function readPastSnapshot(
     .setAccessMode("read only")
     .execute(async (db) => {
       const org = await readPastOrg<OrgRow>(db, orgId, moment, orgColumns);
-      const { hasRemovals, isCut } = await readRemovals(db, org, moment);
+      const base = await readPastBase(db, org, moment);
+      longReads.note(org, base.distance);
       const gone = createGoneEntities();
-      if (isCut) for await (const rows of readGone(db, org, moment)) gone.add(rows);
+      if (base.isCut) for await (const rows of readGone(db, org, moment)) gone.add(rows);
       const snapshot = createOrgSnapshot({ ...options, org: { ...org.row, revision: moment.revision } });
       for (const { load, ...table } of pastTables) {
         signal().throwIfAborted();
-        for await (const rows of readPastRows(db, org, moment, table, hasRemovals)) {
+        for await (const rows of readPastRows(db, org, moment, table, base)) {
           load(snapshot, gone.isEmpty() ? rows : rows.filter((row) => !gone.hasId((row as { id?: string }).id ?? "")));
           await nextTurn();
           signal().throwIfAborted();

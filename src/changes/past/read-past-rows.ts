@@ -1,7 +1,8 @@
 // Reads the rows of an org as they were at a revision: those of today, with what has changed since undone. So what is recent costs little,
 // and it can be done after the log was cut. What went together with the removal of something else has no entry of its own. Its last entry
 // up to the revision has it, and whoever loads the rows leaves out those that refer to nothing: ids are never used again, so what
-// was removed with something before does not come back.
+// was removed with something before does not come back. Where a state of the org is kept that is nearer, its rows are taken instead, with
+// what had changed from there to the revision; what was removed with something else meanwhile refers to nothing, too.
 import { type Expression, type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
 import { type OrgKey, customerColumnOf, isInOrgOf } from "../../database/org-key.ts";
 import { readInChunks } from "../../database/read-in-chunks.ts";
@@ -22,20 +23,27 @@ export interface LoggedTable {
   readonly isRemovedWithOthers: boolean;
 }
 
+/** What rows as of a moment are read from. */
+export interface PastBase {
+  /** The kept state whose rows are taken, at the moment or before it; undefined for the rows of today. */
+  readonly state: Moment | undefined;
+  /** Whether something to which rows refer was removed between the moment and what the rows are taken from. */
+  readonly hasRemovals: boolean;
+}
+
 /**
  * Yields the rows in chunks, in no order.
  *
  * @param db a transaction of its own that reads one snapshot. It is not to be used for something else meanwhile.
- * @param hasRemovals whether something to which rows refer was removed since the moment.
  */
 export async function* readPastRows(
   db: Transaction<Schema>,
   org: OrgKey,
   moment: Moment,
   table: LoggedTable,
-  hasRemovals: boolean,
+  base: PastBase,
 ): AsyncIterable<readonly object[]> {
-  const select = selectPast(org, moment, table, hasRemovals);
+  const select = selectPast(org, moment, table, base);
   for await (const rows of readInChunks(db, select, table.chunkSize)) yield rows.map(({ row }) => row);
 }
 
@@ -43,23 +51,23 @@ function selectPast(
   org: OrgKey,
   moment: Moment,
   logged: LoggedTable,
-  hasRemovals: boolean,
+  base: PastBase,
 ): RawBuilder<{ readonly row: object }> {
   const { table, columns } = logged;
-  const { later, fromLog, isSince } = pastParts(org, moment, logged, hasRemovals, (state) =>
-    objectOf(columns, (column) => sql`${sql.ref(state)} -> ${sql.lit(column)}`),
-  );
-  return sql`
-    with later as materialized (${later})
-    ${fromLog}
-    union all
-    select ${objectOf(columns, (column) => sql.ref(`${table}.${column}`))} from ${sql.table(table)}
-    where ${isInOrgOf(table, org)} and not ${isSince}`;
+  const ofJson = (row: RawBuilder<unknown>) => objectOf(columns, (column) => sql`${row} -> ${sql.lit(column)}`);
+  const { changed, fromLog, fromState, isChanged } = pastParts(org, moment, logged, base, ofJson);
+  const unchanged =
+    base.state === undefined
+      ? sql`
+        select ${objectOf(columns, (column) => sql.ref(`${table}.${column}`))} from ${sql.table(table)}
+        where ${isInOrgOf(table, org)} and not ${isChanged}`
+      : fromState(base.state, ofJson);
+  return sql`with changed as materialized (${changed}) ${fromLog} union all ${unchanged}`;
 }
 
 /** A table whose rows of then are read as if it were the table. */
 export interface PastTable extends Omit<LoggedTable, "chunkSize" | "columns"> {
-  /** The condition of a row from the log, `was`. */
+  /** The condition of a row that is not one of today, `was`. */
   readonly isShown?: RawBuilder<SqlBool> | undefined;
 }
 
@@ -67,75 +75,90 @@ export interface PastTable extends Omit<LoggedTable, "chunkSize" | "columns"> {
  * Selects the rows of an org as they were, with the columns of the table. A statement that has this, under the name of the table, as a
  * common table expression, answers as of then.
  */
-export function selectPastTable(
-  org: OrgKey,
-  moment: Moment,
-  logged: PastTable,
-  hasRemovals: boolean,
-): RawBuilder<unknown> {
+export function selectPastTable(org: OrgKey, moment: Moment, logged: PastTable, base: PastBase): RawBuilder<unknown> {
   const { table, isShown = sql<SqlBool>`true` } = logged;
-  const { later, fromLog, isSince } = pastParts(org, moment, logged, hasRemovals, (state) => sql.ref(state));
+  const whole = (row: RawBuilder<unknown>) => row;
+  const { changed, fromLog, fromState, isChanged } = pastParts(org, moment, logged, base, whole);
   const customer = customerColumnOf(table);
   const unlogged = customer === undefined ? {} : { [customer]: org.customer_id };
+  const unchanged = sql`
+    select ${sql.table(table)}.* from ${sql.table(table)}
+    where ${isInOrgOf(table, org)} and not ${isChanged}`;
   return sql`
-    with later as materialized (${later})
-    select was.* from (${fromLog}) as logged
+    with changed as materialized (${changed})
+    select was.* from (${fromLog} ${base.state === undefined ? sql`` : sql`union all ${fromState(base.state, whole)}`}) as logged
     cross join lateral jsonb_populate_record(
       null::${sql.table(table)}, logged.row || ${JSON.stringify(unlogged)}::jsonb
     ) as was
     where ${isShown}
-    union all
-    select ${sql.table(table)}.* from ${sql.table(table)}
-    where ${isInOrgOf(table, org)} and not ${isSince}`;
+    ${base.state === undefined ? sql`union all ${unchanged}` : sql``}`;
 }
+
+/** Returns what is read of a row in JSON, which is not null. */
+type Read = (row: RawBuilder<unknown>) => RawBuilder<unknown>;
 
 interface PastParts {
-  /** Of each row that has changed since, its key and what it was; null if it was not there. To be known as `later`. */
-  readonly later: RawBuilder<unknown>;
-  /** Selects what the log has of rows of then. Uses `later`. */
+  /**
+   * Of each row that has changed between the moment and what the rows are taken from, its key and what it was; null if it was not there.
+   * To be known as `changed`.
+   */
+  readonly changed: RawBuilder<unknown>;
+  /** Selects what the log has of rows of then. Uses `changed`. */
   readonly fromLog: RawBuilder<{ readonly row: object }>;
-  /** The condition of a row of the table that it has changed since. Uses `later`. */
-  readonly isSince: RawBuilder<SqlBool>;
+  /** Selects the other rows of a kept state. Uses `changed`. */
+  readonly fromState: (state: Moment, read: Read) => RawBuilder<unknown>;
+  /** The condition of a row of the table that it has changed. Uses `changed`. */
+  readonly isChanged: RawBuilder<SqlBool>;
 }
 
-/** @param read what is read of a state in the log, which is not null. */
 function pastParts(
   org: OrgKey,
   moment: Moment,
   { type, table, key, isRemovedWithOthers }: Pick<LoggedTable, "type" | "table" | "key" | "isRemovedWithOthers">,
-  hasRemovals: boolean,
-  read: (state: "before" | "after") => RawBuilder<unknown>,
+  { state, hasRemovals }: PastBase,
+  read: Read,
 ): PastParts {
   const keys = key.map((_, index) => sql.ref(`key_${index}`));
-  const isSame = (one: string, other: string, ofOther: readonly string[]) =>
+  const isSame = (one: string, valueOf: (column: string, index: number) => RawBuilder<unknown>) =>
     sql.join(
-      keys.map((_, index) => sql`${sql.ref(`${one}.key_${index}`)} = ${sql.ref(`${other}.${ofOther[index] ?? ""}`)}`),
+      key.map((column, index) => sql`${sql.ref(`${one}.key_${index}`)} = ${valueOf(column, index)}`),
       sql` and `,
     );
-  const ownKeys = keys.map((_, index) => `key_${index}`);
-  const entries = (state: "before" | "after", condition: RawBuilder<unknown>) => sql`
+  const inTable = (column: string) => sql`${sql.ref(`${table}.${column}`)}`;
+  const entries = (of: "before" | "after", condition: RawBuilder<unknown>) => sql`
     select revision, position, ${sql.join(key.map((column, index) => sql`${keyInLog(key, column)} as ${keys[index]}`))},
-      case when ${sql.ref(state)} is not null then ${read(state)} end as row
+      case when ${sql.ref(of)} is not null then ${read(sql`${sql.ref(of)}`)} end as row
     from changes
     where customer_id = ${org.customer_id} and org_id = ${org.id} and resource_type = ${type} and ${condition}`;
   const ordered = sql.join(keys);
+  const first = (condition: RawBuilder<unknown>) => sql`
+    select distinct on (${ordered}) * from (${entries("before", condition)}) as entries
+    order by ${ordered}, revision, position`;
+  const last = (condition: RawBuilder<unknown>) => sql`
+    select distinct on (${ordered}) * from (${entries("after", condition)}) as entries
+    order by ${ordered}, revision desc, position desc`;
+  const inEarlier = (_: string, index: number) => sql`${sql.ref(`earlier.key_${index}`)}`;
   const removed = sql`
     union all
-    select earlier.row from (
-      select distinct on (${ordered}) * from (${entries("after", isUntil(moment))}) as entries
-      order by ${ordered}, revision desc, position desc
-    ) as earlier
+    select earlier.row from (${last(isUntil(moment))}) as earlier
     where earlier.row is not null
-      and not exists (select from later where ${isSame("later", "earlier", ownKeys)})
-      and not exists (select from ${sql.table(table)} where ${isInOrgOf(table, org)} and ${isSame("earlier", table, key)})`;
+      and not exists (select from changed where ${isSame("changed", inEarlier)})
+      and not exists (select from ${sql.table(table)} where ${isInOrgOf(table, org)} and ${isSame("earlier", inTable)})`;
+  const isUndone = state === undefined;
   return {
-    later: sql`
-      select distinct on (${ordered}) * from (${entries("before", isLater(moment))}) as entries
-      order by ${ordered}, revision, position`,
+    changed: isUndone ? first(isLater(moment)) : last(sql`${isLater(state)} and ${isUntil(moment)}`),
     fromLog: sql`
-      select row from later where row is not null
-      ${isRemovedWithOthers && hasRemovals ? removed : sql``}`,
-    isSince: sql<SqlBool>`exists (select from later where ${isSame("later", table, key)})`,
+      select row from changed where row is not null
+      ${isUndone && isRemovedWithOthers && hasRemovals ? removed : sql``}`,
+    fromState: ({ revision }, readKept) => sql`
+      select ${readKept(sql`kept.row`)} as row from (
+        select jsonb_array_elements(rows) as row from past_states
+        where customer_id = ${org.customer_id} and org_id = ${org.id} and resource_type = ${type} and revision = ${revision}
+      ) as kept
+      where not exists (
+        select from changed where ${isSame("changed", (column) => sql`(kept.row ->> ${sql.lit(column)})::uuid`)}
+      )`,
+    isChanged: sql<SqlBool>`exists (select from changed where ${isSame("changed", inTable)})`,
   };
 }
 

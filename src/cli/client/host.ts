@@ -5,6 +5,8 @@ export interface Host {
   readonly platform: NodeJS.Platform;
   /** Whether there is a person to ask: standard input and standard error are a terminal. */
   readonly isInteractive: boolean;
+  /** Whether somebody reads what is told besides the output: standard error is a terminal. */
+  readonly isAttended: boolean;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
   /** How wide the terminal is. */

@@ -30,6 +30,7 @@ const host: Host = {
   homeDirectory: homedir(),
   platform: process.platform,
   isInteractive: stdin.isTTY && stderr.isTTY,
+  isAttended: stderr.isTTY,
   isTerminal: stdout.isTTY,
   columns: Math.max(40, stdout.isTTY ? stdout.columns : 100),
   now: Date.now,

@@ -5,7 +5,7 @@ import { didYouMean } from "./arguments/nearest.ts";
 import { CommandError, type ExitCode, exitCodes } from "./command-error.ts";
 import { commands, serviceCommands } from "./commands/all-commands.ts";
 import { type CommandCall, withGlobal } from "./commands/command.ts";
-import { fileHelp } from "./commands/file-help.ts";
+import { helpTopics } from "./commands/help-topics.ts";
 import { allCommands, commandHelp, mainHelp, verbHelp } from "./commands/help.ts";
 import { runVerb } from "./commands/verb-command.ts";
 import { complete } from "./completion/complete.ts";
@@ -37,8 +37,9 @@ async function dispatch(host: Host, words: readonly string[], version: string): 
     return exitCodes.done;
   }
   if (command === "__complete") return printCompletions(call);
-  if (command === "help" && rest.find((each) => !each.startsWith("-")) === "file") {
-    host.print(fileHelp(contract, host.columns));
+  const topic = command === "help" ? helpTopics.get(rest.find((each) => !each.startsWith("-")) ?? "") : undefined;
+  if (topic !== undefined) {
+    host.print(topic(contract, host.columns));
     return exitCodes.done;
   }
   if (command === "help") return dispatch(host, rest.length === 0 ? [] : [...rest, "--help"], version);
@@ -134,7 +135,7 @@ async function printCompletions(call: CommandCall): Promise<ExitCode> {
 function printError(host: Host, error: unknown): ExitCode {
   if (!(error instanceof CommandError)) throw error;
   const { message, problems, next, reason, body, exitCode } = error;
-  if (host.isInteractive) {
+  if (host.isAttended) {
     const lines = [`error: ${message}`, ...problems.map((each) => `  ${each}`)];
     const all = next === undefined ? lines : [...lines, `  next: ${next}`];
     host.warn(all.map((line) => `${escapeText(line)}\n`).join(""));

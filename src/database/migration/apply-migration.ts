@@ -64,22 +64,29 @@ export async function applyMigration(run: MigrationRun, all: Migrations, name: s
  * @throws Error that names the migration that failed; nothing is left of the others.
  */
 export function applyToEmpty(run: MigrationRun, all: Migrations): Promise<readonly string[]> {
-  return underMigrationLock(run, async ({ db }) => {
-    if ((await readApplied(db)).size > 0) return [];
-    for (const [name, migration] of Object.entries(all)) {
-      try {
-        if ("up" in migration) await migration.up(db as unknown as Kysely<unknown>);
-        else if ("createIndexes" in migration) await createIndexesOfEmpty(db, migration.createIndexes);
-        else if ("dropIndexes" in migration) await dropIndexesOfEmpty(db, migration.dropIndexes);
-        else await endFill(db, name);
-        await recordApplied(db, name, migration.requires);
-      } catch (error) {
-        run.signal.throwIfAborted();
-        throw await explain(run, name, error);
-      }
+  return underMigrationLock(run, (locked) => applyToEmptyLocked(run, locked, all));
+}
+
+/** Does the same for one that has the lock, in its transaction. */
+export async function applyToEmptyLocked(
+  run: MigrationRun,
+  { db }: Locked,
+  all: Migrations,
+): Promise<readonly string[]> {
+  if ((await readApplied(db)).size > 0) return [];
+  for (const [name, migration] of Object.entries(all)) {
+    try {
+      if ("up" in migration) await migration.up(db as unknown as Kysely<unknown>);
+      else if ("createIndexes" in migration) await createIndexesOfEmpty(db, migration.createIndexes);
+      else if ("dropIndexes" in migration) await dropIndexesOfEmpty(db, migration.dropIndexes);
+      else await endFill(db, name);
+      await recordApplied(db, name, migration.requires);
+    } catch (error) {
+      run.signal.throwIfAborted();
+      throw await explain(run, name, error);
     }
-    return Object.keys(all);
-  });
+  }
+  return Object.keys(all);
 }
 
 async function applyLocked(run: MigrationRun, { db }: Locked, name: string, migration?: Migration): Promise<void> {
@@ -102,7 +109,7 @@ async function explain({ db }: MigrationRun, name: string, cause: unknown): Prom
   const failed = `the database could not be migrated: ${name} failed, and was rolled back`;
   if (!isDenied(cause)) return new Error(failed, { cause });
   return new Error(
-    `${failed}: the role ${await readRole(db)} may not change the schema. Run "tenantry migrate" with the DATABASE_URL of the role that owns the tables, then start again`,
+    `${failed}: the role ${await readRole(db).catch(() => "of DATABASE_URL")} may not change the schema. Run "tenantry migrate" with the DATABASE_URL of the role that owns the tables, then start again`,
     { cause },
   );
 }

@@ -56,7 +56,13 @@ import {
   indexesOfCustomerWebhooks,
   validateParentsOfWebhooks,
 } from "./0124-webhooks-of-customers.ts";
+import { directoryMigrations } from "./0131-directory.ts";
+import { indexesOfTopLabels } from "./0130-labels-without-org.ts";
+import { createAccessRequests } from "./0138-access-requests.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
+import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
+import { createPastStates } from "./0133-past-states.ts";
+import { createPastRoles } from "./0134-past-roles.ts";
 import { customerColumns } from "./customer-columns.ts";
 import { customerContract, customerKeys } from "./customer-keys.ts";
 import { keysWithCustomers } from "./keys-with-customers.ts";
@@ -148,6 +154,13 @@ export const migrations: Migrations = {
   "0125-webhooks-of-customers-references": { up: validateParentsOfWebhooks },
   "0128-usage-summaries": { up: createUsageSummaries },
   "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
+  "0130-labels-without-org": { createIndexes: indexesOfTopLabels },
+  ...directoryMigrations,
+  "0135-invitations": { up: createInvitations },
+  "0136-invitations-index": { createIndexes: indexesOfAddresses },
+  "0133-past-states": { up: createPastStates },
+  "0134-past-roles": { up: createPastRoles },
+  "0138-access-requests": { up: createAccessRequests },
 };
 
 /**

@@ -119,6 +119,7 @@ const rules: Readonly<Record<Change["type"], Rule>> = {
   Role: givesAccess,
   RoleBinding: givesAccess,
   Project: isContent,
+  AccessRequest: isContent,
   QuotaRequest: isContent,
   Webhook: isContent,
   Service: isContent,

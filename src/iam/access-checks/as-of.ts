@@ -119,8 +119,8 @@ export function createOpenPastOrg(dependencies: PastOrgDependencies): OpenPastOr
     const moment = await inTimeOfPast(() => findAskedMoment(database.reads, id, asOf, now, rule));
     await recordLogRead(context, { id, name });
     const call = { orgId: caller.orgId, signal: () => signal };
-    const { snapshot, gone } = await pastSnapshots.at(call, { id, customerId }, moment);
     const at = asOf.by === "time" ? asOf.microseconds / 1000 : Date.parse(moment.time);
+    const { snapshot, gone } = await pastSnapshots.at(call, { id, customerId }, moment, at);
     return { snapshot, now: at, past: createPastOrg({ snapshot, gone, name }) };
   };
 }

@@ -20,7 +20,7 @@ import { projectIn } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { type ResolvedTarget, type Suspension, hasPath } from "../../access/evaluation/resolved-target.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
-import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
+import { groupPathIn, memberPathIn, rolePathIn, orgPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -189,7 +189,13 @@ function* explainSteps(
     (findLeftOut(narrowing, permission, target.resource) ?? (isOfImpersonator ? "impersonator" : undefined));
   const answer = { allowed, revision: snapshot.revision };
   const denying = findDenying(snapshot, narrowed, permission, target);
-  if (!explanation.allowed) return { ...answer, ...missing(snapshot, explanation), ways: [] };
+  if (!explanation.allowed) {
+    const { resource } = target;
+    const isInside = (resource.kind === "org" || resource.kind === "project") && resource.orgId === snapshot.org.id;
+    const mayAsk = subject.kind === "member" && explanation.subjectState === "ACTIVE" && isInside;
+    const accessRequestParentPath = mayAsk && explanation.roles.length > 0 ? orgPathIn(snapshot) : "";
+    return { ...answer, ...missing(snapshot, explanation), accessRequestParentPath, ways: [] };
+  }
   return {
     ...answer,
     deniedBecause: allowed ? "" : explainLeftOut(leftOut) || explainSuspension(denying),

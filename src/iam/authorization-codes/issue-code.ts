@@ -21,7 +21,7 @@ const lifeSeconds = 60;
 /** Creates a code with which the client gets tokens once, within a minute. */
 export function issueCode(database: Database, grant: CodeGrant): Promise<string> {
   const { client, member, redirectUri, codeChallenge, scopes, isOffline } = grant;
-  const { id, text, hash } = createSecretHandle();
+  const { id, text, hash } = createSecretHandle(member.customerId);
   return inTransaction(database, async (db) => {
     const now = await readClock(db);
     await db

@@ -34,14 +34,21 @@ interface UsedCode extends Pick<AllowedTerms, "client_redirect_uris" | "client_s
   readonly identity_id: string | null;
 }
 
-export async function readCode(
-  db: Kysely<Schema>,
-  { id, hash }: Pick<SecretHandle, "id" | "hash">,
-): Promise<FoundCode | undefined> {
+const codeColumns = sql`
+  id, org_id, member_id, token_gen, client_org_id, oauth_client_id, redirect_uri, code_challenge, scopes,
+  is_offline, allowing_session_id, session_id, use_time, ${clockMs} as now`;
+
+export async function readCode(db: Kysely<Schema>, handle: SecretHandle): Promise<FoundCode | undefined> {
   const { rows } = await sql<FoundCode>`
-    select id, org_id, member_id, token_gen, client_org_id, oauth_client_id, redirect_uri, code_challenge, scopes,
-      is_offline, allowing_session_id, session_id, use_time, ${clockMs} as now
-    from authorization_codes where id = ${id} and hash = ${hash}`.execute(db);
+    select ${codeColumns} from authorization_codes
+    where customer_id = ${handle.customerId} and id = ${handle.id} and hash = ${handle.hash}`.execute(db);
+  return rows[0] ?? readEarlierCode(db, handle);
+}
+
+/** Reads a code of a server of an earlier version, which does not say the customer. */
+async function readEarlierCode(db: Kysely<Schema>, { id, hash }: SecretHandle): Promise<FoundCode | undefined> {
+  const { rows } = await sql<FoundCode>`
+    select ${codeColumns} from authorization_codes where id = ${id} and hash = ${hash}`.execute(db);
   return rows[0];
 }
 
@@ -54,7 +61,7 @@ export async function readCode(
  */
 export async function useCode(
   { db, org, time }: OrgTransaction,
-  { id, allowing_session_id: allowingSessionId }: Pick<FoundCode, "id" | "allowing_session_id">,
+  { id, allowing_session_id: allowingSessionId }: FoundCode,
   sessionId: string,
 ): Promise<UsedCode | undefined> {
   const { rows } = await sql<UsedCode>`
@@ -65,7 +72,7 @@ export async function useCode(
         on sessions.customer_id = members.customer_id and sessions.org_id = members.org_id and sessions.member_id = members.id and sessions.id = ${allowingSessionId}
           and sessions.expire_time > ${org.lockTime} and browser_sessions.expire_time > ${org.lockTime},
       clients
-    where authorization_codes.id = ${id} and authorization_codes.session_id is null
+    where authorization_codes.customer_id = ${org.customer_id} and authorization_codes.id = ${id} and authorization_codes.session_id is null
       and (authorization_codes.allowing_session_id is null or sessions.id is not null)
       and authorization_codes.expire_time > ${org.lockTime}
       and members.customer_id = authorization_codes.customer_id and members.org_id = authorization_codes.org_id and members.id = authorization_codes.member_id

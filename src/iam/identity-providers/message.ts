@@ -27,6 +27,8 @@ export function toIdentityProvider(row: IdentityProviderRow): IdentityProvider {
     // Never shown.
     clientSecret: "",
     scopes: row.scopes,
+    // Entries of the log from before the setting do not have it.
+    emailTrusted: row.email_trusted ?? false,
     tokenEndpointAuthMethod:
       row.token_endpoint_auth_method === null
         ? Method.TOKEN_ENDPOINT_AUTH_METHOD_UNSPECIFIED

@@ -47,14 +47,16 @@ export function createIdentityProvidersService(
           if (problem !== undefined) throw invalidField("identity_provider.issuer", problem, "issuer");
           const id = transaction.newId();
           const token_endpoint_auth_method = toAuthMethodColumn(provider.tokenEndpointAuthMethod);
-          const own = { id, issuer, client_id: clientId, token_endpoint_auth_method, scopes };
+          const email_trusted = provider.emailTrusted;
+          const own = { id, issuer, client_id: clientId, token_endpoint_auth_method, scopes, email_trusted };
           const columns = { ...own, sealed_secret: null, ...sealed(id, clientSecret) };
           return { columns, joined: joinedOrgColumns(transaction) };
         }),
     },
 
-    async change(_transaction, row, { clientSecret, scopes, tokenEndpointAuthMethod: method }) {
-      return { scopes, token_endpoint_auth_method: toAuthMethodColumn(method), ...sealed(row.id, clientSecret) };
+    async change(_transaction, row, { clientSecret, scopes, emailTrusted, tokenEndpointAuthMethod: method }) {
+      const token_endpoint_auth_method = toAuthMethodColumn(method);
+      return { scopes, email_trusted: emailTrusted, token_endpoint_auth_method, ...sealed(row.id, clientSecret) };
     },
 
     beforeRemove: (transaction, rows) => removeIdentities(transaction, rows, dependencies),

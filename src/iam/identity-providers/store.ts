@@ -10,6 +10,7 @@ export const identityProviderColumns = [
   "client_id",
   "token_endpoint_auth_method",
   "scopes",
+  "email_trusted",
   ...namedColumns,
 ] as const;
 

@@ -1,7 +1,8 @@
 import { MemberSchema, MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
-import { enumerated, scalar } from "../../filters/filter-fields.ts";
+import { enumerated, scalar, text } from "../../filters/filter-fields.ts";
 import { orgDefinition } from "../orgs/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { hasAddress } from "./email.ts";
 import { memberPath, toMember } from "./message.ts";
 import { memberColumns, selectMembers } from "./store.ts";
 import { orgById } from "../../paths/format-path.ts";
@@ -32,6 +33,7 @@ export const memberDefinition = defineResource({
   fields: {
     type: enumerated("members.type", ["USER", "APPLICATION"]),
     invitation_expire_time: scalar("timestamp", "members.invitation_expire_time"),
+    email: text("members.email", { equals: hasAddress }),
   },
   lifecycle: { states: ["INVITED", "ACTIVE", "SUSPENDED"], contents: "open", deletedNames: "reusable" },
   limit: {
@@ -55,6 +57,8 @@ export const memberDefinition = defineResource({
         "undelete",
         "suspend",
         "activate",
+        "invite",
+        "sendInvitation",
         "purge",
         "impersonate",
         "introspectTokens",

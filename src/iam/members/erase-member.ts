@@ -9,6 +9,7 @@ import {
 } from "../../../gen/iam/v1alpha/member_pb.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
 import { countOfMember, eraseMember, isInLog } from "../../changes/erase-member.ts";
+import { removeStates } from "../../changes/past/past-states.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { byId, formatPath, formatReferences, pathName } from "../../paths/format-path.ts";
@@ -45,6 +46,7 @@ export function createEraseMember(dependencies: ResourceDependencies) {
           const erased = { orgId: org.id, memberId: await requirePurged(transaction, path) };
           if (request.validateOnly) return toAnswer(await countOfMember(db, erased));
           const count = await eraseMember(db, erased, maxEntries);
+          if (count > 0) await removeStates(db, org);
           if (count === maxEntries) return toAnswer(count);
           await forgetAnswers(transaction, erased.memberId);
           if (before + count > 0) recordErasure(transaction, erased.memberId);

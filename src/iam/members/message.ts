@@ -23,6 +23,8 @@ export function toMember(row: MemberRow): Member {
     type: memberType(row),
     state: memberState(row),
     invitationExpireTime: toTimestamp(row.invitation_expire_time),
+    // Entries of the log from before addresses have none.
+    email: row.email ?? "",
   };
 }
 

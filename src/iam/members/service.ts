@@ -4,18 +4,24 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Member, type MemberSchema, MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
 import type { Updateable } from "kysely";
 import type { LockedOrg } from "../../changes/author.ts";
+import { violatedConstraint } from "../../database/failure.ts";
 import type { Members } from "../../database/schema.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
-import { type Transition, stateForbids, stateOf } from "../../standard-methods/definition/lifecycle.ts";
+import type { Transition } from "../../standard-methods/definition/lifecycle.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules, RowWrite } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { memberDefinition } from "./definition.ts";
+import { readEmail } from "./email.ts";
 import { createEraseMember } from "./erase-member.ts";
 import { type ImpersonationDependencies, createImpersonateMember } from "./impersonate-member.ts";
-import { memberPath, toMemberColumnType } from "./message.ts";
+import type { InvitationDependencies } from "./deliver-invitation.ts";
+import { createInvitations } from "./invite-member.ts";
+import { voidInvitations } from "./invitation-store.ts";
+import { toMemberColumnType } from "./message.ts";
+import { requireOpenInvitation } from "./require-open-invitation.ts";
 import { expireSessions } from "../sessions/store.ts";
 import { createRevokeTokens } from "./revoke-tokens.ts";
 import type { MemberRow } from "./store.ts";
@@ -23,18 +29,24 @@ import type { MemberRow } from "./store.ts";
 type MemberRules = ResourceRules<"members", MemberRow, typeof MemberSchema>;
 
 const invitationField = "member.invitation_expire_time";
+const emailField = "member.email";
 
 export function createMembersService(
-  dependencies: ResourceDependencies & { readonly impersonation: ImpersonationDependencies },
+  dependencies: ResourceDependencies & {
+    readonly impersonation: ImpersonationDependencies;
+    readonly invitations: InvitationDependencies;
+  },
 ): ServiceImpl<typeof MembersService> {
   const [place] = memberDefinition.places;
   const rules = createMemberRules(dependencies);
   const reader = dependencies.readers.readerOf(memberDefinition, place);
-  const revokeTokens = createRevokeTokens({ definition: memberDefinition, place, rules, reader, dependencies });
+  const served = { definition: memberDefinition, place, rules, reader, dependencies };
+  const revokeTokens = createRevokeTokens(served);
+  const invitations = createInvitations(served, dependencies.invitations);
   const impersonateMember = createImpersonateMember(dependencies.impersonation);
   const eraseMember = createEraseMember(dependencies);
   const handlers = createStandardHandlers(MembersService, dependencies, memberDefinition, rules);
-  return completeService(MembersService, { ...handlers, revokeTokens, impersonateMember, eraseMember });
+  return completeService(MembersService, { ...handlers, ...invitations, revokeTokens, impersonateMember, eraseMember });
 }
 
 function createMemberRules({ installation }: ResourceDependencies): MemberRules {
@@ -50,21 +62,26 @@ function createMemberRules({ installation }: ResourceDependencies): MemberRules 
               type: toMemberColumnType(member.type),
               state: expireTime === null ? "ACTIVE" : "INVITED",
               invitation_expire_time: expireTime,
+              email: readEmail(member.email, emailField),
             },
             joined: joinedOrgColumns(transaction),
           };
         }),
     },
     async change({ org }, row, member) {
-      return { invitation_expire_time: readInvitation(row, member, org) };
+      const email = readEmail(member.email, emailField);
+      return { invitation_expire_time: readInvitation(row, member, org), email };
     },
     revokes: (write) => (takesAccess(write) ? [{ kind: "member", memberId: write.row.id }] : []),
     async beforeTransition(transaction, row, transition) {
       if (row.id === installation.operatorId) throw operatorProtected();
       if (transition === "suspend" || transition === "delete") expireSessions(transaction, row.id);
       if (transition === "activate" || transition === "undelete") requireOpenInvitation(row, transaction.org);
+      // Who was deleted before accepting is sent another link, if at all.
+      if (transition === "undelete" && row.state === "INVITED") await voidInvitations(transaction, row.id);
     },
     transitionColumns,
+    mapError: (error, { email }) => explainAddressTaken(error, email),
     mayLeaveNoOwner: ["delete", "suspend"],
   };
 }
@@ -112,14 +129,11 @@ function readInvitation(row: MemberRow, member: Member, org: LockedOrg): Date | 
   return readExpireTime(wanted, org, invitationField);
 }
 
-/** A member that was undeleted with an invitation that has expired would be deleted again at once. */
-function requireOpenInvitation(row: MemberRow, { lockTime }: LockedOrg): void {
-  if (row.invitation_expire_time === null || row.invitation_expire_time > lockTime) return;
-  const path = memberPath(row);
-  const [time, state] = [row.invitation_expire_time.toISOString(), stateOf(row)];
-  const next = row.delete_time === null ? "set a later invitation_expire_time first" : "create another Member instead";
-  const message = `the member ${path} is ${state}, and its invitation expired at ${time}, its invitation_expire_time: ${next}`;
-  throw stateForbids(message, path, state);
+/** The caller may list the members, or is told by somebody who may. */
+function explainAddressTaken(error: unknown, email: string): ServiceError | undefined {
+  if (violatedConstraint(error) !== "members_email_key") return undefined;
+  const message = `a member of this org has the address ${email} already; a list of members with the filter email = "${email}" shows it`;
+  return new ServiceError("RESOURCE_EXISTS", message, { metadata: { email }, cause: error });
 }
 
 function operatorProtected(): ServiceError {

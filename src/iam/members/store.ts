@@ -9,6 +9,7 @@ export const memberColumns = [
   "type",
   "state",
   "invitation_expire_time",
+  "email",
   "token_gen",
   ...namedColumns,
   ...deletableColumns,

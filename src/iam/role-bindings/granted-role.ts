@@ -14,7 +14,7 @@ import { getPredefinedRole } from "../roles/predefined-role-methods.ts";
 import type { PredefinedRole } from "../roles/predefined-roles.ts";
 import type { Scope } from "./scopes.ts";
 
-const field = "role_binding.role_path";
+const ofBinding = "role_binding.role_path";
 
 export interface BoundRole {
   readonly columns: Pick<RoleBindingRow, "predefined_role" | "role_id">;
@@ -26,16 +26,19 @@ export interface BoundRole {
  * Finds the roles that new bindings name, together with the next statement: predefined roles or, for a binding on an org or
  * project, roles of the org. A function for each returns the role, or throws.
  *
+ * @param field of the request that names them.
  * @throws ServiceError (the functions) PATH_INVALID, FIELD_INVALID or RESOURCE_NOT_FOUND.
  */
 export function findGrantedRoles(
   transaction: OrgTransaction,
   roles: LookupInTransaction<RoleRow>,
   predefinedRoles: readonly PredefinedRole[],
-  { kind }: Scope,
+  { kind }: Pick<Scope, "kind">,
   texts: readonly string[],
+  field = ofBinding,
 ): Later<(() => BoundRole)[]> {
   const isInOrg = kind === "org" || kind === "project";
+  const parseRolePath = (text: string) => parseAnyPath([patterns.Role, otherPatterns.predefinedRole], text, field);
   const finding = lookUpInOrg(transaction, roles, patterns.Role, parseRolePath, isInOrg ? texts : []);
   const roleOf = (text: string, row: RoleRow | undefined): BoundRole => {
     const { pattern, references } = parseRolePath(text);
@@ -58,5 +61,3 @@ export function findGrantedRoles(
     return texts.map((text) => () => roleOf(text, found.get(text)));
   };
 }
-
-const parseRolePath = (text: string) => parseAnyPath([patterns.Role, otherPatterns.predefinedRole], text, field);

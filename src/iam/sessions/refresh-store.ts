@@ -1,12 +1,14 @@
 // The row of a session whose tokens are refreshed.
-import { type Transaction, sql } from "kysely";
+import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
 import { clockMs } from "../../database/clock.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { isActiveMember } from "../../identity/caller-lookup.ts";
+import type { RefreshToken } from "../../identity/tokens/refresh-token.ts";
 
 /** A session that is refreshed, with its client as it is now. */
 export interface RefreshedSession {
+  readonly customer_id: string;
   readonly org_id: string;
   readonly member_id: string;
   readonly id: string;
@@ -38,14 +40,14 @@ export interface RefreshedSession {
   readonly readAt: number;
 }
 
-/** Locks a session that has not ended, together with the beginning of the transaction. */
-export async function lockSession(db: WriteTransaction, id: string): Promise<RefreshedSession | undefined> {
+/** Locks the session of a token, if it has not ended, together with the beginning of the transaction. */
+export async function lockSession(db: WriteTransaction, token: RefreshToken): Promise<RefreshedSession | undefined> {
   const readAt = performance.now();
   const statement = sql<Omit<RefreshedSession, "readAt">>`
     with locked as materialized (
-      select * from sessions where id = ${id} for no key update
+      select * from sessions where ${isSessionOf(token)} for no key update
     )
-    select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count, locked.refresh_origin,
+    select locked.customer_id, locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count, locked.refresh_origin,
       locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
       locked.redirect_uri, clients.confidential, clients.redirect_uris as client_redirect_uris, clients.scopes as client_scopes,
       locked.expire_time, locked.refresh_time, orgs.revision, ${clockMs} as now
@@ -62,16 +64,23 @@ export async function lockSession(db: WriteTransaction, id: string): Promise<Ref
   return session === undefined || session.expire_time.getTime() <= session.now ? undefined : { ...session, readAt };
 }
 
+/** Returns the condition that a session is that of a token, to which its customer leads if the token has it. */
+export function isSessionOf({ sessionId, customerId }: RefreshToken): RawBuilder<SqlBool> {
+  const isIt = sql<SqlBool>`sessions.id = ${sessionId}`;
+  return customerId === undefined ? isIt : sql<SqlBool>`(sessions.customer_id = ${customerId} and ${isIt})`;
+}
+
 /** Makes another number that of the current refresh token. */
 export async function replaceToken(
   db: Transaction<Schema>,
-  { org_id, member_id, id, now }: RefreshedSession,
+  { customer_id, org_id, member_id, id, now }: RefreshedSession,
   next: bigint,
   origin: Buffer,
 ): Promise<void> {
   await db
     .updateTable("sessions")
     .set({ refresh_count: String(next), refresh_time: new Date(now), refresh_origin: origin })
+    .where("customer_id", "=", customer_id)
     .where("org_id", "=", org_id)
     .where("member_id", "=", member_id)
     .where("id", "=", id)

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "../../database/database.ts";
 import { ServiceError, concerning } from "../../errors/service-error.ts";
-import type { OidcProvider, ProviderClient } from "../../identity/oidc/provider-client.ts";
+import type { OidcProvider, PersonClaims, ProviderClient } from "../../identity/oidc/provider-client.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import {
   type SignInProviderRow,
@@ -27,10 +27,16 @@ interface Destination {
   readonly org: string | undefined;
 }
 
+/** The path of the page of an invitation, which a sign-in that leads there asks for the address of its person. */
+export const invitationPath = "/sign-in/invitation";
+
 export interface SignedInPerson {
   readonly issuer: string;
   readonly subject: string;
+  readonly providerId: string;
   readonly providerName: string;
+  /** What the provider says of the address of a person who comes for an invitation; undefined for others. */
+  readonly claims: PersonClaims | undefined;
   /** The name of the provider's org; undefined for a provider of the installation. */
   readonly org: string | undefined;
   /** The person's identities, also those that it has not accepted; none for a person whom nobody has linked. */
@@ -43,10 +49,11 @@ export interface ProviderSignIn {
   /**
    * Starts a sign-in.
    *
+   * @param again whether the person is to sign in at the provider again, as somebody else perhaps.
    * @returns where the browser is sent, and the state and the value of the cookie that it needs to come back.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
    */
-  start(providerId: string, destination: Destination): Promise<StartedSignIn>;
+  start(providerId: string, destination: Destination, again?: boolean): Promise<StartedSignIn>;
   /** Returns where a sign-in leads that has begun, also if it fails or took too long; undefined for the cookie of another state. */
   destinationOf(state: string, cookie: string | undefined): Destination | undefined;
   /**
@@ -107,11 +114,13 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       return rows.map((row) => ({ id: row.id, displayName: row.display_name, org: orgNameOf(row) }));
     },
 
-    async start(providerId, { returnPath, org }) {
+    async start(providerId, { returnPath, org }, again = false) {
       const row = await find(providerId);
       const provider = openProvider(sealer, row);
       const [state, nonce, verifier] = [randomText(), randomText(), randomText()];
-      const url = await providers.authorizationUrl(provider, redirectUriOf(providerId), { state, nonce, verifier });
+      const secrets = { state, nonce, verifier };
+      const wishes = { email: returnPath === invitationPath, again };
+      const url = await providers.authorizationUrl(provider, redirectUriOf(providerId), secrets, wishes);
       const started: Started = {
         provider: providerId,
         nonce,
@@ -132,14 +141,17 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
     async finish(providerId, query, cookie) {
       const state = query.get("state") ?? "";
       const row = await find(providerId);
-      const { nonce, verifier } = openStarted(sealer, row, state, cookie);
+      const { nonce, verifier, returnPath } = openStarted(sealer, row, state, cookie);
       const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
-      const redeemed = providers.redeem(openProvider(sealer, row), response, { state, nonce, verifier });
-      const subject = await redeemed.catch((error: unknown) => {
+      const secrets = { state, nonce, verifier };
+      const wishes = { email: returnPath === invitationPath };
+      const redeemed = providers.redeem(openProvider(sealer, row), response, secrets, wishes);
+      const { subject, claims } = await redeemed.catch((error: unknown) => {
         throw orgNameOf(row) === undefined ? error : concerning(error, { orgId: row.org_id });
       });
       const identities = await findIdentities(database.reads, row, systemOrgId, subject);
-      return { issuer: row.issuer, subject, providerName: row.display_name, org: orgNameOf(row), identities };
+      const { issuer: ofProvider, display_name: providerName } = row;
+      return { issuer: ofProvider, subject, providerId, providerName, claims, org: orgNameOf(row), identities };
     },
   };
 }

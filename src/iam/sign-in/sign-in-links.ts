@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
@@ -19,7 +19,6 @@ const lifeSeconds = 3_600;
 
 /** Creates a code with which a member signs in once, within an hour. */
 export function createSignInLink(database: Database, { orgId, memberId }: MemberKey): Promise<string> {
-  const { id, text, hash } = createSecretHandle();
   return inTransaction(database, async (db) => {
     const now = await readClock(db);
     const expireTime = secondsAfter(now, lifeSeconds);
@@ -28,6 +27,7 @@ export function createSignInLink(database: Database, { orgId, memberId }: Member
       .select("customer_id")
       .where("id", "=", orgId)
       .executeTakeFirstOrThrow();
+    const { id, text, hash } = createSecretHandle(customer_id);
     await db
       .insertInto("sign_in_links")
       .values({ id, hash, customer_id, org_id: orgId, member_id: memberId, expire_time: expireTime })
@@ -48,19 +48,26 @@ export interface RedeemedMember extends MemberKey {
  */
 export async function redeemSignInLink(database: Database, code: string): Promise<RedeemedMember> {
   const handle = parseSecretHandle(code);
-  const member = handle && (await deleteLink(database, handle));
+  const member = handle && (await useLink(database, handle));
   if (member !== undefined) return member;
   throw new ServiceError("GRANT_INVALID", "the code is not valid: it is mistyped, was used, or is older than an hour");
 }
 
+async function useLink(database: Database, handle: SecretHandle): Promise<RedeemedMember | undefined> {
+  const isOfCustomer = sql<SqlBool>`sign_in_links.customer_id = ${handle.customerId}`;
+  // A code of a server of an earlier version does not say the customer.
+  return (await deleteLink(database, handle, isOfCustomer)) ?? (await deleteLink(database, handle, sql`true`));
+}
+
 async function deleteLink(
   database: Database,
-  { id, hash }: Pick<SecretHandle, "id" | "hash">,
+  { id, hash }: SecretHandle,
+  isThere: RawBuilder<SqlBool>,
 ): Promise<RedeemedMember | undefined> {
   const now = await readClock(database.writes);
   const { rows } = await sql<RedeemedMember>`
     delete from sign_in_links using members
-    where sign_in_links.id = ${id} and sign_in_links.hash = ${hash} and sign_in_links.expire_time > ${now}
+    where ${isThere} and sign_in_links.id = ${id} and sign_in_links.hash = ${hash} and sign_in_links.expire_time > ${now}
       and members.customer_id = sign_in_links.customer_id and members.org_id = sign_in_links.org_id
       and members.id = sign_in_links.member_id
     returning members.org_id as "orgId", members.id as "memberId", members.token_gen as gen`.execute(database.writes);

@@ -64,11 +64,12 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
   /** Replaces the refresh token of a session if it is the current one, and returns the number of its successor. */
   const advance = async (
     db: WriteTransaction,
-    { sessionId, number }: RefreshToken,
+    token: RefreshToken,
     request: RefreshRequest,
     { count, dryRun }: { readonly count: CountRefresh; readonly dryRun: boolean },
   ): Promise<Outcome> => {
-    const session = await lockSession(db, sessionId);
+    const { number } = token;
+    const session = await lockSession(db, token);
     if (session === undefined) throw invalid();
     requireAllowed(session.allowed_addresses ?? undefined, request.clientAddress);
     const origin = refreshOriginOf(request);

@@ -8,6 +8,7 @@ import { isRefreshTokenLike } from "../../identity/tokens/refresh-token.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
+import { isSessionOf } from "../sessions/refresh-store.ts";
 import { selectSessions } from "../sessions/store.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 
@@ -47,8 +48,7 @@ export function createRevokeToken(dependencies: TokenDependencies): RevokeToken 
 function createEndSessionOf({ database, registry, refreshTokens }: TokenDependencies): RevokeToken {
   return async (text, authorOf, dryRun) => {
     const token = refreshTokens.parse(text);
-    const row =
-      token && (await selectSessions(database.reads).where("sessions.id", "=", token.sessionId).executeTakeFirst());
+    const row = token && (await selectSessions(database.reads).where(isSessionOf(token)).executeTakeFirst());
     if (row === undefined || dryRun) return;
     const author = authorOf({ memberId: row.member_id, orgId: row.org_id, sessionId: row.id });
     await inTransaction(database, (db) =>

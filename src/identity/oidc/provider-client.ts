@@ -15,6 +15,7 @@ import {
   customFetch,
   discovery,
   enableNonRepudiationChecks,
+  fetchUserInfo,
 } from "openid-client";
 import { causesOf } from "../../errors/causes-of.ts";
 import { ServiceError } from "../../errors/service-error.ts";
@@ -45,16 +46,48 @@ interface SignInSecrets {
   readonly verifier: string;
 }
 
+/** What a sign-in asks of a provider besides who the person is. */
+interface SignInWishes {
+  /** Whether the address of the person is needed. */
+  readonly email: boolean;
+  /** Whether the person is to sign in again, as somebody else perhaps. */
+  readonly again: boolean;
+}
+
+/** A person, as a provider describes it. */
+interface ProviderPerson {
+  readonly subject: string;
+  /** What the provider says of its address: undefined if it was not asked for; each part, if the provider says nothing. */
+  readonly claims: PersonClaims | undefined;
+}
+
+export interface PersonClaims {
+  /** Empty for what is no text. */
+  readonly email: string | undefined;
+  readonly isVerified: boolean | undefined;
+  readonly name: string | undefined;
+}
+
 export interface ProviderClient {
   /** Returns where a browser is sent to sign in. @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE */
-  authorizationUrl(provider: OidcProvider, redirectUri: string, secrets: SignInSecrets): Promise<URL>;
+  authorizationUrl(
+    provider: OidcProvider,
+    redirectUri: string,
+    secrets: SignInSecrets,
+    wishes: SignInWishes,
+  ): Promise<URL>;
   /**
-   * Redeems the code of an authorization response, and returns the subject of the ID token.
+   * Redeems the code of an authorization response, and returns the person of the ID token.
    *
    * @param response the URL to which the provider sent the browser.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
    */
-  redeem(provider: OidcProvider, response: URL, secrets: SignInSecrets): Promise<string>;
+  redeem(
+    provider: OidcProvider,
+    response: URL,
+    secrets: SignInSecrets,
+    wishes: Pick<SignInWishes, "email">,
+  ): Promise<ProviderPerson>;
 }
 
 /** The maximum number of calls at once: of the providers of an org, and of all. A call takes a few seconds at most. */
@@ -75,13 +108,16 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
   };
 
   return {
-    authorizationUrl: (provider, redirectUri, { state, nonce, verifier }) =>
+    authorizationUrl: (provider, redirectUri, { state, nonce, verifier }, { email, again }) =>
       withSlot(provider.orgId, async () => {
         try {
-          const url = buildAuthorizationUrl(await configure(provider), {
+          const configuration = await configure(provider);
+          const ofEmail = email && offersEmail(configuration) ? ["email"] : [];
+          const url = buildAuthorizationUrl(configuration, {
             redirect_uri: redirectUri,
             response_type: "code",
-            scope: [...new Set(["openid", ...provider.scopes])].join(" "),
+            scope: [...new Set(["openid", ...provider.scopes, ...ofEmail])].join(" "),
+            ...(again && { prompt: "login" }),
             state,
             nonce,
             code_challenge: await calculatePKCECodeChallenge(verifier),
@@ -95,10 +131,11 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
         }
       }),
 
-    redeem: (provider, response, { state, nonce, verifier }) =>
+    redeem: (provider, response, { state, nonce, verifier }, { email }) =>
       withSlot(provider.orgId, async () => {
         try {
-          const tokens = await authorizationCodeGrant(await configure(provider), response, {
+          const configuration = await configure(provider);
+          const tokens = await authorizationCodeGrant(configuration, response, {
             expectedState: state,
             expectedNonce: nonce,
             pkceCodeVerifier: verifier,
@@ -110,11 +147,33 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
           if (subject === undefined || subject === "" || subject.includes("\0")) {
             throw new ProviderError("the ID token names no subject");
           }
-          return subject;
+          if (!email) return { subject, claims: undefined };
+          const isAtUserInfo =
+            claims?.["email"] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
+          const told = isAtUserInfo ? await fetchUserInfo(configuration, tokens.access_token, subject) : claims;
+          return { subject, claims: readClaims({ ...told }) };
         } catch (error) {
           throw explain(error);
         }
       }),
+  };
+}
+
+/** Whether a provider gives addresses, as most do. One that does not list its scopes is asked. */
+function offersEmail(configuration: Configuration): boolean {
+  return configuration.serverMetadata().scopes_supported?.includes("email") ?? true;
+}
+
+/** The longest name and address that are kept, in characters: they travel in a cookie. */
+const maxNameLength = 200;
+const maxEmailLength = 254;
+
+/** Reads claims, of which each may be anything. Some providers write `email_verified` as a text. */
+function readClaims({ email, email_verified: verified, name }: Readonly<Record<string, unknown>>): PersonClaims {
+  return {
+    email: email === undefined ? undefined : typeof email === "string" && email.length <= maxEmailLength ? email : "",
+    isVerified: verified === undefined ? undefined : verified === true || verified === "true",
+    name: typeof name === "string" ? name.slice(0, maxNameLength) : undefined,
   };
 }
 

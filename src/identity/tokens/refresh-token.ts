@@ -1,9 +1,15 @@
-// Refresh tokens: `tenantry_refresh_`, the id of the session, the number of the token in it, and a signature that only this
-// service can make. So nothing about a token is stored, and a token that was never issued cannot end a session.
+// Refresh tokens: `tenantry_refresh_`, the id of the session and that of its customer, the number of the token in it, and a signature that only
+// this service can make. So nothing about a token is stored, and a token that was never issued cannot end a session.
 import type { Sealer } from "../sealer.ts";
+import { uuidOfHex } from "../uuid-bytes.ts";
 
 export interface RefreshToken {
   readonly sessionId: string;
+  /**
+   * The customer of the session. Undefined in a token of this version, because servers of the version before do not read another: the next one
+   * issues them.
+   */
+  readonly customerId?: string | undefined;
   /** Counts the refreshes of the session. */
   readonly number: bigint;
 }
@@ -16,7 +22,7 @@ export interface RefreshTokens {
 
 const start = "tenantry_refresh_";
 
-const pattern = new RegExp(`^${start}([0-9a-f]{32})([0-9a-f]{1,15})_([A-Za-z0-9_-]{43})$`);
+const pattern = new RegExp(`^${start}([0-9a-f]{32})([0-9a-f]{32})?([0-9a-f]{1,15})_([A-Za-z0-9_-]{43})$`);
 
 export function isRefreshTokenLike(text: string): boolean {
   return text.startsWith(start);
@@ -24,18 +30,19 @@ export function isRefreshTokenLike(text: string): boolean {
 
 export function createRefreshTokens(sealer: Pick<Sealer, "sign" | "isSigned">): RefreshTokens {
   return {
-    format({ sessionId, number }) {
-      const body = `${sessionId.replaceAll("-", "")}${number.toString(16)}`;
+    format({ sessionId, customerId = "", number }) {
+      const body = `${`${sessionId}${customerId}`.replaceAll("-", "")}${number.toString(16)}`;
       return `${start}${body}_${sealer.sign("refresh token", body).toString("base64url")}`;
     },
 
     parse(text) {
-      const [, session = "", number = "", signature = ""] = pattern.exec(text) ?? [];
+      const [, session = "", customer, number = "", signature = ""] = pattern.exec(text) ?? [];
       const given = Buffer.from(signature, "base64url");
       const isWhole = session !== "" && given.toString("base64url") === signature;
-      if (!isWhole || !sealer.isSigned("refresh token", `${session}${number}`, given)) return undefined;
-      const parts = [session.slice(0, 8), session.slice(8, 12), session.slice(12, 16), session.slice(16, 20)];
-      return { sessionId: [...parts, session.slice(20)].join("-"), number: BigInt(`0x${number}`) };
+      if (!isWhole || !sealer.isSigned("refresh token", `${session}${customer ?? ""}${number}`, given))
+        return undefined;
+      const customerId = customer === undefined ? undefined : uuidOfHex(customer);
+      return { sessionId: uuidOfHex(session), customerId, number: BigInt(`0x${number}`) };
     },
   };
 }

@@ -5,14 +5,15 @@ import type { ResourceRegistry } from "../../standard-methods/definition/registr
 export type OrgTable = keyof Schema;
 
 /**
- * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in, codes of clients,
+ * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in and of invitations, codes of clients,
  * quotas and what counts against them, sweeps, references, deliveries of webhooks, how far those of customers have delivered, what files
- * manage, what is derived from resources, sums of usage, sign-ins and refused calls, and the change log.
+ * manage, what is derived from resources, sums of usage, states of then, sign-ins and refused calls, and the change log.
  */
 const beforeResources = [
   "write_requests",
   "ended_tokens",
   "sign_in_links",
+  "invitations",
   "authorization_codes",
   "allocations",
   "quotas",
@@ -28,6 +29,7 @@ const afterResources = [
   "resource_counts",
   "usage_sums",
   "usage_summaries",
+  "past_states",
   "access_events",
   "changes",
 ] as const satisfies readonly OrgTable[];
@@ -41,9 +43,12 @@ export function orgTablesOf({ inOrgs }: ResourceRegistry): readonly OrgTable[] {
 
 /** A table with rows that belong to a resource, and the column that refers to it. */
 export interface OwnedRows {
-  readonly table: "write_requests";
+  readonly table: "write_requests" | "invitations";
   readonly column: string;
 }
 
 /** The rows that are removed with a member and are no resources. */
-export const rowsOfMembers: readonly OwnedRows[] = [{ table: "write_requests", column: "actor_id" }];
+export const rowsOfMembers: readonly OwnedRows[] = [
+  { table: "write_requests", column: "actor_id" },
+  { table: "invitations", column: "member_id" },
+];

@@ -164,8 +164,8 @@ export function removeUsageWith(db: Db, { customer_id, id }: OrgKey, limit: numb
 }
 
 export async function removeOrg(db: Db, org: OrgRow): Promise<void> {
-  // What is noted for a webhook of the customer, and what usage is summed up to, may have come since the org was emptied.
-  for (const table of ["webhook_logs", "usage_sums", "usage_summaries"] as const) {
+  // What is noted for a webhook of the customer, what usage is summed up to, and states of then may have come since the org was emptied.
+  for (const table of ["webhook_logs", "usage_sums", "usage_summaries", "past_states"] as const) {
     await db.deleteFrom(table).where("customer_id", "=", org.customer_id).where("org_id", "=", org.id).execute();
   }
   const place = labelPlaceOf(orgDefinition, undefined, org);
@@ -192,7 +192,7 @@ export async function emptyCustomer(db: Db, customerId: string, limit: number): 
 export async function removeCustomer(db: Db, customer: CustomerRow): Promise<void> {
   await removeQuotasOfCustomer(db, customer.id);
   // Also of orgs that a server purged which did not know of them.
-  for (const table of ["webhook_logs", "webhook_deliveries", "usage_sums", "usage_summaries"] as const) {
+  for (const table of ["webhook_logs", "webhook_deliveries", "usage_sums", "usage_summaries", "past_states"] as const) {
     await db.deleteFrom(table).where("customer_id", "=", customer.id).execute();
   }
   const place = labelPlaceOf(customerDefinition, undefined, customer);

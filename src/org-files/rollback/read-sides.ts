@@ -6,7 +6,7 @@ import { type Org, OrgSchema } from "../../../gen/iam/v1alpha/org_pb.ts";
 import { readRemovals } from "../../access/snapshots/past-removals.ts";
 import type { Moment } from "../../changes/past/find-moment.ts";
 import { type PastOrg, readPastOrg, requireHead } from "../../changes/past/read-past-org.ts";
-import { readPastRows } from "../../changes/past/read-past-rows.ts";
+import { type PastBase, readPastRows } from "../../changes/past/read-past-rows.ts";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
@@ -95,7 +95,8 @@ export function readSides(
     .execute(async (db) => {
       const org = await readPastOrg<Columns & { readonly name: string }>(db, orgId, moment, ofOrg.storage.columns);
       const { hasRemovals } = await readRemovals(db, org, moment);
-      const read = (at: Moment, removals: boolean) => readRows(db, registry, org, at, removals, signal);
+      const read = (at: Moment, removals: boolean) =>
+        readRows(db, registry, org, at, { state: undefined, hasRemovals: removals }, signal);
       const past = await read(moment, hasRemovals);
       const now = await read({ revision: org.head, time: org.head_time, head_time: org.head_time }, false);
       await requireHead(db, org);
@@ -118,7 +119,7 @@ async function readRows(
   registry: SidesReader["registry"],
   org: PastOrg<{ readonly name: string }>,
   moment: Moment,
-  hasRemovals: boolean,
+  base: PastBase,
   signal: () => AbortSignal,
 ): Promise<RowsByType> {
   const found = new Map<FileType, Columns[]>();
@@ -135,7 +136,7 @@ async function readRows(
     };
     const ofType: Columns[] = [];
     found.set(type, ofType);
-    for await (const rows of readPastRows(db, org, moment, table, hasRemovals)) {
+    for await (const rows of readPastRows(db, org, moment, table, base)) {
       for (const row of rows as readonly Columns[]) if (isOfFiles(type, row)) ofType.push(row);
       count += rows.length;
       if (count > maxResources) throw tooManyResources(`/orgs/${org.now.name}`, "the org");

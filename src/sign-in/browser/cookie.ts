@@ -6,11 +6,21 @@ import type { HttpRequest } from "../../http/http-messages.ts";
 /** The cookie with the session of the member as which the console was used last. It is no secret: it only chooses among the members. */
 export const lastUsed = "__Host-tenantry-member";
 
+/** The cookies with the secret of an invitation that a browser has opened, and with the person who has signed in for it, encrypted. */
+export const invitationCookie = "__Host-tenantry-invitation";
+export const invitedCookie = "__Host-tenantry-invited";
+
 /**
  * The cookie of a browser that is signed in, the one with the org at whose identity provider it last signed in, and those of sign-ins at
  * identity providers that have begun: one for each state, so that those of several tabs do not replace each other.
  */
-type CookieName = "__Host-tenantry" | "__Host-tenantry-org" | typeof lastUsed | `${typeof startPrefix}${string}`;
+type CookieName =
+  | "__Host-tenantry"
+  | "__Host-tenantry-org"
+  | typeof lastUsed
+  | typeof invitationCookie
+  | typeof invitedCookie
+  | `${typeof startPrefix}${string}`;
 
 const startPrefix = "__Host-tenantry-start-";
 

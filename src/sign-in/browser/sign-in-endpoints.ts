@@ -6,9 +6,11 @@ import type { Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { Account } from "../../iam/account/account.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
+import type { Invitations } from "../../iam/sign-in/invitations.ts";
 import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
 import type { SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
 import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
+import type { Sealer } from "../../identity/sealer.ts";
 import { closeAfterEarlyAnswer } from "../../http/listener/close-after-early-answer.ts";
 import { folderWith } from "../../http/folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-messages.ts";
@@ -23,6 +25,7 @@ import { createAccountEndpoints } from "./account-endpoints.ts";
 import { type BrowserResponse, type Endpoint, json, page, redirect, send } from "./browser-responses.ts";
 import { createAuthorizeEndpoints } from "../consent/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
+import { createInvitationEndpoints } from "./invitation-endpoints.ts";
 import { clearCookie, readCookie, setCookie, setStartCookie, startCookie } from "./cookie.ts";
 import { keysPage, missingPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
@@ -45,6 +48,8 @@ export interface SignInDependencies {
   readonly account: Account;
   readonly providerSignIn: ProviderSignIn;
   readonly signInChoices: SignInChoices;
+  readonly invitations: Invitations;
+  readonly sealer: Pick<Sealer, "seal" | "open">;
   readonly noteSignIns: Pick<NoteSignIns, "failed" | "watch">;
   readonly count: OAuthDependencies["count"];
   readonly originOf: (request: HttpRequest) => Origin;
@@ -64,9 +69,10 @@ const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 const pagePattern = /^\/(account|sign-in|sign-out)\//;
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, providerSignIn, signInChoices, originOf, logger } = dependencies;
+  const { providerSignIn, signInChoices, originOf, logger } = dependencies;
 
-  const { find, findChoices, endBefore, enter, signOut } = createSignInSteps(dependencies);
+  const { find, findChoices, endBefore, enter, enterAs, signOut } = createSignInSteps(dependencies);
+  const ofInvitations = createInvitationEndpoints({ ...dependencies, enterAs });
 
   /** Where a provider sends the browser back. Only the cookie of this sign-in is cleared: other tabs have their own. */
   const callback = (providerId: string): Endpoint => ({
@@ -78,6 +84,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       const destination = providerSignIn.destinationOf(state, cookie) ?? { ...atHome, org: lastOrg(request) };
       const outcome = await sayOnPage(providerSignIn, destination, async () => {
         const person = await finishAtProvider(dependencies, originOf(request), [providerId, query, cookie]);
+        if (person.claims !== undefined) return ofInvitations.meet(request, person);
         if (person.identities.length > 0) return enter(request, person, destination);
         return { ...page(unlinkedPage(person, destination)), status: 403 };
       });
@@ -102,6 +109,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
   const endpoints: Readonly<Record<string, Endpoint>> = {
     ...createAuthorizeEndpoints({ ...dependencies, findSession: find, findChoices }),
 
+    ...ofInvitations.endpoints,
+
     "/sign-in/choice": createChoiceEndpoint({
       signInChoices,
       isSignedIn: async (request) => (await find(request)) !== undefined,
@@ -117,17 +126,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       fail: failOnPage,
     },
 
-    "/sign-in/start": createSignInForm(providerSignIn, async (form, destination, request) => {
-      const { url, state, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), destination);
-      return redirect(url.href, { "Set-Cookie": setStartCookie(request, state, cookie) });
-    }),
-
-    "/sign-in/code": createSignInForm(providerSignIn, async (form, { returnPath }, request) => {
-      const member = await redeemSignInLink(database, requiredParameter(form, "code"));
-      await endBefore(request);
-      const cookie = await browserSessions.start(member, originOf(request));
-      return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
-    }),
+    "/sign-in/start": createStartForm(providerSignIn),
+    "/sign-in/code": createCodeForm(dependencies, endBefore),
 
     "/sign-out": {
       methods: ["POST"],
@@ -168,6 +168,27 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : missingAt(path);
     return endpoint && answer(endpoint, request, response);
   };
+}
+
+/** Returns the endpoint that sends a browser to a provider. */
+const createStartForm = (providerSignIn: ProviderSignIn): Endpoint =>
+  createSignInForm(providerSignIn, async (form, destination, request) => {
+    const again = form.get("again") === "1";
+    const { url, state, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), destination, again);
+    return redirect(url.href, { "Set-Cookie": setStartCookie(request, state, cookie) });
+  });
+
+/** Returns the endpoint that signs a browser in with a one-time code. */
+function createCodeForm(
+  { database, providerSignIn, browserSessions, originOf }: SignInDependencies,
+  endBefore: (request: HttpRequest) => Promise<void>,
+): Endpoint {
+  return createSignInForm(providerSignIn, async (form, { returnPath }, request) => {
+    const member = await redeemSignInLink(database, requiredParameter(form, "code"));
+    await endBefore(request);
+    const cookie = await browserSessions.start(member, originOf(request));
+    return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
+  });
 }
 
 /** Returns the endpoint for a path at which people would look for a page; undefined for others. */

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Origin } from "../../changes/author.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
+import type { LinkedIdentity } from "../../iam/sign-in/provider-store.ts";
 import type { SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
 import type { SignInChoice, SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
 import type { BrowserSessionKey } from "../../iam/sign-in/store.ts";
@@ -34,6 +35,8 @@ interface SignInSteps {
    * signed in at once.
    */
   readonly enter: (request: HttpRequest, person: SignedInPerson, destination: Destination) => Promise<BrowserResponse>;
+  /** Signs a browser in as the member of one identity, and sends it to a path. */
+  readonly enterAs: (request: HttpRequest, identity: LinkedIdentity, returnPath: string) => Promise<BrowserResponse>;
   /**
    * Signs a browser out. What fails in one org leaves neither the browser nor the sessions of other orgs signed in.
    *
@@ -86,6 +89,13 @@ export function createSignInSteps(dependencies: StepDependencies): SignInSteps {
     return redirect(destination.returnPath, headers);
   };
 
+  const enterAs: SignInSteps["enterAs"] = async (request, identity, returnPath) => {
+    await endBefore(request);
+    const cookie = await signInChoices.offer([identity]);
+    await signInChoices.choose(cookie, identity.identityId, false, originOf(request));
+    return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
+  };
+
   const signOut: SignInSteps["signOut"] = async (request, answer = (headers) => redirect("/sign-in", headers)) => {
     const keys = await forget(request);
     const headers = { "Set-Cookie": clearCookie() };
@@ -98,5 +108,5 @@ export function createSignInSteps(dependencies: StepDependencies): SignInSteps {
     }
   };
 
-  return { find, findChoices, endBefore, enter, signOut };
+  return { find, findChoices, endBefore, enter, enterAs, signOut };
 }

@@ -17,6 +17,8 @@ export type ResourceTable = Exclude<
   | "allocations"
   | "changes"
   | "installation"
+  | "past_roles"
+  | "past_states"
   | "quotas"
   | "resource_counts"
   | "resource_labels"

@@ -4,7 +4,8 @@ import { type RawBuilder, type Transaction, sql } from "kysely";
 import { lifting } from "../../access/evaluation/allows.ts";
 import type { Authorise } from "../../access/evaluation/authorise.ts";
 import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
-import { readRemovals } from "../../access/snapshots/past-removals.ts";
+import type { LongReads } from "../../access/snapshots/long-reads.ts";
+import { type OrgBase, readPastBase } from "../../access/snapshots/past-base.ts";
 import { inTimeOfPast, maxPastMs } from "../../access/snapshots/past-snapshots.ts";
 import { type AskedMoment, findAskedMoment } from "../../changes/past/asked-moment.ts";
 import type { Moment } from "../../changes/past/find-moment.ts";
@@ -21,7 +22,7 @@ import type { Reference } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { FairQueue } from "../../scheduling/fair-queue.ts";
 import type { ResourceRegistry } from "../definition/registry.ts";
-import { type Removals, asOfMoment } from "./past-tables.ts";
+import { asOfMoment } from "./past-tables.ts";
 
 /** Records in the log of an org that the caller reads it: a line for each caller and hour. */
 export type RecordLogRead = (
@@ -34,6 +35,7 @@ export interface PastDependencies {
   readonly registry: Pick<ResourceRegistry, "definitionOf">;
   readonly authoriserOf: Authorise["authoriserOf"];
   readonly turns: FairQueue;
+  readonly longReads: Pick<LongReads, "note">;
   readonly recordLogRead: RecordLogRead;
 }
 
@@ -42,7 +44,7 @@ export interface OpenPast {
   readonly db: Transaction<Schema>;
   readonly org: PastOrg;
   readonly moment: Moment;
-  readonly removals: Removals;
+  readonly base: OrgBase;
   /** With which times are compared at which something ends by itself. */
   readonly now: RawBuilder<Date>;
   /** Whether the caller sees what is in suspended projects. */
@@ -61,7 +63,7 @@ export const rule = "as_of";
  * @throws ServiceError FIELD_INVALID, RESOURCE_NOT_FOUND, REVISION_EXPIRED, RATE_LIMITED, DEADLINE_EXCEEDED, SERVICE_UNAVAILABLE.
  */
 export async function inPast<Result>(
-  { database, registry, authoriserOf, turns, recordLogRead }: PastDependencies,
+  { database, registry, authoriserOf, turns, longReads, recordLogRead }: PastDependencies,
   [top]: readonly Reference[],
   asked: AskedMoment,
   pinned: string | undefined,
@@ -98,12 +100,13 @@ export async function inPast<Result>(
         transaction.execute(async (db) => {
           await setLimits(db, limitsWithin(listLimits, context.timeoutMs()));
           const org = await readPastOrg<object>(db, id, moment, ["name"]);
-          const removals = await readRemovals(db, org, moment);
+          const base = await readPastBase(db, org, moment);
+          longReads.note(org, base.distance);
           const run: OpenPast["run"] = async (statement) => {
             signal.throwIfAborted();
-            return (await asOfMoment(registry, org, moment, removals, statement).execute(db)).rows;
+            return (await asOfMoment(registry, org, moment, base, statement).execute(db)).rows;
           };
-          const result = await read({ db, org, moment, removals, now, seesSuspended, requireSeesSuspended, run });
+          const result = await read({ db, org, moment, base, now, seesSuspended, requireSeesSuspended, run });
           await requireHead(db, org);
           return result;
         }),

@@ -158,11 +158,11 @@ async function isSuspended({ run }: OpenPast, { id, state }: { readonly id: stri
 }
 
 async function requireNotGone(
-  { db, org, moment, removals }: OpenPast,
+  { db, org, moment, base }: OpenPast,
   { type }: ResourceDefinition,
   reference: Reference | undefined,
 ): Promise<void> {
-  if (!removals.isCut || reference === undefined || reference.by === "any") return;
+  if (!base.isCut || reference === undefined || reference.by === "any") return;
   const { by, value } = reference;
   for await (const rows of readGone(db, org, moment)) {
     const gone = rows.find((each) => each.type === type && each[by] === value);

@@ -1,5 +1,6 @@
 // The tables of an org as they were, for statements that read resources.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
+import type { OrgBase } from "../../access/snapshots/past-base.ts";
 import { isGone } from "../../access/snapshots/past-removals.ts";
 import { referredTypes } from "../../access/snapshots/past-tables.ts";
 import type { Moment } from "../../changes/past/find-moment.ts";
@@ -12,14 +13,6 @@ import type { ResourceRegistry } from "../definition/registry.ts";
 /** What can be read as it was. What the others refer to comes first. */
 export const pastTypes: readonly ResourceType[] = [...referredTypes, "GroupMember", "Subgroup", "RoleBinding"];
 
-/** What was removed from an org since a moment. */
-export interface Removals {
-  /** Whether something to which others refer was. */
-  readonly hasRemovals: boolean;
-  /** Whether the log has not all that referred to it. */
-  readonly isCut: boolean;
-}
-
 /** The ids of the projects that are suspended now, in a statement of `asOfMoment`. */
 export const suspendedNow = sql.table("suspended_now");
 
@@ -31,14 +24,14 @@ export function asOfMoment<Row>(
   registry: Pick<ResourceRegistry, "definitionOf">,
   org: OrgKey,
   moment: Moment,
-  removals: Removals,
+  base: OrgBase,
   statement: RawBuilder<Row>,
 ): RawBuilder<Row> {
   const tables = pastTypes.map((type) => {
     const definition = registry.definitionOf(type);
     const { table } = definition.storage;
     // Not computed as a whole: a list of one group needs the members of that group.
-    return sql`${sql.table(table)} as not materialized (${pastTable(registry, definition, org, moment, removals)})`;
+    return sql`${sql.table(table)} as not materialized (${pastTable(registry, definition, org, moment, base)})`;
   });
   return sql<Row>`
     with ${suspendedNow} as (select id from projects where ${isInOrgOf("projects", org)} and state <> 'ACTIVE'),
@@ -51,8 +44,9 @@ function pastTable(
   { type, storage }: ResourceDefinition,
   org: OrgKey,
   moment: Moment,
-  { hasRemovals, isCut }: Removals,
+  base: OrgBase,
 ): RawBuilder<unknown> {
+  const { hasRemovals, isCut } = base;
   const isReferred = referredTypes.some((each) => each === type);
   const references = storage.references.filter(({ to }) => referredTypes.some((each) => each === to));
   const isShown: RawBuilder<SqlBool>[] = [];
@@ -67,7 +61,7 @@ function pastTable(
     isRemovedWithOthers: !isReferred,
     isShown: isShown.length === 0 ? undefined : sql<SqlBool>`${sql.join(isShown, sql` and `)}`,
   };
-  return selectPastTable(org, moment, logged, hasRemovals);
+  return selectPastTable(org, moment, logged, base);
 }
 
 /** The condition that what a row from the log refers to was there then. */

@@ -89,7 +89,7 @@ function listHandler<Table extends ResourceTable, Row extends ResourceRow, Desc 
   const counts = output.fields.some(({ name }) => name === "total_size");
   const list = createListMethod(served, counts);
   return async (request, context) => {
-    const shown = { visible: visibleOf(context), rows: rules.visible?.(context) };
+    const shown = { visible: visibleOf(context), rows: await rules.visible?.(context) };
     const caller = callerOf(context);
     const parent = parentOf(context);
     const asked = readAsked(request, place, parent);

@@ -226,7 +226,7 @@ export function listingOf<Row>(
 ): Listing<Row> {
   const { type, storage } = definition;
   const { table, labels, id } = storage;
-  // The label index holds resources in orgs by their org, and resources in no org under a fixed id.
+  // The label index holds resources in orgs by their org, and customers and orgs without one.
   const isIndexed = labels === "indexed" && isInOrg(definition) === parents.some((parent) => parent.type === "Org");
   return {
     rows,

@@ -2,7 +2,7 @@ import { type Compilable, type Expression, type RawBuilder, type SqlBool, sql } 
 import { type PathLevel, matchesPath } from "../../database/match-reference.ts";
 import type { Column } from "../../filters/filter-fields.ts";
 import { comesAfter, orderExpressions, withoutFixed } from "../../filters/keyset.ts";
-import { type LabelIndex, hasLabels, nowhere, selectLabelled } from "../../filters/label-index.ts";
+import { type LabelIndex, hasLabels, selectLabelled } from "../../filters/label-index.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { FilterSql } from "../../filters/to-sql.ts";
@@ -98,8 +98,8 @@ function labelIndexOf(
   path: readonly Reference[],
 ): LabelIndex | undefined {
   const [org, parent, level] = [path[0], path.at(-1), parents.at(-1)];
-  if (org === undefined) return { resourceType, orgId: nowhere, parentId: sql`${nowhere}` };
+  if (org === undefined) return { resourceType, within: undefined };
   if (org.by !== "id" || parent === undefined || level === undefined) return undefined;
   const parentId = parent.by === "id" ? sql<string>`${parent.value}` : sql.ref<string>(`${table}.${level.column}`);
-  return { resourceType, orgId: org.value, parentId };
+  return { resourceType, within: { orgId: org.value, parentId } };
 }

@@ -4,7 +4,6 @@ import { type RawBuilder, type Transaction, sql } from "kysely";
 import type { OrgKey } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
-import { nowhere } from "../../filters/label-index.ts";
 import { required } from "../../errors/required.ts";
 import type { ResourceDefinition } from "../definition/definition.ts";
 import { additionToCount } from "./counts.ts";
@@ -38,7 +37,7 @@ export async function insertRow(
   const statement = ofDefinition.get(key) ?? createInsert(definition, columns, labelKeys.length > 0);
   ofDefinition.set(key, statement);
   const counted = row[required(definition.storage.countedBy)];
-  const ofLabels = [parentIdOf(definition, row) ?? nowhere, idOf(definition, row), labelKeys, Object.values(labels)];
+  const ofLabels = [parentIdOf(definition, row), idOf(definition, row), labelKeys, Object.values(labels)];
   const values = [org.customer_id, org.id, counted, ...ofLabels, ...columns.map((column) => row[column])];
   const { rows } = await db.executeQuery(statement(db, values));
   const { new_count: count, ...inserted } = required(rows[0]);

@@ -3,11 +3,11 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { OrgKey } from "../../database/org-key.ts";
 import type { Later, WriteTransaction } from "../../database/write-transaction.ts";
-import { nowhere } from "../../filters/label-index.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 import { type ResourceDefinition, parentColumnOf } from "../definition/definition.ts";
 import type { ResourceRegistry } from "../definition/registry.ts";
 import { addToCountsWithNext, forgetCounts } from "./counts.ts";
+import { type Label, type LabelPlace, removeLabels } from "./labels.ts";
 import { idOf, isOneOf, led } from "./row-key.ts";
 
 /**
@@ -72,7 +72,7 @@ async function removeDependents(
 export function removeWhere(
   db: WriteTransaction,
   definition: ResourceDefinition,
-  place: OrgKey,
+  place: LabelPlace,
   condition: RawBuilder<SqlBool>,
 ): Promise<void> {
   return settle(db, [removeWithNext(db, definition, place, condition)]);
@@ -81,14 +81,14 @@ export function removeWhere(
 /** A removal that is sent with the next statement. */
 interface Removal {
   readonly type: ResourceType;
-  readonly place: OrgKey;
+  readonly place: LabelPlace;
   readonly removed: Later<readonly Removed[]>;
 }
 
 function removeWithNext(
   db: WriteTransaction,
   definition: ResourceDefinition,
-  place: OrgKey,
+  place: LabelPlace,
   condition: RawBuilder<SqlBool>,
 ): Removal {
   const { type, storage } = definition;
@@ -102,7 +102,7 @@ function removeWithNext(
     with removed as (
       delete from ${sql.table(table)} where ${led(definition, place, condition)}
       returning ${counted} as parent_id, ${sql.ref(id)} as id,
-        coalesce(${parent}, ${nowhere}::uuid) as labelled_in, ${kept} as labels, ${isLive} as is_live
+        ${parent} as labelled_in, ${kept} as labels, ${isLive} as is_live
     )
     select parent_id, count(*) filter (where is_live)::int as live,
       jsonb_agg(jsonb_build_object('id', id, 'labelled_in', labelled_in, 'labels', labels)) filter (where labels <> '{}') as labelled
@@ -120,7 +120,9 @@ async function settle(db: WriteTransaction, removals: readonly Removal[], follow
   await db.sendHeld();
   const counts = removals.map(({ type, place, removed }) => {
     const rows = removed();
-    for (const { labelled } of rows) if (labelled !== null) removeLabels(db, type, place, labelled);
+    for (const { labelled } of rows) if (labelled !== null) removeLabels(db, type, place, labelled.flatMap(labelsOf));
+    // Customers and orgs are in no count.
+    if (place.id === undefined) return () => {};
     const differences = rows.flatMap(({ parent_id: parentId, live }) =>
       parentId === null || live === 0 ? [] : [[parentId, -live] as const],
     );
@@ -141,25 +143,10 @@ interface Removed {
 
 interface Labelled {
   readonly id: string;
-  readonly labelled_in: string;
+  readonly labelled_in: string | null;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/**
- * Deletes the labels of removed rows, with the next statement. This is a separate statement because the removal may have waited for a transaction that
- * changed the labels of a row, and the snapshot of its statement would have the old ones. The number of labels is in the arrays, so that the
- * planner looks up few of them one by one.
- */
-function removeLabels(db: WriteTransaction, type: string, place: OrgKey, labelled: readonly Labelled[]): void {
-  const gone = labelled.flatMap(({ id, labelled_in: parent, labels }) =>
-    Object.entries(labels).map(([key, value]) => ({ key, value, parent, id })),
-  );
-  const [keys, values] = [gone.map(({ key }) => key), gone.map(({ value }) => value)];
-  const [parents, ids] = [gone.map(({ parent }) => parent), gone.map(({ id }) => id)];
-  const deletion = sql`
-    delete from resource_labels as kept
-    using unnest(${keys}::text[], ${values}::text[], ${parents}::uuid[], ${ids}::uuid[]) as gone (key, value, parent_id, id)
-    where kept.customer_id = ${place.customer_id} and kept.org_id = ${place.id} and kept.resource_type = ${type}
-      and kept.key = gone.key and kept.value = gone.value and kept.parent_id = gone.parent_id and kept.resource_id = gone.id`;
-  db.sendWithNext(deletion.compile(db));
+function labelsOf({ id, labelled_in: parentId, labels }: Labelled): Label[] {
+  return Object.entries(labels).map(([key, value]) => ({ id, parentId, key, value }));
 }

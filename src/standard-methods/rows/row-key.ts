@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { type OrgKey, customerColumnOf } from "../../database/org-key.ts";
 import { required } from "../../errors/required.ts";
-import { nowhere } from "../../filters/label-index.ts";
+import type { LabelPlace } from "./labels.ts";
 import { type ResourceDefinition, isInOrg, parentColumnOf } from "../definition/definition.ts";
 
 /** Returns the keys of rows as a table, for FROM. */
@@ -38,7 +38,7 @@ export function isOneIn(
 /** Returns a condition on the rows of an org with that on its customer. */
 export function led(
   { storage: { table } }: ResourceDefinition,
-  org: OrgKey | undefined,
+  org: Pick<OrgKey, "customer_id"> | undefined,
   condition: RawBuilder<SqlBool>,
 ): RawBuilder<SqlBool> {
   const customer = customerColumnOf(table);
@@ -67,8 +67,7 @@ export function parentIdOf(definition: ResourceDefinition, row: object): string 
  *
  * @param org of the row; undefined for a customer or an org.
  */
-export function labelPlaceOf(definition: ResourceDefinition, org: OrgKey | undefined, row: object): OrgKey {
+export function labelPlaceOf(definition: ResourceDefinition, org: OrgKey | undefined, row: object): LabelPlace {
   if (isInOrg(definition)) return required(org);
-  const customerId = (row as { readonly customer_id?: string }).customer_id ?? idOf(definition, row);
-  return { customer_id: customerId, id: nowhere };
+  return { customer_id: (row as { readonly customer_id?: string }).customer_id ?? idOf(definition, row) };
 }

@@ -63,10 +63,28 @@ export async function writeRows<Table extends ResourceTable, Row extends Resourc
   call: WriteCall,
   { locks, prepare, atItem = alone }: RowsWrite<Row, Result>,
 ): Promise<Result> {
-  const { definition, rules } = served;
-
   // Open: the locks are taken, the author is confirmed under them, and the org's next revision is reserved.
   const transaction = await openWrite(call, locks);
+  const result = await writeOpened(served, transaction, prepare, atItem);
+
+  // Close: what was recorded is appended together with the commit, or with what the others of a group have recorded.
+  await closeWrite(call, transaction);
+  return result;
+}
+
+/** Writes rows of a resource in a write that is open, which may write those of others, too. */
+export async function writeOpened<
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+  Result,
+>(
+  served: ServedResource<Table, Row, Desc>,
+  transaction: OrgTransaction,
+  prepare: RowsWrite<Row, Result>["prepare"],
+  atItem: AtItem = alone,
+): Promise<Result> {
+  const { definition, rules } = served;
 
   // Prepare: find the rows, and check whether the author may write them as they are now.
   const { rows, parents, check, apply, answer } = await prepare(transaction);
@@ -86,9 +104,5 @@ export async function writeRows<Table extends ResourceTable, Row extends Resourc
   for (const { before, after } of changes) {
     if (before !== after) recordChange(transaction, definition, before, after);
   }
-  const result = await answer(left);
-
-  // Close: what was recorded is appended together with the commit, or with what the others of a group have recorded.
-  await closeWrite(call, transaction);
-  return result;
+  return answer(left);
 }

@@ -7,7 +7,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { findProgram, programOf, serviceCommands } from "../../../bin/find-program.js";
 import { contract } from "../../../gen/command-line.ts";
 import { globalFlags } from "../../../src/cli/client/arguments/flags.ts";
+import { exitCodes } from "../../../src/cli/client/command-error.ts";
 import { commands, serviceCommands as described } from "../../../src/cli/client/commands/all-commands.ts";
+import { helpTopics } from "../../../src/cli/client/commands/help-topics.ts";
 import { flagsOf } from "../../../src/cli/client/commands/verb-command.ts";
 import { verbsOf } from "../../../src/cli/client/contract/find-method.ts";
 import { fieldsOf } from "../../../src/cli/client/contract/method-fields.ts";
@@ -74,6 +76,53 @@ test("every method has its help, and the help of all commands fits a screen", as
   }
   for (const { name } of commands) expect((await terminal.run(`${name} --help`)).stdout).toContain(`tenantry ${name}`);
   expect((await terminal.run("create members --help")).stdout).toContain("--display-name TEXT");
+  for (const topic of helpTopics.keys()) {
+    expect(stdout).toContain(topic);
+    const { code, stdout: help } = await terminal.run(`help ${topic}`);
+    expect([code, Math.max(...help.split("\n").map(({ length }) => length))]).toEqual([0, expect.toSatisfy(fits)]);
+  }
+});
+
+function fits(width: number): boolean {
+  return width <= 120;
+}
+
+test("the exit codes of the help are those of its page", async () => {
+  const terminal = await openTerminal();
+  const help = (await terminal.run("help exit-codes")).stdout;
+  const page = await readFile(join(root, "docs/command-line.md"), "utf8");
+  const codesOf = (text: string, line: RegExp) => [...text.matchAll(line)].map(([, codes]) => codes);
+  const listed = codesOf(page, /^\| (\d[\d, ]*?) \|/gm);
+  expect(codesOf(help, /^ {2}(\d[\d, ]*?) {2}/gm).toSorted()).toEqual(listed.toSorted());
+  expect(listed).toEqual(expect.arrayContaining(Object.values(exitCodes).map(String)));
+});
+
+test("a table is as wide as its first hundred lines need, however small the pages are", async () => {
+  const names = ["al", "a-much-longer-name", "bo"];
+  const { url } = await startHostileService(({ url: address = "" }, response) => {
+    const at = Number(new URL(address, "http://service").searchParams.get("page_token") ?? "0");
+    sendJson(response, { members: [{ name: names[at] }], next_page_token: at === 2 ? "" : String(at + 1) });
+  });
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: "k" } });
+  const { stdout } = await terminal.run("list orgs/a/members --page-size 1 --columns name");
+  expect(stdout).toBe(`NAME\n${names.join("\n")}\n`);
+});
+
+test("a test of a webhook that fails is a refusal", async () => {
+  const states = ["FAILED", "DELIVERED"];
+  const { url } = await startHostileService((_request, response) => sendJson(response, { state: states.shift() }));
+  const terminal = await openTerminal({ env: { TENANTRY_URL: url, TENANTRY_API_KEY: "k" } });
+  expect((await terminal.run("test orgs/a/webhooks/w")).code).toBe(exitCodes.refused);
+  expect((await terminal.run("test orgs/a/webhooks/w")).code).toBe(exitCodes.done);
+});
+
+test("what reads standard input is told of errors in words where somebody reads them", async () => {
+  const env = { TENANTRY_URL: "http://127.0.0.1:1", TENANTRY_API_KEY: "k" };
+  const terminal = await openTerminal({ env });
+  const line = "create orgs/a/members/m -f -";
+  const piped = await terminal.run(line, { isInteractive: false, input: "nme: m" });
+  expect(piped.stderr).toMatch(/^error: /);
+  expect((await terminal.run(line, { isTerminal: false, input: "nme: m" })).stderr).toMatch(/^\{"error":/);
 });
 
 test("the bundle is one file that runs alone, and has nothing of the service", async () => {

@@ -10,6 +10,8 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whether it is one; otherwise, input and output are those of a program. */
   readonly isTerminal?: boolean;
+  /** Whether somebody can be asked; false where a terminal shows what a command prints that reads a file. */
+  readonly isInteractive?: boolean;
   /** What the person answers to questions, in their order. */
   readonly answers?: readonly string[];
   /** Standard input, which can be read once. */
@@ -42,7 +44,14 @@ export async function openTerminal(usual: TerminalOptions = {}): Promise<Termina
   return {
     home,
     async run(line, options = {}) {
-      const { env = {}, isTerminal = true, answers = [], input = "", ...rest } = { ...usual, ...options };
+      const {
+        env = {},
+        isTerminal = true,
+        isInteractive = isTerminal,
+        answers = [],
+        input = "",
+        ...rest
+      } = { ...usual, ...options };
       const left = [...answers];
       const unread = [input];
       const printed = { stdout: "", stderr: "", shown: "" };
@@ -56,7 +65,8 @@ export async function openTerminal(usual: TerminalOptions = {}): Promise<Termina
         env: { TENANTRY_DATA: home, ...usual.env, ...env },
         homeDirectory: home,
         platform: process.platform,
-        isInteractive: isTerminal,
+        isInteractive,
+        isAttended: isTerminal,
         isTerminal,
         columns: 80,
         now: Date.now,

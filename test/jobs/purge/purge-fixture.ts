@@ -211,6 +211,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     insert into usage_sums (customer_id, org_id, summary_id, begins, kind, change, moment, highest)
     values (${customer}, ${org.id}, ${org.id}, 0, 'cores', 1, 1, 1), (${customer}, ${customer}, ${org.id}, 0, 'cores', 1, 1, 1)`);
   await query(sql`
+    insert into past_states (customer_id, org_id, resource_type, revision, piece, time, rows)
+    values (${customer}, ${org.id}, 'Org', ${org.id}, 0, now(), '[]')`);
+  await query(sql`
     insert into managed_resources (customer_id, org_id, path_hash, content_hash, source, version)
     values (${customer}, ${org.id}, '', '', '', '')`);
   await query(
@@ -219,6 +222,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
   await query(sql`
     insert into sign_in_links (id, hash, customer_id, org_id, member_id, expire_time)
     values (gen_random_uuid(), '', ${customer}, ${org.id}, gen_random_uuid(), now())`);
+  await query(sql`
+    insert into invitations (id, customer_id, org_id, member_id, address_hash, mail, send_time, expire_time)
+    values (gen_random_uuid(), ${customer}, ${org.id}, gen_random_uuid(), '', 'NONE', now(), now())`);
   await query(sql`
     insert into authorization_codes (id, hash, customer_id, org_id, member_id, client_org_id, oauth_client_id, redirect_uri, code_challenge,
       is_offline, expire_time)

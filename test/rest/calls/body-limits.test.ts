@@ -78,7 +78,7 @@ describe.each(Object.entries(protocols))("over %s", (name, listen) => {
 
   test("a call whose body waited for room until its deadline has not sent it too slowly", async () => {
     const { limits } = createRoom();
-    const { call } = await listen({ routes: articles(), bodyLimits: limits, timeoutMs: 100 });
+    const { call } = await listen({ routes: articles(), bodyLimits: limits, timeoutMs: 1_500 });
     const late = await call({ method: "POST", path, body: long });
     expect([late.status, late.error.status]).toEqual([504, "DEADLINE_EXCEEDED"]);
   });

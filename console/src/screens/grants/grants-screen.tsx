@@ -21,7 +21,7 @@ export function OrgGrantsScreen() {
       kind={texts.kinds.org}
       title={texts.grants.title}
       intro={texts.grants.intro}
-      links={<WhoMayLink org={org} resource={path} />}
+      links={<AccessLinks org={org} resource={path} />}
       subjectsOf={path}
       above={useAboveOrg(path)}
     />
@@ -41,7 +41,7 @@ export function ProjectGrantsScreen() {
       kind={texts.kinds.project}
       title={texts.grants.titleOf(nameOf(path))}
       intro={texts.grants.intro}
-      links={<WhoMayLink org={org} resource={path} />}
+      links={<AccessLinks org={org} resource={path} />}
       subjectsOf={orgPath}
       above={[{ title: texts.grants.fromOrg, from: orgPath }, ...aboveOrg]}
     />
@@ -68,12 +68,22 @@ export function ServiceGrantsScreen() {
   );
 }
 
-/** Leads to the question who may do what on an org or project. */
-function WhoMayLink({ org, resource }: { readonly org: string; readonly resource: string }) {
+/** Leads to the question who may do what on an org or project, and to a request for a role on it. */
+function AccessLinks({ org, resource }: { readonly org: string; readonly resource: string }) {
   return (
-    <Link to="/orgs/$org/access" params={{ org }} search={{ resource }} className="button plain">
-      {texts.projects.why}
-    </Link>
+    <>
+      <Link to="/orgs/$org/access" params={{ org }} search={{ resource }} className="button plain">
+        {texts.projects.why}
+      </Link>
+      <Link
+        to="/orgs/$org/accessRequests"
+        params={{ org }}
+        search={{ create: true, resource }}
+        className="button plain"
+      >
+        {texts.requests.ask}
+      </Link>
+    </>
   );
 }
 

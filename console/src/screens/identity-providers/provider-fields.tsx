@@ -9,13 +9,14 @@ import { choicesOf, chosenIn } from "../../ui/enum-choices.ts";
 import { listIn, SelectField, TextField, valueOf } from "../../ui/text-field.tsx";
 
 /** The names of the fields that `ProviderFields` shows, as in the API. */
-export const providerFields = ["client_secret", "scopes", "token_endpoint_auth_method"] as const;
+export const providerFields = ["client_secret", "scopes", "token_endpoint_auth_method", "email_trusted"] as const;
 
 /** Returns what somebody has typed and chosen in `ProviderFields`. */
 export const readProviderFields = (form: FormData) => ({
   clientSecret: valueOf(form, "client_secret"),
   scopes: listIn(form, "scopes"),
   tokenEndpointAuthMethod: chosenIn(form, "token_endpoint_auth_method", Method),
+  emailTrusted: valueOf(form, "email_trusted") === "true",
 });
 
 /** How this service proves at the issuer who it is, and for what a sign-in asks. */
@@ -41,6 +42,13 @@ export function ProviderFields({ provider }: { readonly provider?: IdentityProvi
         hint={providerTexts.scopesHint}
         defaultValue={(provider?.scopes ?? []).join(" ")}
         spellCheck={false}
+      />
+      <SelectField
+        name="email_trusted"
+        label={providerTexts.emailTrusted}
+        hint={providerTexts.emailTrustedHint}
+        choices={Object.entries(providerTexts.emailTrustedChoices).map(([value, label]) => ({ value, label }))}
+        defaultValue={String(provider?.emailTrusted ?? false)}
       />
     </>
   );

@@ -1,19 +1,18 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import {
-  type Member,
-  MembersService,
-  Member_StateSchema,
-  Member_TypeSchema,
-} from "../../../../gen/iam/v1alpha/member_pb.ts";
+import { type Member, MembersService, Member_TypeSchema } from "../../../../gen/iam/v1alpha/member_pb.ts";
+import { useState } from "react";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { wordFor } from "../../texts/state-names.ts";
+import { invitationTexts } from "../../texts/invitation-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
-import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { type Delivered, InvitationNote } from "../members/invitation-note.tsx";
+import { MemberState } from "../members/member-state.tsx";
+import { SendInvitationButton } from "../members/send-invitation-button.tsx";
 import { memberPermissions, SuspendButton } from "../members/suspend-button.tsx";
 import { MemberGroups } from "./member-groups.tsx";
 import { MemberIdentities } from "./member-identities.tsx";
@@ -23,6 +22,7 @@ import { MemberSessions } from "./member-sessions.tsx";
 
 const permissionsOfScreen = [
   ...memberPermissions,
+  "iam.members.sendInvitation",
   "iam.apiKeys.create",
   "iam.apiKeys.delete",
   "iam.sessions.delete",
@@ -36,6 +36,7 @@ export function MemberScreen() {
   const path = `/orgs/${org}/members/${name}`;
   const member = useQuery(MembersService.method.getMember, { path });
   const permissions = usePermissions(path, permissionsOfScreen);
+  const [sent, setSent] = useState<Delivered>();
   return (
     <Answered of={member}>
       {(data) => (
@@ -48,10 +49,12 @@ export function MemberScreen() {
               <Link to="/orgs/$org/access" params={{ org }} search={{ subject: data.path }} className="button plain">
                 {texts.member.why}
               </Link>
+              <SendInvitationButton member={data} permissions={permissions} onSent={setSent} />
               <SuspendButton member={data} permissions={permissions} />
             </>
           }
         >
+          {sent && <InvitationNote invited={sent} onDone={() => setSent(undefined)} />}
           <Facts member={data} />
           <MemberTabs path={data.path} permissions={permissions} />
         </Page>
@@ -65,8 +68,16 @@ function Facts({ member }: { readonly member: Member }) {
     <dl className="facts">
       <dt>{texts.columns.state}</dt>
       <dd>
-        <StateBadge of={Member_StateSchema} value={member.state} />
+        <MemberState member={member} />
       </dd>
+      {member.email === "" ? null : (
+        <>
+          <dt>{invitationTexts.email}</dt>
+          <dd>
+            <bdi translate="no">{member.email}</bdi>
+          </dd>
+        </>
+      )}
       <dt>{texts.columns.path}</dt>
       <dd>
         <code>{member.path}</code>

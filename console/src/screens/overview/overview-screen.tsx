@@ -12,6 +12,7 @@ import { FirstSteps } from "./first-steps.tsx";
 import { QuotaUse } from "./quota-use.tsx";
 import { RecentChanges } from "./recent-changes.tsx";
 import { UsedLinks } from "./used-links.tsx";
+import { WaitingAccess } from "./waiting-access.tsx";
 import { WaitingRequests } from "./waiting-requests.tsx";
 
 /** An org at a glance: what is used, what waits, what has changed. */
@@ -35,6 +36,7 @@ export function OverviewScreen() {
         >
           <FirstSteps org={name} />
           <Used path={path} />
+          <WaitingAccess org={path} />
           <WaitingRequests org={path} />
           <RecentChanges org={path} />
         </Page>

@@ -99,7 +99,7 @@ async function noteMissing({ host, contract }: CommandCall, { connection, body }
     );
     if (!(error instanceof ServiceCallError) || error.reason !== "RESOURCE_NOT_FOUND") continue;
     const note = `there is no ${path}`;
-    host.warn(host.isInteractive ? `note: ${escapeText(note)}\n` : `${escapeJson(JSON.stringify({ note }))}\n`);
+    host.warn(host.isAttended ? `note: ${escapeText(note)}\n` : `${escapeJson(JSON.stringify({ note }))}\n`);
   }
 }
 
@@ -157,7 +157,7 @@ async function list(
 const whoMay: Command = {
   name: "who-may",
   usage: "PERMISSION [RESOURCE]",
-  help: "List the members who may do something",
+  help: "List the members of an org who may do something in it; members of other orgs are not listed",
   flags: [contextFlag, asOfFlag, limitFlag],
   async run(call, parsed) {
     const [permission, resource, ...others] = parsed.positionals;

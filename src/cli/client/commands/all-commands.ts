@@ -27,6 +27,8 @@ export const commands: readonly Command[] = [
 export const serviceCommands: Readonly<Record<string, string>> = {
   serve: "start the service",
   migrate: "migrate its database",
+  dump: "write its database to a file, as a backup",
+  restore: "load such a file into an empty database",
   import: "import an organisation from a file",
   verify: "check an export of the log",
   "operator-key": "create another API key for the operator",

@@ -44,7 +44,7 @@ export async function connectTo(call: CommandCall, parsed: ParsedArguments): Pro
   const { host, store } = call;
   const connection = await connect(host, store, readConnectionFlags(parsed));
   const { isOperator, source, service } = connection;
-  if (isOperator && host.isInteractive) host.warn(`As the operator of ${service.url}, by ${escapeText(source)}\n`);
+  if (isOperator && host.isAttended) host.warn(`As the operator of ${service.url}, by ${escapeText(source)}\n`);
   return connection;
 }
 

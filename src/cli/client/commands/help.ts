@@ -8,6 +8,7 @@ import { flagOf, kebab } from "../contract/names.ts";
 import { commands, serviceCommands } from "./all-commands.ts";
 import type { Command } from "./command.ts";
 import { helpColumns } from "./help-lines.ts";
+import { helpTopics } from "./help-topics.ts";
 import { flagsOf } from "./verb-command.ts";
 
 /** Returns the help of `tenantry --help`. */
@@ -17,9 +18,9 @@ export function mainHelp({ methods }: Contract): string {
   return `Manages organisations, their projects, members and groups, and access.
 
   tenantry login --server URL               sign in with the browser
-  tenantry list orgs
   tenantry create orgs/acme/members/dora --display-name "Dora M."
-  tenantry update members/dora --label site=north --org acme
+  tenantry create orgs/acme/roleBindings/dora-edits --role-path editor \\
+    --subject-path dora
   tenantry explain members/dora iam.groups.update --org acme
 
 Commands: ${wrap([...usual, ...commands.map(({ name }) => name)], 10)}
@@ -29,7 +30,7 @@ Paths:    COLLECTION/NAME/..., with names, @ID, or - for all, below --org
 Service:  ${wrap(Object.keys(serviceCommands), 10)}
 Flags:    --org, --project, -o table|json|yaml|name|csv, --profile, --yes
 
-See tenantry COMMAND --help, tenantry create members --help, tenantry help file
+See tenantry create members --help, tenantry help ${[...helpTopics.keys()].join("|")}
 `;
 }
 

@@ -41,9 +41,9 @@ export async function waitForEnd(
   path: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   let operation = started;
-  const seconds = host.isInteractive ? shownSeconds : waitSeconds;
+  const seconds = host.isAttended ? shownSeconds : waitSeconds;
   while (operation["done"] !== true) {
-    if (host.isInteractive) host.warn(`\r\u001b[K${formatProgress(operation, host.columns)}`);
+    if (host.isAttended) host.warn(`\r\u001b[K${formatProgress(operation, host.columns)}`);
     const answer = await service.call({
       method: "POST",
       path: `/resources/v1alpha${path}:wait`,
@@ -55,7 +55,7 @@ export async function waitForEnd(
       throw new CommandError("the service does not say how far the operation is", { exitCode: exitCodes.refused });
     operation = next;
   }
-  if (host.isInteractive) host.warn("\r\u001b[K");
+  if (host.isAttended) host.warn("\r\u001b[K");
   return operation;
 }
 

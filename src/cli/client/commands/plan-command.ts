@@ -66,7 +66,7 @@ const planFile: Command = {
     const connection = await connectTo(call, withoutOutput(parsed));
     const author = single(parsed, "author");
     const { answer, plan, note } = await planOf(call, parsed, connection, author);
-    if (call.host.isInteractive) call.host.warn(note);
+    if (call.host.isAttended) call.host.warn(note);
     call.host.print(showPlan(answer, plan, format));
     if (plan.obstacles.length > 0) return exitCodes.refused;
     return plan.changes.length > 0 ? exitCodes.differs : exitCodes.done;
@@ -82,7 +82,7 @@ const applyFile: Command = {
     const connection = await connectTo(call, parsed);
     const planned = await planOf(call, parsed, connection);
     const { org, readRequest, answer, plan, note } = planned;
-    if (call.host.isInteractive) call.host.warn(`${writePlan(plan, "table")}${note}`);
+    if (call.host.isAttended) call.host.warn(`${writePlan(plan, "table")}${note}`);
     if (plan.obstacles.length > 0)
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
     if (plan.changes.length === 0 && plan.adoptedCount === 0) return exitCodes.done;
@@ -91,7 +91,7 @@ const applyFile: Command = {
       await confirm(call.host, connection, `apply this to ${org}`, `tenantry apply ${parsed.positionals[0] ?? "FILE"}`);
     const body = { ...request, plan: answer["plan"], request_id: randomUUID() };
     const applied = await send(call, connection, "apply", planned, body);
-    if (call.host.isInteractive) call.host.warn("Applied.\n");
+    if (call.host.isTerminal) call.host.warn("Applied.\n");
     else call.host.print(writeJson(applied));
     return exitCodes.done;
   },

@@ -47,7 +47,7 @@ export const rollbackCommand: Command = {
     const answer = await send(call, connection, org, { ...request, validate_only: true });
     const plan = readPlan(org.split("/").at(-1) ?? org, answer);
     if (isDry) call.host.print(showPlan(answer, plan, format));
-    else if (call.host.isInteractive) call.host.warn(writePlan(plan, "table"));
+    else if (call.host.isAttended) call.host.warn(writePlan(plan, "table"));
     if (plan.obstacles.length > 0) {
       if (isDry) return exitCodes.refused;
       throw new CommandError(plan.obstacles.join("; "), { exitCode: exitCodes.refused, reason: "STATE_FORBIDS" });
@@ -58,7 +58,7 @@ export const rollbackCommand: Command = {
     if (!isSet(parsed, "yes")) await confirm(call.host, connection, `lead ${plan.org} back`, command);
     const body = { ...request, plan: answer["plan"], request_id: randomUUID() };
     const done = await send(call, connection, org, body);
-    if (call.host.isInteractive) call.host.warn("Led back.\n");
+    if (call.host.isTerminal) call.host.warn("Led back.\n");
     else call.host.print(writeJson(done));
     return exitCodes.done;
   },

@@ -182,7 +182,8 @@ async function runMethod(
     host.warn(`${describeDone(method, isDryRun(parsed))} ${escapeText(made ?? parent)}\n`);
   }
   printItem(host, answer, { format, fields, columns, parent });
-  return exitCodes.done;
+  const hasFailed = method.output === "WebhookDelivery" && stringOf(recordOf(answer)?.["state"]) !== "DELIVERED";
+  return hasFailed ? exitCodes.refused : exitCodes.done;
 }
 
 function describeDone({ verb }: Method, isTried: boolean): string {

@@ -79,7 +79,7 @@ const watch: Command = {
         if (change !== undefined) show(change);
       });
     } catch (error) {
-      if (call.host.signal.aborted && revision !== undefined && call.host.isInteractive) {
+      if (call.host.signal.aborted && revision !== undefined && call.host.isAttended) {
         call.host.warn(
           `To go on: tenantry watch ${found.segments.slice(0, 2).join("/")} --after-revision ${escapeText(revision)}\n`,
         );

@@ -22,6 +22,9 @@ export function readFormat(text: string | undefined, isTerminal: boolean): Forma
   );
 }
 
+/** How many items decide how wide the columns of a table are. */
+const measuredItems = 100;
+
 export interface PrintOptions {
   readonly format: Format;
   /** Those of the message of the items; none if it is not known. */
@@ -96,18 +99,8 @@ export function printItems(host: Host, { format, fields, columns, parent }: Prin
         end: () => isFirst && host.print(`${names.map(quote).join(",")}\r\n`),
       };
     }
-    case "table": {
-      const write = createTable(columnsOf(known(fields), columns, parent, host.now()), widthOf(host));
-      let isEmpty = true;
-      return {
-        page(items) {
-          if (items.length === 0) return;
-          isEmpty = false;
-          host.print(write(items.map(asItem)));
-        },
-        end: () => isEmpty && host.warn("Nothing found.\n"),
-      };
-    }
+    case "table":
+      return tablePrinter(host, createTable(columnsOf(known(fields), columns, parent, host.now()), widthOf(host)));
   }
 }
 
@@ -140,6 +133,27 @@ function nameOf(item: unknown): string {
 /** Quotes a cell as RFC 4180 says. */
 function quote(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Prints lines of a table. Those that decide its widths come together, however small the pages are. */
+function tablePrinter(host: Host, write: (items: readonly Item[]) => string): ItemPrinter {
+  let waiting: Item[] = [];
+  let isBegun = false;
+  const print = (): void => {
+    host.print(write(waiting));
+    waiting = [];
+    isBegun = true;
+  };
+  return {
+    page(items) {
+      waiting.push(...items.map(asItem));
+      if (waiting.length > 0 && (isBegun || waiting.length >= measuredItems)) print();
+    },
+    end() {
+      if (waiting.length > 0) print();
+      else if (!isBegun) host.warn("Nothing found.\n");
+    },
+  };
 }
 
 /** Prints what is between brackets, with commas. */

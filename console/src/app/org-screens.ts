@@ -1,0 +1,36 @@
+// The screens of an org, as its navigation and the search for anything name them.
+import { texts } from "../texts/texts.ts";
+
+const { nav } = texts;
+
+/** What the navigation has after the projects. */
+export const laterScreens = [
+  { to: "/orgs/$org/quota", title: nav.quota },
+  { to: "/orgs/$org/usage", title: nav.usage },
+  { to: "/orgs/$org/roleBindings", title: nav.grants },
+  { to: "/orgs/$org/accessRequests", title: texts.requests.access },
+  { to: "/orgs/$org/roles", title: nav.roles },
+  { to: "/orgs/$org/findings", title: nav.findings },
+  { to: "/orgs/$org/changes", title: nav.changes },
+  { to: "/orgs/$org/past", title: nav.past },
+  { to: "/orgs/$org/webhooks", title: nav.webhooks },
+  { to: "/orgs/$org/eventStreams", title: nav.eventStreams },
+  { to: "/orgs/$org/clients", title: nav.clients },
+  { to: "/orgs/$org/identityProviders", title: nav.identityProviders },
+] as const;
+
+const screens = [
+  { to: "/orgs/$org", title: nav.overview },
+  { to: "/orgs/$org/access", title: nav.why },
+  { to: "/orgs/$org/members", title: nav.members },
+  { to: "/orgs/$org/groups", title: nav.groups },
+  { to: "/orgs/$org/projects", title: nav.projects },
+  ...laterScreens,
+] as const;
+
+/** Returns the screens of an org whose titles have a word that begins so, in any case; none for an empty text. */
+export function findScreens(text: string): readonly (typeof screens)[number][] {
+  const sought = text.trim().toLowerCase();
+  if (sought === "") return [];
+  return screens.filter(({ title }) => ` ${title.toLowerCase()}`.includes(` ${sought}`));
+}

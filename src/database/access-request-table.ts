@@ -1,0 +1,38 @@
+import type { ColumnType } from "kysely";
+import type { VersionColumns } from "./shared-columns.ts";
+
+/** @public */
+export interface AccessRequests extends VersionColumns {
+  customer_id: string;
+  org_id: string;
+  id: string;
+  /** The project on which a role is wanted; null for the org. */
+  project_id: string | null;
+  /** The member that asks. */
+  member_id: string;
+  /** Either the name of a predefined role or the id of a role of the org is set. */
+  predefined_role: string | null;
+  role_id: string | null;
+  reason: string;
+  expire_time: ColumnType<Date, Date, never>;
+  /** From then on it is EXPIRED if it is PENDING. */
+  lapse_time: ColumnType<Date, Date, never>;
+  /** As it was written: time, and what becomes of the role binding, make an EXPIRED or ENDED one of it. */
+  state: "PENDING" | "APPROVED" | "DECLINED" | "CANCELLED" | "ENDED";
+  /** The first of two approvals. */
+  first_decider_org_id: string | null;
+  first_decider_id: string | null;
+  first_message: string;
+  first_decide_time: ColumnType<Date | null, null, string | null>;
+  /** The decision that counts. */
+  decider_org_id: string | null;
+  decider_id: string | null;
+  decision_message: string;
+  decide_time: ColumnType<Date | null, null, string>;
+  /** The role binding that the approval made. It may be gone. */
+  binding_id: string | null;
+  /** Who withdrew it, or ended the access. */
+  ender_org_id: string | null;
+  ender_id: string | null;
+  end_time: ColumnType<Date | null, null, string>;
+}

@@ -1,0 +1,118 @@
+import {
+  type AccessRequest,
+  type AccessRequest_Decision,
+  AccessRequest_State,
+} from "../../../gen/iam/v1alpha/access_request_pb.ts";
+import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
+import { otherPatterns, patterns } from "../../paths/patterns.ts";
+import { versionFields } from "../../standard-methods/named-fields.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
+import { formerMemberPath } from "../members/message.ts";
+import { predefinedRolePath } from "../roles/message.ts";
+import type { AccessRequestRow } from "./store.ts";
+
+export function toAccessRequest(row: AccessRequestRow): AccessRequest {
+  return {
+    $typeName: "iam.v1alpha.AccessRequest",
+    path: accessRequestPath(row),
+    id: row.id,
+    rolePath: wantedRolePath(row),
+    resourcePath: wantedResourcePath(row),
+    reason: row.reason,
+    expireTime: toTimestamp(row.expire_time),
+    memberPath: askingMemberPath(row),
+    state: AccessRequest_State[row.current_state],
+    lapseTime: toTimestamp(row.lapse_time),
+    decisions: decisionsOf(row),
+    roleBindingPath: row.current_state === "APPROVED" ? bindingPath(row) : "",
+    enderPath: pathOfPerson(row, "ender"),
+    endTime: toTimestamp(endTimeOf(row)),
+    ...versionFields(row),
+  };
+}
+
+export function accessRequestPath(row: AccessRequestRow): string {
+  return formatPath(patterns.AccessRequest, orgPathName(row), `@${row.id}`);
+}
+
+/** Returns the path of the role; with its id if the role no longer exists. */
+export function wantedRolePath(row: AccessRequestRow): string {
+  if (row.predefined_role !== null) return predefinedRolePath(row.predefined_role);
+  return formatPath(patterns.Role, orgPathName(row), row.role_name ?? `@${row.role_id}`);
+}
+
+export function wantedResourcePath(row: AccessRequestRow): string {
+  const project = projectPathName(row);
+  return project === undefined
+    ? formatPath(patterns.Org, orgPathName(row))
+    : formatPath(patterns.Project, orgPathName(row), project);
+}
+
+export function askingMemberPath(row: AccessRequestRow): string {
+  const { member_id: id, member_name: name, member_delete_time: deleteTime } = row;
+  return formatPath(patterns.Member, orgPathName(row), pathName({ id, name, delete_time: deleteTime }));
+}
+
+function bindingPath(row: AccessRequestRow): string {
+  if (row.binding_name === null) return "";
+  const project = projectPathName(row);
+  return project === undefined
+    ? formatPath(patterns.RoleBinding, orgPathName(row), row.binding_name)
+    : formatPath(otherPatterns.projectRoleBinding, orgPathName(row), project, row.binding_name);
+}
+
+function projectPathName({
+  project_id: id,
+  project_name: name,
+  project_delete_time: deleteTime,
+}: AccessRequestRow): string | undefined {
+  return id === null ? undefined : pathName({ id, name: name ?? "", delete_time: deleteTime });
+}
+
+function decisionsOf(row: AccessRequestRow): AccessRequest_Decision[] {
+  const decisions: AccessRequest_Decision[] = [];
+  if (row.first_decide_time !== null) {
+    decisions.push(decision(pathOfPerson(row, "first_decider"), true, row.first_message, row.first_decide_time));
+  }
+  if (row.decide_time !== null) {
+    const isApproved = row.state !== "DECLINED";
+    decisions.push(decision(pathOfPerson(row, "decider"), isApproved, row.decision_message, row.decide_time));
+  }
+  return decisions;
+}
+
+function decision(deciderPath: string, approved: boolean, message: string, time: Date): AccessRequest_Decision {
+  const decideTime = toTimestamp(time);
+  return {
+    $typeName: "iam.v1alpha.AccessRequest.Decision",
+    deciderPath,
+    approved,
+    message,
+    ...(decideTime && { decideTime }),
+  };
+}
+
+function endTimeOf(row: AccessRequestRow): Date | null {
+  switch (row.current_state) {
+    case "DECLINED":
+      return row.decide_time;
+    case "EXPIRED":
+      return row.lapse_time;
+    case "ENDED":
+      // A binding that is gone expired, or was removed by another method.
+      return row.end_time ?? (row.has_expired ? row.expire_time : null);
+    default:
+      return row.end_time;
+  }
+}
+
+function pathOfPerson(row: AccessRequestRow, who: "first_decider" | "decider" | "ender"): string {
+  return formerMemberPath({
+    orgId: row[`${who}_org_id`],
+    orgName: row[`${who}_org_name`],
+    orgDeleteTime: row[`${who}_org_delete_time`],
+    id: row[`${who}_id`],
+    name: row[`${who}_name`],
+    deleteTime: row[`${who}_delete_time`],
+  });
+}

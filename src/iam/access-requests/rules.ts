@@ -1,0 +1,153 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type SqlBool, sql } from "kysely";
+import type { AccessRequest, AccessRequestSchema } from "../../../gen/iam/v1alpha/access_request_pb.ts";
+import { callerOf, holderOf, isAsMember } from "../../access/evaluation/call.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { secondsAfter } from "../../database/clock.ts";
+import { required } from "../../errors/required.ts";
+import { ServiceError, deleted, invalidField, notFound } from "../../errors/service-error.ts";
+import { formatPath, formatReferences, pathName } from "../../paths/format-path.ts";
+import { parseAnyPath } from "../../paths/parse-path.ts";
+import { isSamePattern, patterns } from "../../paths/patterns.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
+import type { ResourceRules } from "../../standard-methods/rules.ts";
+import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
+import { projectDefinition } from "../projects/definition.ts";
+import { findRow } from "../../standard-methods/read/row-reader.ts";
+import { findGrantedRoles } from "../role-bindings/granted-role.ts";
+import { roleDefinition } from "../roles/definition.ts";
+import type { RoleDependencies } from "../roles/role-dependencies.ts";
+import { type AccessRequestRow, countOfMember, lapseMs, projectsAskedFor } from "./store.ts";
+import { mayGrant } from "./who-may.ts";
+
+type Rules = ResourceRules<"access_requests", AccessRequestRow, typeof AccessRequestSchema>;
+
+const [roleField, resourceField, expireField] = ["role_path", "resource_path", "expire_time"].map(
+  (field) => `access_request.${field}`,
+) as [string, string, string];
+
+/** How long access can be asked for, in days from the creation. */
+const maxDays = 30;
+
+/** How many requests of a member wait at the same time, and how many it creates in a day. */
+const [maxPending, maxPerDay] = [10, 50];
+
+const daySeconds = 86_400;
+
+export function createAccessRequestRules(dependencies: RoleDependencies): Rules {
+  const { readers, predefinedRoles, authorHolds, database } = dependencies;
+  const roles = readers.readerOf(roleDefinition, roleDefinition.places[0]).lookup;
+
+  return {
+    scope: { kind: "parent" },
+    creation: {
+      kind: "in org",
+      prepare(transaction, _parents, requests, atItem) {
+        const memberId = requireMember(transaction);
+        return mapItems(requests, atItem, async (request) => {
+          const { lockTime } = transaction.org;
+          const projectId = await findProject(transaction, request.resourcePath);
+          const scope = { kind: projectId === null ? "org" : "project" } as const;
+          const finding = findGrantedRoles(transaction, roles, predefinedRoles, scope, [request.rolePath], roleField);
+          await transaction.db.sendHeld();
+          const { columns: role } = required(finding()[0])();
+          const expireTime = readEnd(transaction, request);
+          await requireFew(transaction, memberId);
+          return {
+            columns: {
+              id: transaction.newId(),
+              project_id: projectId,
+              member_id: memberId,
+              ...role,
+              reason: request.reason,
+              expire_time: expireTime,
+              lapse_time: new Date(Math.min(lockTime.getTime() + lapseMs, expireTime.getTime())),
+              state: "PENDING",
+              first_message: "",
+              decision_message: "",
+            },
+          };
+        });
+      },
+    },
+
+    // Access is taken away with the role binding, by the rules of those.
+    revokes: "nothing",
+
+    async visible(context) {
+      if (!isAsMember(context)) return undefined;
+      const { orgId, memberId } = callerOf(context);
+      const holds = await authorHolds.now({ db: database.reads, author: holderOf(context) });
+      if (await mayGrant(holds, { org_id: orgId, project_id: null })) return undefined;
+      const decidable: string[] = [];
+      for (const projectId of await projectsAskedFor(database.reads, orgId)) {
+        if (await mayGrant(holds, { org_id: orgId, project_id: projectId })) decidable.push(projectId);
+      }
+      return sql<SqlBool>`(access_requests.member_id = ${memberId} or access_requests.project_id = any(${decidable}::uuid[]))`;
+    },
+  };
+}
+
+/** Returns the id of the author, which must be a member of the org: nobody else can be granted roles there by a request. */
+function requireMember({ author, org }: OrgTransaction): string {
+  if (author.actorId !== null && author.actorOrgId === org.id) return author.actorId;
+  const path = formatPath(patterns.Org, pathName(org));
+  throw new ServiceError(
+    "STATE_FORBIDS",
+    `the caller is no member of ${path}, and only members can ask for access in it`,
+    {
+      metadata: { resource: path },
+    },
+  );
+}
+
+/**
+ * Finds the project that a request is about; null if it is about the org.
+ *
+ * @throws ServiceError PATH_INVALID, FIELD_INVALID, RESOURCE_NOT_FOUND, or STATE_FORBIDS when the project is deleted.
+ */
+async function findProject(transaction: OrgTransaction, text: string): Promise<string | null> {
+  const { pattern, references } = parseAnyPath([patterns.Org, patterns.Project], text, resourceField);
+  const [org, project] = references;
+  requireSameOrg(transaction, required(org), resourceField);
+  if (isSamePattern(pattern, patterns.Org)) return null;
+  const found = await findRow(transaction.db, projectDefinition, [orgReference(transaction), required(project)]);
+  const path = formatReferences(patterns.Project, references);
+  if (found === undefined) throw notFound("project", path);
+  if (found.delete_time !== null) throw deleted("project", path);
+  return found.id;
+}
+
+/** @throws ServiceError FIELD_INVALID when it is not in the future, or too late. */
+function readEnd({ org }: OrgTransaction, { expireTime }: AccessRequest): Date {
+  const end = readExpireTime(expireTime, org, expireField);
+  const latest = secondsAfter(org.lockTime, maxDays * daySeconds);
+  if (end === null || expireTime === undefined || timestampDate(expireTime) > latest) {
+    const description = `must be at most ${maxDays} days from now, ${latest.toISOString()}`;
+    throw invalidField(expireField, description, "access_request.expire_time");
+  }
+  return end;
+}
+
+/** @throws ServiceError LIMIT_EXCEEDED */
+async function requireFew(transaction: OrgTransaction, memberId: string): Promise<void> {
+  const { pending, created } = await countOfMember(
+    transaction,
+    memberId,
+    secondsAfter(transaction.org.lockTime, -daySeconds),
+  );
+  const limits: readonly (readonly [number, number, string])[] = [
+    [pending, maxPending, "access requests that wait for a decision; withdraw one first"],
+    [created, maxPerDay, "access requests in 24 hours"],
+  ];
+  for (const [count, limit, what] of limits) {
+    if (count < limit) continue;
+    const description = `the caller has reached its limit of ${limit} ${what}`;
+    const details = { metadata: { resource: "caller", limit: String(limit) } };
+    throw new ServiceError("LIMIT_EXCEEDED", description, {
+      ...details,
+      quotas: [{ subject: "caller", description }],
+    });
+  }
+}

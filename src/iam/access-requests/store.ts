@@ -1,0 +1,163 @@
+import { type InferResult, type Kysely, type RawBuilder, sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { statementTime } from "../../database/clock.ts";
+import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
+import { isInOrgOf } from "../../database/org-key.ts";
+import type { Schema } from "../../database/schema.ts";
+
+export type AccessRequestRow = InferResult<ReturnType<typeof selectAccessRequests>>[number];
+
+export const accessRequestColumns = [
+  "org_id",
+  "id",
+  "project_id",
+  "member_id",
+  "predefined_role",
+  "role_id",
+  "reason",
+  "expire_time",
+  "lapse_time",
+  "state",
+  "first_decider_org_id",
+  "first_decider_id",
+  "first_message",
+  "first_decide_time",
+  "decider_org_id",
+  "decider_id",
+  "decision_message",
+  "decide_time",
+  "binding_id",
+  "ender_org_id",
+  "ender_id",
+  "end_time",
+  ...versionColumns,
+] as const;
+
+type CurrentState = "PENDING" | "APPROVED" | "DECLINED" | "CANCELLED" | "EXPIRED" | "ENDED";
+
+/** Returns the state at a time: the access has ended once there is no role binding that has not expired. */
+export const currentState = (now: RawBuilder<Date>) => sql<CurrentState>`case
+  when access_requests.state = 'PENDING' and access_requests.lapse_time <= ${now} then 'EXPIRED'
+  when access_requests.state = 'APPROVED' and (bindings.id is null or bindings.expire_time <= ${now}) then 'ENDED'
+  else access_requests.state end`;
+
+/** Selects all access requests, with the columns that paths need. The role, and those who decided, may no longer exist. */
+export function selectAccessRequests(db: Kysely<Schema>, now: RawBuilder<Date> = statementTime) {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("access_requests", (join) =>
+      join
+        .onRef("access_requests.customer_id", "=", "orgs.customer_id")
+        .onRef("access_requests.org_id", "=", "orgs.id"),
+    )
+    .innerJoin("members", (join) =>
+      join
+        .onRef("members.customer_id", "=", "access_requests.customer_id")
+        .onRef("members.org_id", "=", "access_requests.org_id")
+        .onRef("members.id", "=", "access_requests.member_id"),
+    )
+    .leftJoin("projects", (join) =>
+      join
+        .onRef("projects.customer_id", "=", "access_requests.customer_id")
+        .onRef("projects.org_id", "=", "access_requests.org_id")
+        .onRef("projects.id", "=", "access_requests.project_id"),
+    )
+    .leftJoin("roles", (join) =>
+      join
+        .onRef("roles.customer_id", "=", "access_requests.customer_id")
+        .onRef("roles.org_id", "=", "access_requests.org_id")
+        .onRef("roles.id", "=", "access_requests.role_id"),
+    )
+    .leftJoin("role_bindings as bindings", (join) =>
+      join
+        .onRef("bindings.org_customer_id", "=", "access_requests.customer_id")
+        .onRef("bindings.org_id", "=", "access_requests.org_id")
+        .onRef("bindings.id", "=", "access_requests.binding_id"),
+    )
+    .leftJoin("orgs as first_decider_orgs", "first_decider_orgs.id", "access_requests.first_decider_org_id")
+    .leftJoin("members as first_deciders", (join) =>
+      join
+        .onRef("first_deciders.customer_id", "=", "first_decider_orgs.customer_id")
+        .onRef("first_deciders.org_id", "=", "first_decider_orgs.id")
+        .onRef("first_deciders.id", "=", "access_requests.first_decider_id"),
+    )
+    .leftJoin("orgs as decider_orgs", "decider_orgs.id", "access_requests.decider_org_id")
+    .leftJoin("members as deciders", (join) =>
+      join
+        .onRef("deciders.customer_id", "=", "decider_orgs.customer_id")
+        .onRef("deciders.org_id", "=", "decider_orgs.id")
+        .onRef("deciders.id", "=", "access_requests.decider_id"),
+    )
+    .leftJoin("orgs as ender_orgs", "ender_orgs.id", "access_requests.ender_org_id")
+    .leftJoin("members as enders", (join) =>
+      join
+        .onRef("enders.customer_id", "=", "ender_orgs.customer_id")
+        .onRef("enders.org_id", "=", "ender_orgs.id")
+        .onRef("enders.id", "=", "access_requests.ender_id"),
+    )
+    .select(columnsOf("access_requests", accessRequestColumns))
+    .select([
+      ...pathColumns.org,
+      ...pathColumns.member,
+      ...pathColumns.project,
+      "members.state as member_state",
+      "roles.name as role_name",
+      "bindings.name as binding_name",
+      "first_decider_orgs.name as first_decider_org_name",
+      "first_decider_orgs.delete_time as first_decider_org_delete_time",
+      "first_deciders.name as first_decider_name",
+      "first_deciders.delete_time as first_decider_delete_time",
+      "decider_orgs.name as decider_org_name",
+      "decider_orgs.delete_time as decider_org_delete_time",
+      "deciders.name as decider_name",
+      "deciders.delete_time as decider_delete_time",
+      "ender_orgs.name as ender_org_name",
+      "ender_orgs.delete_time as ender_org_delete_time",
+      "enders.name as ender_name",
+      "enders.delete_time as ender_delete_time",
+      currentState(now).as("current_state"),
+      sql<boolean>`access_requests.expire_time <= ${now}`.as("has_expired"),
+    ]);
+}
+
+/** Counts what a member has asked for: how many requests wait, and how many it has created since a time. */
+export async function countOfMember(
+  { db, org }: OrgTransaction,
+  memberId: string,
+  since: Date,
+): Promise<{ readonly pending: number; readonly created: number }> {
+  const ofMember = db
+    .selectFrom("access_requests")
+    .where(isInOrgOf("access_requests", org))
+    .where("member_id", "=", memberId);
+  // Those that wait were created in the last weeks; the index is by member and time.
+  const { rows } = await sql<{ pending: number; created: number }>`
+    select count(*) filter (where state = 'PENDING' and lapse_time > ${org.lockTime})::int as pending,
+      count(*) filter (where create_time > ${since})::int as created
+    from (${ofMember.select(["state", "lapse_time", "create_time"]).where("create_time", ">", longestWaiting(org.lockTime))}) as recent`.execute(
+    db,
+  );
+  return rows[0] ?? { pending: 0, created: 0 };
+}
+
+/** How long a request waits for a decision, in milliseconds. */
+export const lapseMs = 14 * 86_400_000;
+
+const longestWaiting = (now: Date): Date => new Date(now.getTime() - lapseMs);
+
+/** How many projects a list of what somebody may decide about considers. */
+const maxProjects = 1000;
+
+/** Returns the projects of an org about which there are requests, those with the latest first. */
+export async function projectsAskedFor(db: Kysely<Schema>, orgId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("access_requests")
+    .select("project_id")
+    .where("org_id", "=", orgId)
+    .where("project_id", "is not", null)
+    .groupBy("project_id")
+    .orderBy(sql`max(create_time)`, "desc")
+    .limit(maxProjects)
+    .execute();
+  return rows.flatMap(({ project_id: id }) => (id === null ? [] : [id]));
+}

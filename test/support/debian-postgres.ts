@@ -1,0 +1,115 @@
+// Servers of PostgreSQL 15, the oldest supported version, from Debian's packages, where these are installed.
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { chmod, chown, mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import pg from "pg";
+import { freePort } from "./free-port.ts";
+
+const run = promisify(execFile);
+const programs = "/usr/lib/postgresql/15/bin";
+
+/** Whether they can be started. A test that needs them is skipped otherwise, and says so. */
+export const hasDebianPostgres = existsSync(join(programs, "initdb"));
+if (!hasDebianPostgres) console.warn(`SKIPPED: there is no PostgreSQL 15 in ${programs}; its tests do not run`);
+
+export interface DebianPostgres {
+  readonly port: number;
+  readonly url: (database?: string) => string;
+  query(text: string): Promise<Record<string, unknown>[]>;
+  /** Makes a standby of it, which streams from it. */
+  startStandby(folder: string): Promise<DebianPostgres>;
+  /** Ends it at once. */
+  stop(): Promise<void>;
+}
+
+/** Creates a cluster in a new folder and starts its server, with a database `tenantry`. */
+export async function startDebianPostgres(folder: string): Promise<DebianPostgres> {
+  await makeFolder(folder);
+  await runTool(folder, "initdb", [
+    "-D",
+    folder,
+    "-U",
+    "postgres",
+    "-A",
+    "trust",
+    "-E",
+    "UTF8",
+    "--locale=C.UTF-8",
+    "-N",
+  ]);
+  const server = await startIn(folder);
+  const client = new pg.Client({ connectionString: server.url("postgres") });
+  await client.connect();
+  await client.query("create database tenantry").finally(() => client.end());
+  return server;
+}
+
+async function startIn(folder: string, more: readonly string[] = []): Promise<DebianPostgres> {
+  const port = await freePort();
+  const settings = ["fsync=off", "full_page_writes=off", "listen_addresses=127.0.0.1", "unix_socket_directories="];
+  const given = [...settings, `port=${port}`, "shared_buffers=16MB", ...more].flatMap((each) => ["-c", each]);
+  const child = spawn(join(programs, "postgres"), ["-D", folder, ...given], {
+    ...user(),
+    cwd: folder,
+    stdio: "ignore",
+  });
+  const ended = once(child, "close");
+  const url = (database = "tenantry"): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
+  const query = async (text: string, database?: string): Promise<Record<string, unknown>[]> => {
+    const client = new pg.Client({ connectionString: url(database) });
+    client.on("error", () => {});
+    await client.connect();
+    return (await client.query<Record<string, unknown>>(text).finally(() => client.end())).rows;
+  };
+  while (
+    await query("select 1", "postgres").then(
+      () => false,
+      () => true,
+    )
+  ) {
+    if (child.exitCode !== null) throw new Error(`PostgreSQL 15 in ${folder} has ended`);
+    await sleep(50);
+  }
+  return {
+    port,
+    url,
+    query: (text) => query(text),
+    async startStandby(standby) {
+      await makeFolder(standby);
+      const from = ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres"];
+      await runTool(folder, "pg_basebackup", [...from, "-D", standby, "-X", "stream", "-R", "-c", "fast"]);
+      return startIn(standby);
+    },
+    async stop() {
+      child.kill("SIGQUIT");
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** PostgreSQL refuses to run as root. */
+function user(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 });
+  await chmod(join(folder, ".."), 0o755);
+  const owner = user();
+  if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
+}
+
+async function runTool(folder: string, tool: string, args: readonly string[]): Promise<void> {
+  await run(join(programs, tool), [...args], {
+    ...user(),
+    cwd: folder,
+    env: { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" },
+  });
+}
