@@ -605,7 +605,7 @@ create table past_states (
   org_id uuid not null,
   resource_type text not null,
   revision uuid not null,
-  piece integer not null,
+  piece bigint not null,
   time timestamp with time zone not null,
   rows jsonb not null,
   constraint past_states_pkey PRIMARY KEY (customer_id, org_id, resource_type, revision, piece)
