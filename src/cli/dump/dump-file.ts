@@ -58,6 +58,7 @@ export async function writeDumpFile(
   } catch (error) {
     await handle.close().catch(() => {});
     await rm(draft, { force: true });
+    signal.throwIfAborted();
     throw error;
   }
 }

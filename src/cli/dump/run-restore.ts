@@ -94,7 +94,7 @@ export async function restoreDump(
     print(`Restored ${count(rows, "row")} of ${count(tables, "table")}, ${describeOrigin(manifest)}`);
     print(`Ended all tokens and sign-ins, and ${count(ended.sessions, "session")}: people sign in again.`);
     print(
-      `API keys, of which ${ended.apiKeys} are valid, are as they were at ${manifest.time}: one that was deleted or rotated since is valid again, so delete it, and one that was created since is gone.`,
+      `API keys are as they were at ${manifest.time} (${ended.apiKeys} valid): one that was deleted or rotated since is valid again, so delete it, and one that was created since is gone.`,
     );
     const isLost = options.otherSecretKeys === true && (await missingKeys(manifest, keysFile)).length > 0;
     if (isLost) {
