@@ -437,6 +437,7 @@ create table invitations (
   constraint invitations_pkey PRIMARY KEY (id, customer_id),
   constraint invitations_mail_check CHECK ((mail = ANY (ARRAY['NONE'::text, 'SENDING'::text, 'SENT'::text])))
 );
+CREATE INDEX invitations_addresses ON invitations USING btree (org_id, address_hash, send_time) WHERE (mail <> 'NONE'::text);
 CREATE INDEX invitations_by_expire_time ON invitations USING btree (expire_time);
 CREATE INDEX invitations_mails ON invitations USING btree (org_id, send_time) WHERE (mail <> 'NONE'::text);
 CREATE INDEX invitations_member ON invitations USING btree (org_id, member_id);

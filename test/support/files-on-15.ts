@@ -73,5 +73,6 @@ export const filesOn15: readonly string[] = [
   "test/resources/sweeps.test.ts",
   "test/resources/undelete.test.ts",
   "test/sign-in/account.test.ts",
+  "test/sign-in/invitations.test.ts",
   "test/sign-in/sign-in-choices.test.ts",
 ];
