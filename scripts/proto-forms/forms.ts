@@ -53,8 +53,8 @@ export type Verb = (typeof verbs)[number];
 
 /** Returns the verbs for which a resource must have methods; it must have none for the others. */
 export function verbsOf({ message, keepsDeleted, canBeSuspended, ...resource }: Resource): readonly Verb[] {
-  if (resource.isOperation) return ["Get", "List"];
-  if (resource.isDecided) return ["Get", "List", "Create"];
+  if (resource.isOperation || resource.isDecided)
+    return ["Get", "List", ...(resource.isDecided ? (["Create"] as const) : [])];
   // A Session is started with a token.
   if (message.name === "Session") return ["Get", "List", "Delete"];
   return verbs.filter((verb) => {
