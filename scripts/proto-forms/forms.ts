@@ -53,8 +53,8 @@ export type Verb = (typeof verbs)[number];
 
 /** Returns the verbs for which a resource must have methods; it must have none for the others. */
 export function verbsOf({ message, keepsDeleted, canBeSuspended, ...resource }: Resource): readonly Verb[] {
-  if (resource.isOperation || resource.isDecided)
-    return ["Get", "List", ...(resource.isDecided ? (["Create"] as const) : [])];
+  if (resource.isOperation) return ["Get", "List"];
+  if (resource.isDecided) return ["Get", "List", "Create"];
   // A Session is started with a token.
   if (message.name === "Session") return ["Get", "List", "Delete"];
   return verbs.filter((verb) => {
@@ -131,8 +131,13 @@ function list(resource: Resource): MethodForm {
 }
 
 function listRequest(resource: Resource): MessageForm {
-  const { nouns, places, keepsDeleted, isLink, isRunByProvider } = resource;
-  const [, things] = nouns;
+  const {
+    nouns: [, things],
+    places,
+    keepsDeleted,
+    isLink,
+    isRunByProvider,
+  } = resource;
   const ofPredefined = hasPredefined(resource);
   // A link has the id of a resource that it joins, so the order of ids is not that in which links were created.
   const order = `the order of ${isLink ? "`id`" : "creation"}${isAtTop(resource) ? "" : ", parent by parent"}`;
