@@ -131,8 +131,13 @@ function list(resource: Resource): MethodForm {
 }
 
 function listRequest(resource: Resource): MessageForm {
-  const { nouns, places, keepsDeleted, isLink, isRunByProvider } = resource;
-  const [, things] = nouns;
+  const {
+    nouns: [, things],
+    places,
+    keepsDeleted,
+    isLink,
+    isRunByProvider,
+  } = resource;
   const ofPredefined = hasPredefined(resource);
   // A link has the id of a resource that it joins, so the order of ids is not that in which links were created.
   const order = `the order of ${isLink ? "`id`" : "creation"}${isAtTop(resource) ? "" : ", parent by parent"}`;
