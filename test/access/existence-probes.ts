@@ -41,6 +41,9 @@ const publicPatterns = new Set(["roles"]);
 /** What fields refer to whose `google.api.resource_reference` is `*`, because it is of several types; others refer to any resource. */
 const severalTypes: Readonly<Record<string, readonly string[]>> = { subject_path: ["orgs/members", "orgs/groups"] };
 
+/** Seconds of times are no JSON. */
+const withoutBigInts = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+
 /** Fields that refer to nothing. */
 const plainFields = new Set([
   // Of the members of one org.
@@ -111,7 +114,7 @@ export function probesOf(method: DescMethodUnary, rules: MethodRules, worlds: Wo
     ),
   );
   // Requests that differ only in the path of their target are the same when another path is put there.
-  return [...new Map(probes.map((probe) => [JSON.stringify(probe.variants), probe])).values()];
+  return [...new Map(probes.map((probe) => [JSON.stringify(probe.variants, withoutBigInts), probe])).values()];
 }
 
 /** Returns pairs in which each one and each other occurs, and in `npm run soak` all pairs. */
