@@ -131,13 +131,8 @@ function list(resource: Resource): MethodForm {
 }
 
 function listRequest(resource: Resource): MessageForm {
-  const {
-    nouns: [, things],
-    places,
-    keepsDeleted,
-    isLink,
-    isRunByProvider,
-  } = resource;
+  const { nouns, places, keepsDeleted, isLink, isRunByProvider } = resource;
+  const [, things] = nouns;
   const ofPredefined = hasPredefined(resource);
   // A link has the id of a resource that it joins, so the order of ids is not that in which links were created.
   const order = `the order of ${isLink ? "`id`" : "creation"}${isAtTop(resource) ? "" : ", parent by parent"}`;
@@ -312,8 +307,7 @@ function removed(resource: Resource): string {
 }
 
 function remove(resource: Resource): MethodForm {
-  const { nouns, example } = resource;
-  const [thing] = nouns;
+  const [[thing], example] = [resource.nouns, resource.example];
   return {
     // The comment for a link describes what it separates.
     comment: resource.isLink ? "…" : `Deletes ${withArticle(thing)}…`,
