@@ -1,5 +1,5 @@
 // Keeps the state of an org at a revision, from which the past is read.
-import { type Transaction, sql } from "kysely";
+import { type Kysely, type Transaction, sql } from "kysely";
 import { readPastBase } from "../../access/snapshots/past-base.ts";
 import { eraseMethod } from "../../changes/erase-member.ts";
 import { type Moment, isLater } from "../../changes/past/find-moment.ts";
@@ -36,7 +36,13 @@ export async function keepState(
     .setIsolationLevel("repeatable read")
     .execute((db) => insertPieces(db, registry, orgId, moment));
   if (inserted === undefined) return false;
-  return writes.transaction().execute((db) => complete(db, inserted, moment));
+  try {
+    return await writes.transaction().execute((db) => complete(db, inserted, moment));
+  } catch (error) {
+    // Such as when the lock of the org is not free for long.
+    await removePieces(writes, inserted.org, moment);
+    throw error;
+  }
 }
 
 interface Inserted {
@@ -106,7 +112,7 @@ async function complete(db: Transaction<Schema>, { org, pieces }: Inserted, mome
   return true;
 }
 
-async function removePieces(db: Transaction<Schema>, { customer_id, id }: OrgKey, { revision }: Moment): Promise<void> {
+async function removePieces(db: Kysely<Schema>, { customer_id, id }: OrgKey, { revision }: Moment): Promise<void> {
   await db
     .deleteFrom("past_states")
     .where("customer_id", "=", customer_id)
