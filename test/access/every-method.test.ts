@@ -110,16 +110,24 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Expects the same error for existing and missing resources. */
-function expectRefusal({ requestId: _id, ...failure }: Failure, rules: MethodRules): void {
+function expectRefusal(
+  { requestId: _id, ...failure }: Failure,
+  rules: MethodRules,
+  metadata: Readonly<Record<string, string>> = {},
+): void {
   const permission = requiredBy(rules, failure);
   expect(failure).toEqual({
     code: "PermissionDenied",
     reason: "PERMISSION_DENIED",
     message: `the caller lacks the permission ${permission} on this resource (or it might not exist)`,
     fields: [],
-    metadata: { permission },
+    metadata: { permission, ...metadata },
   });
 }
+
+/** What a refusal tells a member of acme about what is in it or in each org, whether it is there or not. Nobody asks for a request of others. */
+const howToAsk = (path: string, { openToMembers }: MethodRules): Readonly<Record<string, string>> =>
+  /^\/(orgs\/acme|roles)(\/|$)/.test(path) && !openToMembers ? { access_requests: "/orgs/acme/accessRequests" } : {};
 
 /** Returns the permission that a refusal names. */
 function requiredBy(
@@ -239,11 +247,11 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
 
     test("rejects a member with no role, and does not reveal what exists", async () => {
       const transport = transportOf(keys["a member with no role"]);
-      await eachOf(calls(), async ({ about, request }) => {
+      await eachOf(calls(), async ({ about, path, request }) => {
         const call = callMethod(transport, method, request);
         // Members of an org ask for access in it. They are shown no request of others: test/iam/access-requests.
         if (rules.openToMembers && about === "present" && "parentPath" in request) await call;
-        else expectRefusal(await failureOf(call), rules);
+        else expectRefusal(await failureOf(call), rules, howToAsk(path, rules));
       });
     });
 
