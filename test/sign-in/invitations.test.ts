@@ -314,7 +314,7 @@ describe("a link is void", () => {
     [
       "the member had another address meanwhile",
       async ({ path, email }) => {
-        for (const each of ["new@example.com", email])
+        for (const each of ["meanwhile@example.com", email])
           await api.members.updateMember({ path, member: { email: each } });
       },
     ],
