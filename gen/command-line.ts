@@ -729,7 +729,7 @@ export const contract: Contract = {
       {"name":"member","type":"json","help":"The Member, which is INVITED"},
       {"name":"link","type":"string","mode":"output","help":"The link that the person opens, if no mail was sent, for example `https://iam.example.com/sign-in/invitation#...`"},
       {"name":"mail_sent","type":"boolean","mode":"output","help":"Whether a mail server has taken a mail with the link"},
-      {"name":"mail_problem","type":"string","mode":"output","help":"Why no mail was sent, for example `the mail server refused the address (550)`; empty if one was sent"},
+      {"name":"mail_problem","type":"string","mode":"output","help":"Why no mail was sent, for example `the mail server refused the mail (550)`; empty if one was sent"},
     ],
     IssueTokenResponse: [
       {"name":"access_token","type":"string","mode":"output","help":"The access token"},
@@ -990,7 +990,7 @@ export const contract: Contract = {
       {"name":"member","type":"json","help":"The Member"},
       {"name":"link","type":"string","mode":"output","help":"The link that the person opens, if no mail was sent, for example `https://iam.example.com/sign-in/invitation#...`"},
       {"name":"mail_sent","type":"boolean","mode":"output","help":"Whether a mail server has taken a mail with the link"},
-      {"name":"mail_problem","type":"string","mode":"output","help":"Why no mail was sent, for example `the mail server refused the address (550)`; empty if one was sent"},
+      {"name":"mail_problem","type":"string","mode":"output","help":"Why no mail was sent, for example `the mail server refused the mail (550)`; empty if one was sent"},
     ],
     Service: [
       {"name":"path","type":"string","mode":"output","help":"The full path, for example `/services/compute`"},

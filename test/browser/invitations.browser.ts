@@ -65,6 +65,20 @@ test("a newcomer makes an org with its provider, invites somebody who accepts, a
   await guest.page.goto(link);
   await press(guest.page, "Show the invitation");
   await guest.page.getByRole("heading", { name: "You are invited to Acme & Söhne" }).waitFor();
+
+  // The link of another invitation leads to that one, in a tab of its own and in one that shows an invitation; no code stays in the address bar.
+  await place.api.orgs.createOrg({ org: { name: "other", displayName: "Other" } });
+  const member = { name: "bob", email: "bob.builder@example.com" };
+  const other = await place.api.members.inviteMember({ parentPath: "/orgs/other", member });
+  const tab = await guest.page.context().newPage();
+  await tab.goto(other.link);
+  await tab.getByRole("heading", { name: "You are invited to Other" }).waitFor();
+  await tab.screenshot({ path: "/tmp/invite-other.png", fullPage: true });
+  await tab.close();
+  await guest.page.goto(link);
+  await guest.page.getByRole("heading", { name: "You are invited to Acme & Söhne" }).waitFor();
+  expect(guest.page.url()).toBe(`${origin}/sign-in/invitation`);
+
   openId.person = "carol";
   openId.claims = { email: "carol@example.com", email_verified: true };
   await press(guest.page, "Continue with login of acme");

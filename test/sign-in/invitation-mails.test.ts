@@ -1,7 +1,9 @@
 // What is sent to whom, through a real mail server: what people chose reaches neither its headers nor its links.
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
+import { createMailer } from "../../src/identity/outgoing/mailer.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { createTokenMember } from "../support/token-servers.ts";
@@ -54,6 +56,7 @@ describe("a mail", () => {
     ["support@evil.example", undefined],
     ["\u202eelpmaxe", "elpmaxe"],
     ["Grüße & Söhne", "Grüße & Söhne"],
+    ["Café №5 (1998), Inc.", "Café №5 (1998), Inc."],
   ])("of an org called %j shows %j, or the name", async (displayName, shown) => {
     const org = await newOrg(displayName);
     await invite(org);
@@ -61,6 +64,25 @@ describe("a mail", () => {
     expect(subject).toBe(`Invitation to ${shown ?? org.split("/")[2]}`);
     expect(text.match(/https?:\S+/g)).toEqual([linkIn(lastMail())]);
     expect(raw).not.toContain("evil.example");
+  });
+
+  test.each([
+    "Security cafe\u0301.evil",
+    "xn--abc\u0301.evil",
+    "x\u{1f4a9}.evil",
+    "evil\u2024com",
+    "evil\ufe52com",
+    "evil\u{e0100}.\u{e0100}com",
+    "\uff57\uff57\uff57 evil",
+    "evil\u2100com",
+    "call +49 (30) 123-45 evil",
+    "evil 0\u20138\u20130\u20130\u20131\u20132\u20133",
+    "evil \uff10\uff11\uff12\uff13\uff14\uff15\uff16",
+  ])("leaves out names of an org such as %j", async (displayName) => {
+    const org = await newOrg(displayName);
+    await invite(org);
+    expect(lastMail().subject).toBe(`Invitation to ${org.split("/")[2]}`);
+    expect(lastMail().text).not.toContain("evil");
   });
 
   test.each([
@@ -112,6 +134,22 @@ describe("a mail", () => {
     mailServer.refused.add(email);
     const { link, mailSent, mailProblem } = await invite(await newOrg(), email);
     expect([link === "", mailSent, mailProblem]).toEqual([false, false, "the mail server refused the mail (550)"]);
+  });
+
+  test("is not sent after the time of the server is over", async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const slow = await startMailServer(held);
+    const mailer = createMailer({ url: slow.url, from: "iam@example.com" }, pino({ enabled: false }), 1_000);
+    onTestFinished(async () => {
+      mailer.close();
+      await slow.close();
+    });
+    const problem = await mailer.send("org", { to: "bob@example.com", subject: "Hello", text: "Hello" });
+    expect(problem).toBe("the mail server does not answer in time");
+    release();
+    // The end of the connection or of the mail, whatever comes first.
+    await expect.poll(() => slow.ended() + slow.mails.length, { timeout: 5_000 }).toBeGreaterThan(0);
+    expect(slow.mails).toEqual([]);
   });
 });
 

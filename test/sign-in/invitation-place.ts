@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 import { expect } from "vitest";
 import { required } from "../../src/errors/required.ts";
+import { parseSecretHandle } from "../../src/identity/secret-handle.ts";
 import { passThrough } from "../support/openid-issuers.ts";
 import { type LinkedProvider, ofPage } from "./provider-place.ts";
 
@@ -23,7 +24,8 @@ export interface Browser {
   open(link: string): Promise<Answered>;
   /** Signs in at a provider for the invitation that is open. */
   signIn(provider: LinkedProvider, again?: boolean): Promise<Answered>;
-  decide(decision: string, headers?: Record<string, string>): Promise<Answered>;
+  /** Sends the decision of the page of an invitation; without its id, of the one that is open. */
+  decide(decision: string, headers?: Record<string, string>, invitation?: string): Promise<Answered>;
 }
 
 const page = "/sign-in/invitation";
@@ -59,10 +61,15 @@ export function openBrowser(url: string): Browser {
       const returned = await browser.get(`${back.pathname}${back.search}`);
       return returned.location === null ? returned : browser.get(returned.location);
     },
-    decide: (decision, headers = ofPage) => browser.post(`${page}/decision`, { decision }, headers),
+    decide(decision, headers = ofPage, invitation = openIn(cookies)) {
+      return browser.post(`${page}/decision`, { decision, invitation }, headers);
+    },
   };
   return browser;
 }
+
+const openIn = (cookies: Browser["cookies"]): string =>
+  parseSecretHandle(cookies.get("__Host-tenantry-invitation") ?? "")?.id ?? "";
 
 export interface ReceivedMail {
   readonly from: string;
@@ -78,19 +85,24 @@ export interface MailServer {
   readonly mails: ReceivedMail[];
   /** The addresses that it refuses. */
   readonly refused: Set<string>;
+  /** How many connections have ended. */
+  readonly ended: () => number;
   close(): Promise<void>;
 }
 
-/** A real SMTP server on loopback. */
-export async function startMailServer(): Promise<MailServer> {
+/** A real SMTP server on loopback, which says nothing of a recipient before a promise is resolved. */
+export async function startMailServer(held = Promise.resolve()): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const refused = new Set<string>();
+  let ended = 0;
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS"],
     onRcptTo({ address }, _session, done) {
-      done(refused.has(address) ? Object.assign(new Error("no such mailbox"), { responseCode: 550 }) : null);
+      const problem = refused.has(address) ? Object.assign(new Error("no such mailbox"), { responseCode: 550 }) : null;
+      void held.then(() => done(problem));
     },
+    onClose: () => void ended++,
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -106,12 +118,15 @@ export async function startMailServer(): Promise<MailServer> {
       });
     },
   });
+  // A client that has gone.
+  server.on("error", () => {});
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const { port } = server.server.address() as AddressInfo;
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     refused,
+    ended: () => ended,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

@@ -14,6 +14,7 @@ import {
   type ProviderPlace,
   callsIn,
   identityProviderNetworks,
+  ofPage,
   openProviderPlace,
 } from "./provider-place.ts";
 
@@ -83,6 +84,9 @@ function become(email: string | undefined, claims: object = { email_verified: tr
   openId.person = `person-${serial}`;
   openId.claims = { ...(email !== undefined && { email }), ...claims };
 }
+
+/** The id in the form of a page with a decision. */
+const invitationIn = (text: string): string => required(/name="invitation" value="([\w-]+)"/.exec(text)?.[1]);
 
 async function stateOf(path: string): Promise<string | undefined> {
   const { state } = await api.members.getMember({ path });
@@ -231,6 +235,33 @@ describe("nothing is accepted", () => {
     expect([await stateOf(path), await stateOf(other.path)]).toEqual(["INVITED", "INVITED"]);
   });
 
+  test("on the page of another invitation than the browser has opened since", async () => {
+    const [first, second] = [await invite(), await invite()];
+    const { browser } = first;
+    become(first.email);
+    await browser.open(first.link);
+    const firstId = invitationIn((await browser.signIn(shared)).text);
+    expect((await browser.open(first.link)).text).toContain('value="accept"');
+    const opened = await browser.open(second.link);
+    expect([opened.text.includes(second.email), opened.text.includes('value="accept"')]).toEqual([true, false]);
+    become(second.email);
+    for (const isSignedIn of [false, true]) {
+      const secondId = isSignedIn ? invitationIn((await browser.signIn(shared)).text) : "";
+      expect(secondId).not.toBe(firstId);
+      for (const decision of ["accept", "decline"]) {
+        const { status, text } = await browser.decide(decision, ofPage, firstId);
+        const hasBoth = text.includes("Nothing was decided") && text.includes(second.email);
+        expect([status, hasBoth, text.includes(first.email)]).toEqual([400, true, false]);
+      }
+      expect([await stateOf(first.path), await stateOf(second.path)]).toEqual(["INVITED", "INVITED"]);
+    }
+    expect((await browser.decide("accept")).location).toBe("/console/");
+    expect([await stateOf(first.path), await stateOf(second.path)]).toEqual(["INVITED", "ACTIVE"]);
+    // Who has none open, because that was too long ago, gets the page for a code.
+    const answered = await openBrowser(servers[0].url).decide("accept", ofPage, firstId);
+    expect(answered.location).toBe("/sign-in/invitation");
+  });
+
   test("at the provider of another org, which is not offered", async () => {
     const elsewhere = await newProvider(await newOrg(), openId.issuer, { emailTrusted: true });
     const { path, email, link, browser } = await invite();
@@ -283,7 +314,7 @@ describe("a link is void", () => {
     [
       "the member had another address meanwhile",
       async ({ path, email }) => {
-        for (const each of ["new@example.com", email])
+        for (const each of ["meanwhile@example.com", email])
           await api.members.updateMember({ path, member: { email: each } });
       },
     ],

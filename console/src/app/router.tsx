@@ -9,24 +9,16 @@ import {
   readListSearch,
   readMembersSearch,
   readPastSearch,
-  readQuotaSearch,
   readResourcesSearch,
   readRollbackSearch,
   readTabSearch,
 } from "./list-search.ts";
 import { NoScreen } from "./no-screen.tsx";
-import { OrgFrame } from "./org-frame.tsx";
+import { orgRoute } from "./org-route.ts";
 import { outerRoutes } from "./outer-routes.tsx";
+import { quotaRoutes } from "./quota-routes.tsx";
 import { type RouterContext, rootRoute } from "./root-route.ts";
 import { ScreenError } from "./screen-error.tsx";
-import { readUsageSearch } from "./usage-search.ts";
-
-const orgRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: "/orgs/$org",
-  beforeLoad: ({ context, params }) => context.session.actIn(`/orgs/${params.org}`),
-  component: OrgFrame,
-});
 
 const overviewRoute = createRoute({
   getParentRoute: () => orgRoute,
@@ -227,58 +219,11 @@ const identityProviderRoute = createRoute({
   ),
 });
 
-const orgQuotaRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: "/quota",
-  validateSearch: readQuotaSearch,
-  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "OrgQuotaScreen"),
-});
-
-const projectQuotaRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: "/projects/$project/quota",
-  validateSearch: readQuotaSearch,
-  component: lazyRouteComponent(() => import("../screens/quota/quota-screen.tsx"), "ProjectQuotaScreen"),
-});
-
-const orgUsageRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: "/usage",
-  validateSearch: readUsageSearch,
-  component: lazyRouteComponent(() => import("../screens/usage/usage-screen.tsx"), "OrgUsageScreen"),
-});
-
-const projectUsageRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: "/projects/$project/usage",
-  validateSearch: readUsageSearch,
-  component: lazyRouteComponent(() => import("../screens/usage/usage-screen.tsx"), "ProjectUsageScreen"),
-});
-
 const accessRequestsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/accessRequests",
   validateSearch: readAskSearch,
   component: lazyRouteComponent(() => import("../screens/access-requests/requests-screen.tsx"), "AccessRequestsScreen"),
-});
-
-const quotaRequestsRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: "/quotaRequests",
-  validateSearch: readListSearch,
-  component: lazyRouteComponent(
-    () => import("../screens/quota-requests/quota-requests-screen.tsx"),
-    "QuotaRequestsScreen",
-  ),
-});
-
-const quotaRequestRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: "/quotaRequests/$request",
-  component: lazyRouteComponent(
-    () => import("../screens/quota-request/quota-request-screen.tsx"),
-    "QuotaRequestScreen",
-  ),
 });
 
 export const createConsoleRouter = (context: RouterContext) =>
@@ -314,13 +259,8 @@ export const createConsoleRouter = (context: RouterContext) =>
         clientRoute,
         identityProvidersRoute,
         identityProviderRoute,
-        orgQuotaRoute,
-        projectQuotaRoute,
-        orgUsageRoute,
-        projectUsageRoute,
         accessRequestsRoute,
-        quotaRequestsRoute,
-        quotaRequestRoute,
+        ...quotaRoutes,
       ]),
     ]),
     basepath: "/console",

@@ -765,7 +765,8 @@ export type InviteMemberResponse = Message<"iam.v1alpha.InviteMemberResponse"> &
   mailSent: boolean;
 
   /**
-   * Why no mail was sent, for example `the mail server refused the address (550)`; empty if one was sent.
+   * Why no mail was sent, for example `the mail server refused the mail (550)`; empty if one was sent. After `the mail server does not
+   * answer in time`, a mail with the same link may still arrive: the server may have taken it without an answer.
    *
    * @generated from field: string mail_problem = 4;
    */
@@ -852,7 +853,8 @@ export type SendInvitationResponse = Message<"iam.v1alpha.SendInvitationResponse
   mailSent: boolean;
 
   /**
-   * Why no mail was sent, for example `the mail server refused the address (550)`; empty if one was sent.
+   * Why no mail was sent, for example `the mail server refused the mail (550)`; empty if one was sent. After `the mail server does not
+   * answer in time`, a mail with the same link may still arrive: the server may have taken it without an answer.
    *
    * @generated from field: string mail_problem = 4;
    */

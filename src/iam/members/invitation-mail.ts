@@ -41,9 +41,13 @@ export function writeInvitation(text: InvitationText): { readonly subject: strin
 const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /**
- * Returns a name that people chose, on one line; undefined for one that is empty, or that a mail program could show as a link, or that looks
- * like an address.
+ * What a mail program could show as a link: addresses of all kinds, whatever the letters of a domain; one with a space beside its dot,
+ * which only looks like one; and phone numbers, of 7 digits or more.
  */
+const linkLike =
+  /[/\\@:]|www|\S[.\u3002]\S|[\p{L}\p{N}]\s?[.\u3002]\s?[\p{L}\p{N}]|\p{Nd}(?:[^\p{L}\p{N}]{0,3}\p{Nd}){6}/iu;
+
+/** Returns a name that people chose, on one line; undefined for one that is empty, or that a mail program could show as a link. */
 function harmless(name: string): string | undefined {
   // Line ends, other controls, and characters that set the direction of what follows.
   const line = name
@@ -51,6 +55,6 @@ function harmless(name: string): string | undefined {
     .replace(/\s+/gu, " ")
     .trim();
   const short = Array.from(line).slice(0, maxNameLength).join("");
-  const isLink = /[/\\@:]|www|[\p{L}\p{N}]\s?[.\u3002\uff0e\uff61]\s?[\p{L}\p{N}]/iu.test(short);
-  return short === "" || isLink ? undefined : short;
+  // Some programs read letters, digits and dots of other forms as the plain ones.
+  return short === "" || linkLike.test(short.normalize("NFKC")) ? undefined : short;
 }

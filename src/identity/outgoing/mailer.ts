@@ -2,7 +2,6 @@
 // that nothing in it is read as another address.
 import type { Logger } from "pino";
 import { ServiceError } from "../../errors/service-error.ts";
-import { waitAtMost } from "../../timers/wait-at-most.ts";
 import { createSlots } from "./slots.ts";
 
 /** Where mails are sent, and from whom. */
@@ -40,8 +39,12 @@ const wholeMs = 15_000;
 
 const maxConnections = 8;
 
-/** Returns what sends mails. The library is loaded with the first one. */
-export function createMailer({ url, from }: MailSettings, logger: Logger): Mailer {
+/**
+ * Returns what sends mails. The library is loaded with the first one.
+ *
+ * @param limitMs how long the server may take for a mail, in milliseconds.
+ */
+export function createMailer({ url, from }: MailSettings, logger: Logger, limitMs = wholeMs): Mailer {
   const withSlot = createSlots({
     ...slots,
     full: () => new ServiceError("SERVICE_UNAVAILABLE", "too many mails of the org are being sent"),
@@ -50,7 +53,8 @@ export function createMailer({ url, from }: MailSettings, logger: Logger): Maile
 
   const deliver = async ({ to, subject, text }: Mail): Promise<void> => {
     transport ??= openTransport(url);
-    const sending = (await transport).sendMail({
+    const opened = await transport;
+    await opened.sendMail({
       from: { name: "", address: from },
       to: { name: "", address: to },
       envelope: { from, to: [to] },
@@ -60,8 +64,10 @@ export function createMailer({ url, from }: MailSettings, logger: Logger): Maile
       headers: { "Auto-Submitted": "auto-generated" },
       disableFileAccess: true,
       disableUrlAccess: true,
+      // A server that sends a byte now and then does not keep the caller waiting. The connection is closed, so that a mail which was not sent
+      // until then is not sent later either.
+      signal: AbortSignal.timeout(limitMs),
     });
-    await withinTime(sending);
   };
 
   return {
@@ -99,22 +105,14 @@ async function openTransport(text: string) {
     connectionTimeout: stepMs,
     greetingTimeout: stepMs,
     socketTimeout: stepMs,
+    // A connection that is given up takes nothing more.
+    socketCloseTimeout: 0,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
 }
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || host.startsWith("127.");
-
-/** A server that sends a byte now and then does not keep the caller waiting. */
-async function withinTime(sending: Promise<unknown>): Promise<void> {
-  let isSent = false;
-  await waitAtMost(
-    wholeMs,
-    sending.then(() => (isSent = true)),
-  );
-  if (!isSent) throw new Error("the mail server does not answer in time");
-}
 
 /** Says what went wrong, without the texts of the server, which may name what is inside of the network. */
 function describe(error: unknown): string {
@@ -125,7 +123,7 @@ function describe(error: unknown): string {
       ? `the mail server refused the user or password of this service (${responseCode})`
       : `the mail server refused the mail (${responseCode})`;
   }
-  return typeof code === "string"
+  return typeof code === "string" && code !== "EABORT"
     ? `the mail server cannot be used (${code})`
     : "the mail server does not answer in time";
 }

@@ -4,6 +4,7 @@
 import type { Origin } from "../../changes/author.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
+import { parseSecretHandle } from "../../identity/secret-handle.ts";
 import type { OpenInvitation } from "../../iam/sign-in/invitation-store.ts";
 import { type InvitedPerson, type Invitations, notOpenText } from "../../iam/sign-in/invitations.ts";
 import type { LinkedIdentity } from "../../iam/sign-in/provider-store.ts";
@@ -59,7 +60,7 @@ export function createInvitationEndpoints(dependencies: InvitationEndpointDepend
     if (secret === undefined) return page(openInvitationPage());
     const invitation = await invitations.find(secret);
     if (invitation !== undefined) return page(await show(request, secret, invitation));
-    return { ...page(openInvitationPage(notOpenText), { "Set-Cookie": forgotten }), status: 400 };
+    return { ...page(openInvitationPage(notOpenText, true), { "Set-Cookie": forgotten }), status: 400 };
   };
 
   const takeCode = async (request: HttpRequest): Promise<BrowserResponse> => {
@@ -67,7 +68,9 @@ export function createInvitationEndpoints(dependencies: InvitationEndpointDepend
     const code = requiredParameter(await readForm(request), "code").trim();
     if ((await invitations.find(code)) === undefined) return { ...page(openInvitationPage(notOpenText)), status: 400 };
     const kept = `${setCookie(code, invitationCookie)}; Max-Age=${invitationSeconds}`;
-    return redirect(invitationPath, { "Set-Cookie": [kept, clearCookie(invitedCookie)] });
+    // Who opens the same link once more stays signed in for it.
+    const isSame = code === readCookie(request, invitationCookie);
+    return redirect(invitationPath, { "Set-Cookie": isSame ? [kept] : [kept, clearCookie(invitedCookie)] });
   };
 
   return {
@@ -112,11 +115,14 @@ function createDecide(
 
   return async (request) => {
     requireSameOrigin(request);
-    const decision = requiredParameter(await readForm(request), "decision");
-    const secret = readCookie(request, invitationCookie) ?? "";
-    const person = people.read(request, secret);
-    if (person === undefined) return redirect(invitationPath);
+    const form = await readForm(request);
+    const [decision, decidedId] = [requiredParameter(form, "decision"), requiredParameter(form, "invitation")];
+    const secret = readCookie(request, invitationCookie);
+    if (secret === undefined) return redirect(invitationPath);
     try {
+      if (parseSecretHandle(secret)?.id !== decidedId) throw new OAuthError("invalid_request", otherOpenedText);
+      const person = people.read(request, secret);
+      if (person === undefined) return redirect(invitationPath);
       return await carryOut(request, decision, secret, person);
     } catch (thrown) {
       const error = toOAuthError(thrown);
@@ -131,6 +137,9 @@ function createDecide(
     }
   };
 }
+
+/** What a person is told whose page shows another invitation than the browser has opened since, such as in another tab. */
+const otherOpenedText = "Nothing was decided: this browser has opened another invitation since, which is the one below";
 
 /** What makes a browser forget an invitation, and who has signed in for it. */
 const forgotten: readonly string[] = [clearCookie(invitationCookie), clearCookie(invitedCookie)];

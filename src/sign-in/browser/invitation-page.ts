@@ -9,21 +9,30 @@ import type { Destination } from "./return-path.ts";
 /** Where the decision is sent. */
 export const decisionPath = "/sign-in/invitation/decision";
 
-/** The page of a browser that has opened no invitation, or one that cannot be used. */
-export function openInvitationPage(problem?: string): string {
+/**
+ * The page of a browser that has opened no invitation, or one that cannot be used.
+ *
+ * @param isLeft whether the browser still had that one, and may have been led here by the link of another.
+ */
+export function openInvitationPage(problem?: string, isLeft = false): string {
   return frame(
     "Invitation",
     `<main class="narrow">
 <h1>Invitation</h1>
 ${problem === undefined ? "" : `<p role="alert">${escape(problem)}. Ask who invited you for another link.</p>`}
-<form method="post" action="/sign-in/invitation">
-<label for="code">Code of the invitation</label>
-<input id="code" name="code" type="password" autocomplete="off" required>
-<button>Show the invitation</button>
-</form>
+${codeForm(isLeft)}
 <p>The link of the invitation fills the code in. It shows who invites you; nothing is accepted with it.</p>
 </main>`,
   );
+}
+
+/** @param isSent whether the script also sends a code that it has filled in: then a link leads to its own invitation from that of another. */
+function codeForm(isSent: boolean): string {
+  return `<form method="post" action="/sign-in/invitation"${isSent ? " data-send" : ""}>
+<label for="code">Code of the invitation</label>
+<input id="code" name="code" type="password" autocomplete="off" required>
+<button${isSent ? ' class="quiet"' : ""}>Show the invitation</button>
+</form>`;
 }
 
 interface Shown {
@@ -52,14 +61,16 @@ ${problem === undefined ? "" : `<p role="alert">${escape(problem)}</p>`}
 <dt>You would be</dt><dd>${named(member)}, <code>${escape(memberPath)}</code></dd>
 <dt>For the address</dt><dd><code>${escape(email)}</code></dd>
 <dt>Until</dt><dd>${timeTag(end)}</dd></dl>
-${person === undefined ? `<p>Sign in with an account of this address. Nothing is accepted before you say so.</p>\n${waysOf(false)}` : decisionOf(person, email, unfit, waysOf)}
+${person === undefined ? `<p>Sign in with an account of this address. Nothing is accepted before you say so.</p>\n${waysOf(false)}` : decisionOf(person, invitation, unfit, waysOf)}
+<section aria-labelledby="another-title"><h2 id="another-title">Another invitation?</h2>
+${codeForm(true)}</section>
 </main>`,
   );
 }
 
 function decisionOf(
   person: InvitedPerson,
-  email: string,
+  { id, email }: OpenInvitation,
   unfit: Unfit | undefined,
   waysOf: (again: boolean) => string,
 ): string {
@@ -69,6 +80,7 @@ ${waysOf(true)}</section>`;
   if (unfit !== undefined) return `<p role="alert">${explain(unfit, who, email, person)}</p>\n${others}`;
   return `<p role="status">You are signed in as ${who}.</p>
 <form method="post" action="${decisionPath}">
+<input type="hidden" name="invitation" value="${escape(id)}">
 <div class="choice"><button name="decision" value="accept">Accept</button>
 <button class="quiet" name="decision" value="decline">Decline</button></div>
 </form>
