@@ -12,7 +12,7 @@ export const mailSettings = {
     default: undefined,
     desc: "The address from which invitations are sent, such as iam@example.com. Required with TENANTRY_SMTP_URL.",
   }),
-  TENANTRY_INVITATION_MAILS_PER_HOUR: integer(1, 100_000, {
+  TENANTRY_INVITATION_MAILS_PER_HOUR: integer(1, 10_000, {
     default: 100,
     desc: "Maximum mails with invitations that an org sends in an hour.",
   }),

@@ -87,7 +87,7 @@ const integers = [
   ["TENANTRY_TOKEN_LIFE_SECONDS", "tokenLifeSeconds", 1, 43_200],
   ["TENANTRY_SESSION_DAYS", "sessionDays", 1, 3_650],
   ["TENANTRY_SIGNING_KEY_DAYS", "signingKeyDays", 2, 3_650],
-  ["TENANTRY_INVITATION_MAILS_PER_HOUR", "invitationMailsPerHour", 1, 100_000],
+  ["TENANTRY_INVITATION_MAILS_PER_HOUR", "invitationMailsPerHour", 1, 10_000],
   ["TENANTRY_READ_CONNECTIONS", "readConnections", 1, 1_000],
   ["TENANTRY_WRITE_CONNECTIONS", "writeConnections", 1, 1_000],
 ] as const;

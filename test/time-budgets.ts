@@ -40,5 +40,6 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   "standard-methods": 28,
   support: 8,
   timers: 1,
+  tracing: 6,
   validation: 5,
 };

@@ -307,8 +307,7 @@ function removed(resource: Resource): string {
 }
 
 function remove(resource: Resource): MethodForm {
-  const { nouns, example } = resource;
-  const [thing] = nouns;
+  const [[thing], example] = [resource.nouns, resource.example];
   return {
     // The comment for a link describes what it separates.
     comment: resource.isLink ? "…" : `Deletes ${withArticle(thing)}…`,

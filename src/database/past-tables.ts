@@ -13,7 +13,7 @@ export interface PastStates {
   resource_type: string;
   revision: string;
   /** The number of the piece, from 0. */
-  piece: number;
+  piece: string;
   /** When the revision was made. */
   time: Date;
   /** Some rows of the table of the type, without their customer. */

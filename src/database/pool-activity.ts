@@ -80,7 +80,7 @@ export interface Freshness {
 /** A database that was set to read-only stays so: its connections are not opened again for each write. */
 const endsEveryMs = 1_000;
 
-export function createFreshness(now: () => number = () => performance.now()): Freshness {
+export function createFreshness(): Freshness {
   const epochs = new WeakMap<pg.PoolClient, number>();
   let epoch = 0;
   let endedAt = -Infinity;
@@ -88,8 +88,9 @@ export function createFreshness(now: () => number = () => performance.now()): Fr
     note: (client) => void epochs.set(client, epoch),
     isCurrent: (client) => epochs.get(client) === epoch,
     end() {
-      if (now() < endedAt + endsEveryMs) return;
-      endedAt = now();
+      const nowMs = performance.now();
+      if (nowMs < endedAt + endsEveryMs) return;
+      endedAt = nowMs;
       epoch++;
     },
   };

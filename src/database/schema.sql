@@ -437,6 +437,7 @@ create table invitations (
   constraint invitations_pkey PRIMARY KEY (id, customer_id),
   constraint invitations_mail_check CHECK ((mail = ANY (ARRAY['NONE'::text, 'SENDING'::text, 'SENT'::text])))
 );
+CREATE INDEX invitations_addresses ON invitations USING btree (org_id, address_hash, send_time) WHERE (mail <> 'NONE'::text);
 CREATE INDEX invitations_by_expire_time ON invitations USING btree (expire_time);
 CREATE INDEX invitations_mails ON invitations USING btree (org_id, send_time) WHERE (mail <> 'NONE'::text);
 CREATE INDEX invitations_member ON invitations USING btree (org_id, member_id);
@@ -605,7 +606,7 @@ create table past_states (
   org_id uuid not null,
   resource_type text not null,
   revision uuid not null,
-  piece integer not null,
+  piece bigint not null,
   time timestamp with time zone not null,
   rows jsonb not null,
   constraint past_states_pkey PRIMARY KEY (customer_id, org_id, resource_type, revision, piece)

@@ -76,7 +76,7 @@ export function withAccessLog(
       response.on("close", endExchange);
     }
     if (beginTrace === undefined) return handler(request, response, record);
-    return handleInTrace(record, beginTrace(request), () => handler(request, response, record));
+    return handleInTrace(request, record, beginTrace(request), () => handler(request, response, record));
   };
 }
 

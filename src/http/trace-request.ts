@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import proxyAddress from "proxy-addr";
 import { within } from "../tracing/active-span.ts";
 import { parseTraceParent } from "../tracing/trace-parent.ts";
@@ -25,10 +26,21 @@ export function createBeginTrace(tracing: Tracing, trustedProxies: readonly stri
 }
 
 /** Handles a request as a part of its trace. */
-export function handleInTrace<Result>(record: CallRecord, trace: Trace | undefined, handle: () => Result): Result {
+export function handleInTrace<Result>(
+  request: HttpRequest,
+  record: CallRecord,
+  trace: Trace | undefined,
+  handle: () => Result,
+): Result {
   if (trace === undefined) return handle();
   record.trace = trace;
-  return trace.span === undefined ? handle() : within(trace.span, handle);
+  const { span } = trace;
+  if (span === undefined) return handle();
+  // A body comes from its connection, which is no part of the call: what is done when it has come would not be either.
+  const source: EventEmitter = request;
+  const emit = source.emit.bind(source);
+  source.emit = (...event: Parameters<EventEmitter["emit"]>) => within(span, () => emit(...event));
+  return within(span, handle);
 }
 
 /** Ends the span of a request, with what has become known of it. */

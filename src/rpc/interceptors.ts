@@ -60,7 +60,6 @@ export function createCallInterceptor(
     const caller = await callerWithBody(request.contextValues);
     const message = request.message as unknown as RequestFields;
     const { permission, typedPermission, createPermission, listVisibility, target, itemPatterns, anyPath } = rules;
-    const { openToMembers } = rules;
     const slices = slicesFor(timeSlices, caller, rules, request);
     const decisions: Decision[] = [];
     const requiresAny = (permission ?? typedPermission) !== undefined;
@@ -94,7 +93,7 @@ export function createCallInterceptor(
         authorised = onParents.authorised;
         decisions.push(...onParents.decisions);
       } else {
-        authorised = await decideInTime(decide, rules, { permission, listVisibility, openToMembers }, path, message);
+        authorised = await decideInTime(decide, rules, { permission, listVisibility }, path, message);
         await decideItems(() => [permission], authorised.target);
       }
     } else if (typedPermission !== undefined) {

@@ -14,6 +14,9 @@ beforeAll(async () => {
 const permission = "iam.projects.create";
 const lacks = `the caller lacks the permission ${permission} on this resource`;
 
+/** Where a member of an org asks for access in it. */
+const asksIn = (org: string) => ({ access_requests: `${org}/accessRequests` });
+
 describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
   let company: Company;
   let alice: Caller;
@@ -52,7 +55,7 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
     expect(await denialOf(alice, "/orgs/system")).toMatchObject(nothing);
     const { message, metadata } = await failureOf(carol.members.listMembers({ parentPath: company.org.path }));
     expect(message).toMatch(/ \(or it might not exist\)$/);
-    expect(metadata).toEqual({ permission: "iam.members.list" });
+    expect(metadata).toEqual({ permission: "iam.members.list", ...asksIn(company.org.path) });
   });
 
   test("lists only grantors who can bind this role", async () => {
@@ -84,7 +87,12 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
     const made = await company.api.roles.createRole({ parentPath, role: { name: "a", permissions: [permission] } });
     await company.bind(parentPath, made.path, binder);
     const role = await company.api.roles.updateRole({ path: made.path, role: { name: "starter" } });
-    expect((await denialOf(alice)).metadata).toEqual({ permission, role: role.path, granters: binder.path });
+    expect((await denialOf(alice)).metadata).toEqual({
+      permission,
+      role: role.path,
+      granters: binder.path,
+      ...asksIn(parentPath),
+    });
     expect(role.path).toBe(`${parentPath}/roles/starter`);
   });
 
@@ -109,8 +117,12 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       permission: "iam.projects.update",
       role: "/roles/projects-admin",
       granters: pat.path,
+      ...asksIn(company.org.path),
     });
-    expect((await update(shop.path)).metadata).toEqual({ permission: "iam.projects.update" });
+    expect((await update(shop.path)).metadata).toEqual({
+      permission: "iam.projects.update",
+      ...asksIn(company.org.path),
+    });
   });
 
   test("lists a grantor with a condition only where the condition is true", async () => {
@@ -193,7 +205,12 @@ test("REST has this in the message and the ErrorInfo of the body", async () => {
       details: expect.arrayContaining([
         expect.objectContaining({
           "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-          metadata: { permission, role: "/roles/projects-admin", granters: owner.path },
+          metadata: {
+            permission,
+            role: "/roles/projects-admin",
+            granters: owner.path,
+            access_requests: expect.stringMatching(/^\/orgs\/[^/]+\/accessRequests$/),
+          },
         }),
       ]),
     },

@@ -22,6 +22,8 @@ import {
 
 const start = "compute.instances.start";
 const lacks = `the caller lacks the permission ${start} on this resource`;
+/** Where members of the org ask for access in it, whether or not what they may not see exists. */
+const asks = { access_requests: "/orgs/acme/accessRequests" };
 const nothing = { message: `${lacks} (or it might not exist)`, metadata: { permission: start } };
 const smallest = `${lacks}; the smallest role that holds it is /roles/operator`;
 
@@ -54,7 +56,7 @@ describe("a caller who can see access learns", () => {
   test("the smallest role with the permission", () => {
     expect(explain(bindings, "/orgs/acme")).toEqual({
       message: smallest,
-      metadata: { permission: start, role: "/roles/operator" },
+      metadata: { permission: start, role: "/roles/operator", ...asks },
     });
   });
 
@@ -65,6 +67,7 @@ describe("a caller who can see access learns", () => {
         permission: start,
         role: "/roles/operator",
         granters: "/orgs/acme/members/alice /orgs/acme/members/bob",
+        ...asks,
       },
     });
   });
@@ -95,7 +98,7 @@ describe("a caller who can see access learns", () => {
     const denial = runSteps(explainDenial(snapshot, checkOf(), "iam.orgs.delete", target));
     expect(denial).toEqual({
       message: "the caller lacks the permission iam.orgs.delete on this resource",
-      metadata: { permission: "iam.orgs.delete" },
+      metadata: { permission: "iam.orgs.delete", ...asks },
     });
   });
 
@@ -108,7 +111,7 @@ describe("a caller who can see access learns", () => {
     });
     expect(explain(both, "/orgs/acme/projects/paused")).toEqual({
       message: `${lacks} while the project is SUSPENDED`,
-      metadata: state,
+      metadata: { ...state, ...asks },
     });
   });
 
@@ -134,8 +137,9 @@ describe("a caller who can see access learns", () => {
 
 describe("a caller learns nothing more", () => {
   test("without the permission to see access, or about what does not exist", () => {
-    expect(explain([{ role: "granter" }], "/orgs/acme")).toEqual(nothing);
-    expect(explain([{ role: "explainer", on: onProject(web) }], "/orgs/acme/projects/paused")).toEqual(nothing);
+    const inOwn = { ...nothing, metadata: { ...nothing.metadata, ...asks } };
+    expect(explain([{ role: "granter" }], "/orgs/acme")).toEqual(inOwn);
+    expect(explain([{ role: "explainer", on: onProject(web) }], "/orgs/acme/projects/paused")).toEqual(inOwn);
     expect(explain([{ role: "operator" }], "/orgs/acme", { state: "SUSPENDED" })).toEqual(nothing);
     expect(explain([{ role: "explainer", on: boundOnPlatform }], "/orgs/nowhere")).toEqual(nothing);
   });
@@ -182,6 +186,6 @@ test("with a limited credential, a caller learns that it is limited", () => {
     "its API key is limited: it counts only what the member held when another member created it, until the member or an owner of the org confirms it";
   expect(explain([{ role: "operator" }], "/orgs/acme", { counted })).toEqual({
     message: `${nothing.message}; ${limited}`,
-    metadata: { permission: start, limited: "true" },
+    metadata: { permission: start, limited: "true", ...asks },
   });
 });

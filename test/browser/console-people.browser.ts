@@ -307,8 +307,6 @@ test("access is asked for where something is refused, granted by somebody who ca
   await page.goto(`${place.url}/console${acme}/accessRequests?${preset}`);
   const dialog = page.getByRole("dialog", { name: "Ask for access" });
   await dialog.getByRole("textbox", { name: "Why" }).fill("Ticket 4711");
-  await dialog.getByRole("button", { name: "Ask for access" }).click();
-  await dialog.getByText(/must be at most 30 days from now/).waitFor();
   await dialog.getByRole("group").getByRole("button").first().click();
   await dialog.getByRole("button", { name: "Ask for access" }).click();
   await dialog.waitFor({ state: "detached" });
@@ -332,11 +330,6 @@ test("access is asked for where something is refused, granted by somebody who ca
   await row.getByRole("button", { name: /^End access/ }).click();
   const ending = page.getByRole("dialog", { name: "End access" });
   await ending.getByRole("button", { name: "End access" }).click();
-  await row.getByText("Ended").waitFor();
+  await row.getByText("Ended", { exact: true }).waitFor();
   expect(problems).toEqual([]);
-  await newbie.open(`${acme}/roles`);
-  if (process.env["REQ_SHOT"]) await page.screenshot({ path: "/tmp/req/roles.png" });
-  await newbie.open(`${acme}/accessRequests`);
-  await row.getByText("Ended").waitFor();
-  if (process.env["REQ_SHOT"]) await page.screenshot({ path: "/tmp/req/list.png" });
 });

@@ -29,6 +29,7 @@ const rules: readonly Rule[] = [
       "src/database/held-log.ts": [3, "finds what is older than days, for whole months"],
       "src/database/hints.ts": [3, "says which servers listen, for hints that nothing depends on"],
       "src/database/partitions.ts": [4, ofPartitions],
+      "src/database/dump/write-dump.ts": [1, "says of when a dump is, and reads only"],
       "src/database/migration/applied.ts": [1, ofMigrations],
       "src/database/migration/blockers.ts": [1, ofMigrations],
       "src/database/migration/fills.ts": [3, ofMigrations],

@@ -280,6 +280,13 @@ describe("a link is void", () => {
       "the member has another address",
       ({ path }) => api.members.updateMember({ path, member: { email: "new@example.com" } }),
     ],
+    [
+      "the member had another address meanwhile",
+      async ({ path, email }) => {
+        for (const each of ["new@example.com", email])
+          await api.members.updateMember({ path, member: { email: each } });
+      },
+    ],
     ["the member was activated by somebody else", ({ path }) => api.members.activateMember({ path })],
     ["the member was deleted", ({ path }) => api.members.deleteMember({ path })],
     [

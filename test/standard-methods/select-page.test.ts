@@ -123,8 +123,8 @@ test("the index of labels has the labels of all rows, including deleted ones, an
 
 test("labels of an org are found and removed, whatever is in the columns of an org and a parent", async () => {
   const database = shared();
-  const fields = listFieldsOf(orgDefinition, orgDefinition.places[0]);
-  const order = withUniqueKey(parseOrderBy("", fields), uniqueKeyOf(orgDefinition, orgDefinition.places[0]));
+  const ofOrgs = listFieldsOf(orgDefinition, orgDefinition.places[0]);
+  const order = withUniqueKey(parseOrderBy("", ofOrgs), uniqueKeyOf(orgDefinition, orgDefinition.places[0]));
   const labelled = { ...named("labelled"), labels: { top: "one", other: "two" } };
   const org = await inTransaction(database, async (db) => {
     const customer = await insertCustomer(db, named("labelled"), sampleAuthor);
@@ -135,7 +135,7 @@ test("labels of an org are found and removed, whatever is in the columns of an o
     database.writes,
   );
   const list = async (text: string): Promise<string[]> => {
-    const condition = toSql(readFilter(text, fields));
+    const condition = toSql(readFilter(text, ofOrgs));
     const selection = { parent: [], showDeleted: false, visible: unlimited, condition, order, after: undefined };
     const page = await readRowsPage(database.reads, orgDefinition, orgDefinition.places[0], {
       ...selection,

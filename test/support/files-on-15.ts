@@ -54,6 +54,7 @@ export const filesOn15: readonly string[] = [
   "test/identity/tokens/signing-keys.test.ts",
   "test/jobs/fills-job.test.ts",
   "test/jobs/old-rows-job.test.ts",
+  "test/jobs/past-states-job.test.ts",
   "test/jobs/purge/purge-job.test.ts",
   "test/jobs/statistics-job.test.ts",
   "test/org-files/clients.test.ts",
@@ -72,5 +73,6 @@ export const filesOn15: readonly string[] = [
   "test/resources/sweeps.test.ts",
   "test/resources/undelete.test.ts",
   "test/sign-in/account.test.ts",
+  "test/sign-in/invitations.test.ts",
   "test/sign-in/sign-in-choices.test.ts",
 ];

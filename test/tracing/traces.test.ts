@@ -2,12 +2,17 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request as requestHttp } from "node:http";
+import type { ClientHttp2Stream } from "node:http2";
+import { setTimeout as sleep } from "node:timers/promises";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { CreateGroupRequestSchema } from "../../gen/iam/v1alpha/group_pb.ts";
 import { createSampler, samplers } from "../../src/tracing/sampler.ts";
 import { activeSpan, within, withinAll } from "../../src/tracing/active-span.ts";
 import { openTracing } from "../../src/tracing/open-tracing.ts";
 import { parseTraceParent } from "../../src/tracing/trace-parent.ts";
 import { startReceiver, webhookNetworks } from "../events/webhooks/receiver.ts";
+import { openHttp2 } from "../http/http2-client.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
@@ -81,6 +86,70 @@ describe.each(["REST", "Connect", "gRPC", "gRPC-Web"] as const)("over %s", (prot
     for (const secret of [server.operatorKey, group.name, group.description])
       expect(collector.bytes()).not.toContain(secret);
   });
+});
+
+describe("a body that comes later than its head does not lose its call", () => {
+  const body = JSON.stringify({ parentPath: "orgs/late", group: { name: "late" } });
+  const framed = (bytes: Uint8Array): Buffer => {
+    const frame = Buffer.alloc(5);
+    frame.writeUInt32BE(bytes.length, 1);
+    return Buffer.concat([frame, bytes]);
+  };
+  const request = { parentPath: "orgs/late", group: { name: "late-grpc" } };
+  const message = toBinary(CreateGroupRequestSchema, create(CreateGroupRequestSchema, request));
+  const method = "/iam.v1alpha.GroupsService/CreateGroup";
+
+  beforeAll(async () => {
+    await createApi("REST", server.url, server.operatorKey).orgs.createOrg({ org: { name: "late" } });
+  });
+
+  test.each([
+    ["REST", "/iam/v1alpha/orgs/late/groups", "application/json", Buffer.from('{"name": "late-rest"}')],
+    ["Connect", method, "application/json", Buffer.from(body)],
+    ["gRPC", method, "application/grpc", framed(message)],
+  ])("over %s", async (protocol, path, type, sent) => {
+    const { traceId, headers } = createParent();
+    const all = { ...headers, "content-type": type, authorization: `Bearer ${server.operatorKey}`, te: "trailers" };
+    const session = await openHttp2(server.url);
+    const stream =
+      protocol === "gRPC"
+        ? session.request({ ":method": "POST", ":path": path, ...all })
+        : requestHttp(server.url + path, { method: "POST", headers: { ...all, "content-length": sent.length } });
+    if ("flushHeaders" in stream) stream.flushHeaders();
+    // It is known who calls before it is known what for.
+    await sleep(50);
+    stream.write(sent.subarray(0, 8));
+    await sleep(50);
+    stream.end(sent.subarray(8));
+    const [response] = (await once(stream, "response")) as [IncomingMessage | object];
+    ("resume" in response ? response : (stream as ClientHttp2Stream)).resume();
+    const spans = await endedTrace(traceId);
+    expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(["authorize", "insert groups", "commit"]));
+    session.close();
+  });
+});
+
+test("writes that share a transaction, and lookups that share a statement, are each in the trace of their call", async () => {
+  const api = createApi("gRPC", server.url, server.operatorKey);
+  const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
+  const calls = Array.from({ length: 12 }, (_, index) => ({ ...createParent(index % 2 === 0), index }));
+  await Promise.all(
+    calls.map(({ index, headers }) =>
+      api.groups.createGroup({ parentPath, group: { name: `group-${index}` } }, { headers }),
+    ),
+  );
+  const sampled = calls.filter(({ index }) => index % 2 === 0);
+  for (const { traceId } of sampled) {
+    const names = (await endedTrace(traceId)).map(({ name }) => name);
+    expect(names.filter((name) => name === "insert groups")).toHaveLength(1);
+  }
+  for (const { index, traceId } of calls) if (index % 2 === 1) expect(spansOf(traceId)).toEqual([]);
+  // Each looked up its key: below it, or in a statement that is linked with it.
+  const lookups = collector.spans.filter(({ name }) => name === "find_api_keys");
+  for (const { traceId } of sampled) {
+    const own = lookups.filter((span) => [span, ...span.links].some((each) => each.traceId === traceId));
+    expect(own).toHaveLength(1);
+  }
 });
 
 test("a call that fails for the service is an error, and one of its caller is not", async () => {

@@ -259,10 +259,7 @@ const accessRequestsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/accessRequests",
   validateSearch: readAskSearch,
-  component: lazyRouteComponent(
-    () => import("../screens/access-requests/access-requests-screen.tsx"),
-    "AccessRequestsScreen",
-  ),
+  component: lazyRouteComponent(() => import("../screens/access-requests/requests-screen.tsx"), "AccessRequestsScreen"),
 });
 
 const quotaRequestsRoute = createRoute({

@@ -128,28 +128,13 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
   ): Authorised | undefined | Promise<Authorised | undefined> =>
     whenReady(evaluator.resolveAllowed(snapshot, check, permission, path), (target) => {
       if (target !== undefined) return { target, visible: visibilityOf(snapshot, check, target) };
-      if (openToMembers && isInOrgOf(snapshot, path)) return asMember({ snapshot, check }, permission, path);
+      if (openToMembers && isInOrgOf(snapshot, path)) return asMember(evaluator, snapshot, check, permission, path);
       if (!limitsToVisible(listVisibility, path)) return undefined;
       const orgs = orgsWhere(snapshot, check, permission);
       if (orgs.orgIds.length + orgs.customerIds.length === 0) return undefined;
-      const { pattern, references } = path;
       // A list of orgs shows suspended ones, as a Get of one does.
       const visible = permission === listOrgs ? { ...unlimited, orgs } : visibilityIn(snapshot, check, orgs);
-      return { target: { ...everywhere, pattern, references }, visible };
-    });
-
-  /** Lets a member of the org make a call that is open to members, unless the org is suspended or its credential leaves the call out. */
-  const asMember = (
-    { snapshot, check: { narrowing } }: DecisionView,
-    permission: string,
-    path: TargetPath,
-  ): Authorised | undefined | Promise<Authorised | undefined> =>
-    whenReady(evaluator.resolve(snapshot, path), (target) => {
-      if (target === undefined || target.suspensions.length > 0) return undefined;
-      const isLeftOut =
-        narrowing !== undefined &&
-        (narrowing.impersonatorId !== undefined || findLeftOut(narrowing, permission, target.resource) !== undefined);
-      return isLeftOut ? undefined : { target, visible: unlimited, isAsMember: true };
+      return { target: { ...everywhere, pattern: path.pattern, references: path.references }, visible };
     });
 
   const decide = (
@@ -238,6 +223,23 @@ function mayDifferInside(
 function suspendableKind(pattern: PathPattern): keyof typeof lifting | undefined {
   if (isDeepStrictEqual(pattern, patterns.Org)) return "org";
   return isDeepStrictEqual(pattern, patterns.Project) ? "project" : undefined;
+}
+
+/** Lets a member of the org make a call that is open to members, unless the org is suspended or its credential leaves the call out. */
+function asMember(
+  evaluator: AccessEvaluator,
+  snapshot: OrgSnapshot,
+  { narrowing }: CheckRequest,
+  permission: string,
+  path: TargetPath,
+): Authorised | undefined | Promise<Authorised | undefined> {
+  return whenReady(evaluator.resolve(snapshot, path), (target) => {
+    if (target === undefined || target.suspensions.length > 0) return undefined;
+    const isLeftOut =
+      narrowing !== undefined &&
+      (narrowing.impersonatorId !== undefined || findLeftOut(narrowing, permission, target.resource) !== undefined);
+    return isLeftOut ? undefined : { target, visible: unlimited, isAsMember: true };
+  });
 }
 
 /** Whether a path names the org of the caller, or what is in it. */

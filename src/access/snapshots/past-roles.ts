@@ -1,7 +1,7 @@
 // What the predefined roles were: they come with the version of the service, so each server notes those that it has when it starts.
 import { type Kysely, sql } from "kysely";
 import type { Logger } from "pino";
-import { timeText } from "../../database/clock.ts";
+import { readClock, timeText } from "../../database/clock.ts";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { PredefinedRoles, RolePermissions } from "../engine/tables/role-table.ts";
@@ -66,8 +66,9 @@ export async function notePredefinedRoles(
     ),
   );
   try {
+    const now = await readClock(writes);
     await sql`
-      insert into past_roles (time, permissions) select clock_timestamp(), ${permissions}::jsonb
+      insert into past_roles (time, permissions) select ${now}::timestamptz, ${permissions}::jsonb
       where ${permissions}::jsonb is distinct from (select permissions from past_roles order by time desc limit 1)
       on conflict do nothing`.execute(writes);
   } catch (err) {

@@ -83,7 +83,6 @@ function isHelpAsked(words: readonly string[]): boolean {
 const otherWords: ReadonlyMap<string, string> = new Map([
   ["grant", "create orgs/ORG/roleBindings/NAME --role-path viewer --subject-path MEMBER"],
   ["revoke", "delete orgs/ORG/roleBindings/NAME"],
-  ["invite", "create orgs/ORG/members/NAME"],
   ["unsuspend", "activate orgs/ORG/members/NAME"],
   ["describe", "get --help"],
   ["show", "get --help"],

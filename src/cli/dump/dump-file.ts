@@ -58,6 +58,7 @@ export async function writeDumpFile(
   } catch (error) {
     await handle.close().catch(() => {});
     await rm(draft, { force: true });
+    signal.throwIfAborted();
     throw error;
   }
 }
@@ -69,7 +70,7 @@ export async function writeDumpFile(
  */
 export async function* readDumpFile(file: string, options: DecryptionOptions): AsyncGenerator<Buffer> {
   const start = await readStart(file);
-  const isEncrypted = start.subarray(0, ageHeader.length).equals(ageHeader);
+  const isEncrypted = start.equals(ageHeader);
   if (!isEncrypted && !start.subarray(0, zstdHeader.length).equals(zstdHeader)) throw noDump();
   const raw = createReadStream(file);
   const compressed = isEncrypted ? await decrypt(options, raw) : raw;
@@ -83,6 +84,9 @@ export async function* readDumpFile(file: string, options: DecryptionOptions): A
     raw.destroy();
   }
 }
+
+/** @throws Error if the file cannot be read. */
+export const isEncryptedDump = async (file: string): Promise<boolean> => (await readStart(file)).equals(ageHeader);
 
 async function readStart(file: string): Promise<Buffer> {
   let handle;

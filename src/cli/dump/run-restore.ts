@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import type { Logger } from "pino";
 import { DumpError } from "../../database/dump/dump-error.ts";
 import { loadDump } from "../../database/dump/load-dump.ts";
-import type { Manifest } from "../../database/dump/manifest.ts";
+import { type Manifest, damaged } from "../../database/dump/manifest.ts";
 import { readDump } from "../../database/dump/read-dump.ts";
 import { operatorKeyFile } from "../../installation/operator-key-file.ts";
 import { findSecretKeyIds, saveSecretKeys, secretKeysFileOf } from "../../installation/secret-keys-file.ts";
 import type { RunningDatabase } from "../../installation/start-database.ts";
 import { count } from "../plural.ts";
 import type { ProgressStream } from "../report/progress.ts";
-import { readDumpFile } from "./dump-file.ts";
+import { isEncryptedDump, readDumpFile } from "./dump-file.ts";
 import { createRowProgress } from "./dump-progress.ts";
 import type { DecryptionOptions } from "./encryption.ts";
 
@@ -42,6 +42,7 @@ export async function checkDump(
   try {
     const { tables, rows } = await readDump(readDumpFile(file, options), {
       async onManifest(given) {
+        await refuseClearKeys(file, given);
         manifest = given;
       },
       async onTable({ table }, chunks) {
@@ -79,6 +80,7 @@ export async function restoreDump(
       signal,
       progress,
       async onManifest(manifest) {
+        await refuseClearKeys(file, manifest);
         if (options.otherSecretKeys !== true) await requireSecretKeys(manifest, keysFile);
       },
       async beforeCommit({ secretKeysFile: saved }) {
@@ -94,7 +96,7 @@ export async function restoreDump(
     print(`Restored ${count(rows, "row")} of ${count(tables, "table")}, ${describeOrigin(manifest)}`);
     print(`Ended all tokens and sign-ins, and ${count(ended.sessions, "session")}: people sign in again.`);
     print(
-      `API keys, of which ${ended.apiKeys} are valid, are as they were at ${manifest.time}: one that was deleted or rotated since is valid again, so delete it, and one that was created since is gone.`,
+      `API keys are as they were at ${manifest.time} (${ended.apiKeys} valid): one that was deleted or rotated since is valid again, so delete it, and one that was created since is gone.`,
     );
     const isLost = options.otherSecretKeys === true && (await missingKeys(manifest, keysFile)).length > 0;
     if (isLost) {
@@ -113,6 +115,12 @@ export async function restoreDump(
 function describeOrigin(manifest: Manifest | undefined): string {
   if (manifest === undefined) return "";
   return `as of ${manifest.time}, from PostgreSQL ${manifest.postgresql}`;
+}
+
+/** A dump that is not encrypted is never written with secret keys: somebody else has put them there. @throws DumpError DAMAGED */
+async function refuseClearKeys(file: string, { secretKeysFile }: Manifest): Promise<void> {
+  if (secretKeysFile !== undefined && !(await isEncryptedDump(file)))
+    throw damaged("it has secret keys although it is not encrypted");
 }
 
 /** @throws DumpError WRONG_KEY when a key with which something in the dump is encrypted is neither here nor in the dump. */

@@ -1,6 +1,7 @@
 // What was revoked after the dump is valid again in it. Tokens, sessions and sign-ins are ended, because people and programs get new ones;
 // API keys are not, because nobody could get in.
 import { type Kysely, sql } from "kysely";
+import { readClock } from "../clock.ts";
 import type { Schema } from "../schema.ts";
 
 /** What a restore has ended, and what is valid as it was then. */
@@ -20,12 +21,16 @@ export async function endCredentials(db: Kysely<Schema>, tables: ReadonlySet<str
   if (tables.has("signing_keys")) {
     await sql`update signing_keys set sealed_key = null, active_time = 'epoch', retire_time = 'epoch'`.execute(db);
   }
+  const now = await readClock(db);
   let sessions = 0n;
   if (tables.has("sessions")) {
-    const ended = await sql`update sessions set expire_time = now() where expire_time > now()`.execute(db);
+    const ended = await sql`
+      update sessions set expire_time = ${now}::timestamptz where expire_time > ${now}::timestamptz`.execute(db);
     sessions = ended.numAffectedRows ?? 0n;
   }
   const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from api_keys where expire_time is null or expire_time > now()`.execute(db);
+    select count(*)::integer as count from api_keys where expire_time is null or expire_time > ${now}::timestamptz`.execute(
+    db,
+  );
   return { sessions: Number(sessions), apiKeys: rows[0]?.count ?? 0 };
 }

@@ -112,6 +112,8 @@ async function loadLocked(
     },
   });
   if (manifest === undefined) throw damaged("it is empty");
+  const lacking = [...tables.keys()].filter((name) => isDumped(name) && loaded.every(([{ table }]) => table !== name));
+  if (lacking.length > 0) throw damaged(`it lacks the tables ${lacking.join(", ")}`);
   progress.step("reading the rows again");
   for (const [table, end] of loaded) {
     const found = await digestTable(client, table);

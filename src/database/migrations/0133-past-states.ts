@@ -11,7 +11,7 @@ export async function createPastStates(db: Kysely<unknown>): Promise<void> {
       org_id uuid not null,
       resource_type text not null,
       revision uuid not null,
-      piece integer not null,
+      piece bigint not null,
       time timestamptz not null,
       rows jsonb not null,
       primary key (customer_id, org_id, resource_type, revision, piece)

@@ -26,6 +26,7 @@ export async function createInvitations(db: Kysely<unknown>): Promise<void> {
     )`,
     `create index invitations_by_expire_time on invitations (expire_time)`,
     `create index invitations_mails on invitations (org_id, send_time) where mail <> 'NONE'`,
+    `create index invitations_addresses on invitations (org_id, address_hash, send_time) where mail <> 'NONE'`,
     `create index invitations_member on invitations (org_id, member_id)`,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);

@@ -36,7 +36,7 @@ export function accessRequestPath(row: AccessRequestRow): string {
 }
 
 /** Returns the path of the role; with its id if the role no longer exists. */
-export function wantedRolePath(row: AccessRequestRow): string {
+function wantedRolePath(row: AccessRequestRow): string {
   if (row.predefined_role !== null) return predefinedRolePath(row.predefined_role);
   return formatPath(patterns.Role, orgPathName(row), row.role_name ?? `@${row.role_id}`);
 }

@@ -41,6 +41,22 @@ export const currentState = (now: RawBuilder<Date>) => sql<CurrentState>`case
   when access_requests.state = 'APPROVED' and (bindings.id is null or bindings.expire_time <= ${now}) then 'ENDED'
   else access_requests.state end`;
 
+/** What the paths of those who decided and ended need. */
+const peopleColumns = [
+  "first_decider_orgs.name as first_decider_org_name",
+  "first_decider_orgs.delete_time as first_decider_org_delete_time",
+  "first_deciders.name as first_decider_name",
+  "first_deciders.delete_time as first_decider_delete_time",
+  "decider_orgs.name as decider_org_name",
+  "decider_orgs.delete_time as decider_org_delete_time",
+  "deciders.name as decider_name",
+  "deciders.delete_time as decider_delete_time",
+  "ender_orgs.name as ender_org_name",
+  "ender_orgs.delete_time as ender_org_delete_time",
+  "enders.name as ender_name",
+  "enders.delete_time as ender_delete_time",
+] as const;
+
 /** Selects all access requests, with the columns that paths need. The role, and those who decided, may no longer exist. */
 export function selectAccessRequests(db: Kysely<Schema>, now: RawBuilder<Date> = statementTime) {
   return db
@@ -103,18 +119,7 @@ export function selectAccessRequests(db: Kysely<Schema>, now: RawBuilder<Date> =
       "members.state as member_state",
       "roles.name as role_name",
       "bindings.name as binding_name",
-      "first_decider_orgs.name as first_decider_org_name",
-      "first_decider_orgs.delete_time as first_decider_org_delete_time",
-      "first_deciders.name as first_decider_name",
-      "first_deciders.delete_time as first_decider_delete_time",
-      "decider_orgs.name as decider_org_name",
-      "decider_orgs.delete_time as decider_org_delete_time",
-      "deciders.name as decider_name",
-      "deciders.delete_time as decider_delete_time",
-      "ender_orgs.name as ender_org_name",
-      "ender_orgs.delete_time as ender_org_delete_time",
-      "enders.name as ender_name",
-      "enders.delete_time as ender_delete_time",
+      ...peopleColumns,
       currentState(now).as("current_state"),
       sql<boolean>`access_requests.expire_time <= ${now}`.as("has_expired"),
     ]);

@@ -8,7 +8,7 @@ import { patterns } from "../../paths/patterns.ts";
 import { accessRequestPath, wantedResourcePath } from "./message.ts";
 import type { AccessRequestRow } from "./store.ts";
 
-export const permissionToGrant = "iam.roleBindings.create";
+const permissionToGrant = "iam.roleBindings.create";
 export const permissionToRevoke = "iam.roleBindings.delete";
 export const permissionToGet = "iam.accessRequests.get";
 

@@ -46,7 +46,8 @@ export function createEraseMember(dependencies: ResourceDependencies) {
           const erased = { orgId: org.id, memberId: await requirePurged(transaction, path) };
           if (request.validateOnly) return toAnswer(await countOfMember(db, erased));
           const count = await eraseMember(db, erased, maxEntries);
-          if (count > 0) await removeStates(db, org);
+          // Also in the last of several, where nothing is left: one may have been kept meanwhile.
+          if (before + count > 0) await removeStates(db, org);
           if (count === maxEntries) return toAnswer(count);
           await forgetAnswers(transaction, erased.memberId);
           if (before + count > 0) recordErasure(transaction, erased.memberId);

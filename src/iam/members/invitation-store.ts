@@ -75,6 +75,15 @@ export async function noteMailSent(db: Kysely<Schema>, org: OrgKey, id: string):
     .execute();
 }
 
+/** How many mails were sent, and when. */
+interface Sent {
+  readonly count: number;
+  readonly first: Date | null;
+  readonly to_address: number;
+  readonly oldest: Date | null;
+  readonly last: Date | null;
+}
+
 /**
  * Checks that the org may send another mail to an address. Those that failed count, too: the mail server was asked to send them.
  *
@@ -84,18 +93,14 @@ export async function noteMailSent(db: Kysely<Schema>, org: OrgKey, id: string):
 export async function requireMayMail({ db, org }: OrgTransaction, email: string, perHour: number): Promise<void> {
   const now = org.lockTime;
   const [hourAgo, dayAgo] = [secondsAfter(now, -3_600), secondsAfter(now, -86_400)];
-  const isToAddress = sql`address_hash = ${hashAddress(org.id, email)}`;
-  const { rows } = await sql<{
-    count: number;
-    first: Date | null;
-    to_address: number;
-    last: Date | null;
-    oldest: Date | null;
-  }>`
-    select count(*) filter (where send_time > ${hourAgo})::int as count, min(send_time) filter (where send_time > ${hourAgo}) as first,
-      count(*) filter (where ${isToAddress})::int as to_address, max(send_time) filter (where ${isToAddress}) as last,
-      min(send_time) filter (where ${isToAddress}) as oldest
-    from invitations where ${isInOrgOf("invitations", org)} and mail <> 'NONE' and send_time > ${dayAgo}`.execute(db);
+  const isMail = sql`${isInOrgOf("invitations", org)} and mail <> 'NONE'`;
+  const { rows } = await sql<Sent>`
+    select of_org.count, of_org.first, to_address.count as to_address, to_address.first as oldest, to_address.last
+    from (select count(*)::int as count, min(send_time) as first from invitations where ${isMail} and send_time > ${hourAgo}) as of_org
+    cross join (
+      select count(*)::int as count, min(send_time) as first, max(send_time) as last from invitations
+      where ${isMail} and address_hash = ${hashAddress(org.id, email)} and send_time > ${dayAgo}
+    ) as to_address`.execute(db);
   const { count = 0, first = null, to_address: toAddress = 0, last = null, oldest = null } = rows[0] ?? {};
   if (count >= perHour) {
     throw limited(now, secondsAfter(first ?? now, 3_600), `an org sends at most ${perHour} invitations an hour`);

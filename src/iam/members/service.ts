@@ -19,6 +19,7 @@ import { createEraseMember } from "./erase-member.ts";
 import { type ImpersonationDependencies, createImpersonateMember } from "./impersonate-member.ts";
 import type { InvitationDependencies } from "./deliver-invitation.ts";
 import { createInvitations } from "./invite-member.ts";
+import { foldEmail } from "../../validation/email-address.ts";
 import { voidInvitations } from "./invitation-store.ts";
 import { toMemberColumnType } from "./message.ts";
 import { requireOpenInvitation } from "./require-open-invitation.ts";
@@ -68,9 +69,13 @@ function createMemberRules({ installation }: ResourceDependencies): MemberRules 
           };
         }),
     },
-    async change({ org }, row, member) {
+    async change(transaction, row, member) {
       const email = readEmail(member.email, emailField);
-      return { invitation_expire_time: readInvitation(row, member, org), email };
+      // For good: a link that waits for its address to come back would be somebody else's by then.
+      if (row.state === "INVITED" && foldEmail(email ?? "") !== foldEmail(row.email ?? "")) {
+        await voidInvitations(transaction, row.id);
+      }
+      return { invitation_expire_time: readInvitation(row, member, transaction.org), email };
     },
     revokes: (write) => (takesAccess(write) ? [{ kind: "member", memberId: write.row.id }] : []),
     async beforeTransition(transaction, row, transition) {

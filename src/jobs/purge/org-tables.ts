@@ -43,12 +43,12 @@ export function orgTablesOf({ inOrgs }: ResourceRegistry): readonly OrgTable[] {
 
 /** A table with rows that belong to a resource, and the column that refers to it. */
 export interface OwnedRows {
-  readonly table: "write_requests" | "invitations";
+  readonly table: "write_requests";
   readonly column: string;
 }
 
-/** The rows that are removed with a member and are no resources. */
-export const rowsOfMembers: readonly OwnedRows[] = [
-  { table: "write_requests", column: "actor_id" },
-  { table: "invitations", column: "member_id" },
-];
+/**
+ * The rows that are removed with a member and are no resources. Those of its invitations stay until they expire: the mails that an org may
+ * send are counted by them, and their links lead to no member.
+ */
+export const rowsOfMembers: readonly OwnedRows[] = [{ table: "write_requests", column: "actor_id" }];

@@ -18,12 +18,12 @@ type Decide = (requirement: Requirement, path: AnyPath) => Promise<Authorised>;
  */
 export async function decideInTime(
   decide: Decide,
-  { readsPast }: Pick<MethodRules, "readsPast">,
+  { readsPast, openToMembers }: Pick<MethodRules, "readsPast" | "openToMembers">,
   requirement: Requirement,
   path: AnyPath,
   message: RequestFields,
 ): Promise<Authorised> {
-  if (!readsPast || !isInPast(path, message)) return decide(requirement, path);
+  if (!readsPast || !isInPast(path, message)) return decide({ ...requirement, openToMembers }, path);
   const { pattern, references } = path;
   const org = { pattern: patterns.Org, references: references.slice(0, 1) };
   const { target } = await decide({ ...requirement, listVisibility: "never" }, org);

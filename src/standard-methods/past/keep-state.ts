@@ -1,5 +1,5 @@
 // Keeps the state of an org at a revision, from which the past is read.
-import { type Transaction, sql } from "kysely";
+import { type Kysely, type Transaction, sql } from "kysely";
 import { readPastBase } from "../../access/snapshots/past-base.ts";
 import { eraseMethod } from "../../changes/erase-member.ts";
 import { type Moment, isLater } from "../../changes/past/find-moment.ts";
@@ -31,12 +31,24 @@ export async function keepState(
   orgId: string,
   moment: Moment,
 ): Promise<boolean> {
-  const org = await writes
+  const inserted = await writes
     .transaction()
     .setIsolationLevel("repeatable read")
     .execute((db) => insertPieces(db, registry, orgId, moment));
-  if (org === undefined) return false;
-  return writes.transaction().execute((db) => complete(db, org, moment));
+  if (inserted === undefined) return false;
+  try {
+    return await writes.transaction().execute((db) => complete(db, inserted, moment));
+  } catch (error) {
+    // Such as when the lock of the org is not free for long.
+    await removePieces(writes, inserted.org, moment);
+    throw error;
+  }
+}
+
+interface Inserted {
+  readonly org: PastOrg;
+  /** How many there are. */
+  readonly pieces: number;
 }
 
 /** Inserts the rows, all of one snapshot of the database. Locks nothing of the org. Returns undefined if the log has not all of them. */
@@ -45,7 +57,7 @@ async function insertPieces(
   registry: KeepStateDependencies["registry"],
   orgId: string,
   moment: Moment,
-): Promise<PastOrg | undefined> {
+): Promise<Inserted | undefined> {
   // Not all in memory, and not once through all that has changed for each row.
   await sql`select set_config('enable_hashagg', 'off', true), set_config('enable_nestloop', 'off', true)`.execute(db);
   const org = await readPastOrg<object>(db, orgId, moment, ["name"]);
@@ -65,14 +77,22 @@ async function insertPieces(
     await asOfMoment(registry, org, moment, base, insert).execute(db);
   }
   await requireHead(db, org);
-  return org;
+  return { org, pieces: await countPieces(db, org, moment) };
+}
+
+async function countPieces(db: Transaction<Schema>, org: OrgKey, { revision }: Moment): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from past_states
+    where customer_id = ${org.customer_id} and org_id = ${org.id} and revision = ${revision}
+      and resource_type <> ${lastPiece}`.execute(db);
+  return rows[0]?.count ?? 0;
 }
 
 /**
- * Makes the pieces a state, unless something was erased from the log after they were read. An erasure removes states under the lock of the
- * org, which this waits for, and in its last transaction says in the log that it was.
+ * Makes the pieces a state, unless something was erased from the log after they were read. An erasure removes states, and what is there of one, in each of
+ * its transactions under the lock of the org, which this waits for, and in the last one says in the log that it was.
  */
-async function complete(db: Transaction<Schema>, org: PastOrg, moment: Moment): Promise<boolean> {
+async function complete(db: Transaction<Schema>, { org, pieces }: Inserted, moment: Moment): Promise<boolean> {
   const { rows } = await sql`
     select from orgs where customer_id = ${org.customer_id} and id = ${org.id} for share`.execute(db);
   const read = { revision: org.head, time: org.head_time, head_time: org.head_time };
@@ -81,7 +101,7 @@ async function complete(db: Transaction<Schema>, org: PastOrg, moment: Moment): 
     where customer_id = ${org.customer_id} and org_id = ${org.id} and method = ${eraseMethod} and ${isLater(read)} limit 1`.execute(
     db,
   );
-  if (rows.length === 0 || erasures.length > 0) {
+  if (rows.length === 0 || erasures.length > 0 || (await countPieces(db, org, moment)) !== pieces) {
     await removePieces(db, org, moment);
     return false;
   }
@@ -92,7 +112,7 @@ async function complete(db: Transaction<Schema>, org: PastOrg, moment: Moment): 
   return true;
 }
 
-async function removePieces(db: Transaction<Schema>, { customer_id, id }: OrgKey, { revision }: Moment): Promise<void> {
+async function removePieces(db: Kysely<Schema>, { customer_id, id }: OrgKey, { revision }: Moment): Promise<void> {
   await db
     .deleteFrom("past_states")
     .where("customer_id", "=", customer_id)
