@@ -18,6 +18,9 @@ import { handleProcessFailures } from "./measures/process-failures.ts";
 /** Two stop requests within this time count as one. */
 const secondRequestAfterMs = 500;
 
+/** How long what is still open after the end may keep the process, such as a request to a collector that does not answer. */
+const afterEndMs = 250;
+
 /** How long a server that cannot continue may take to end, besides what calls in flight have. */
 const afterGraceMs = 10_000;
 
@@ -97,7 +100,8 @@ async function serve(config: Config): Promise<void> {
           logger.error({ err }, "stopping failed");
           process.exitCode = 1;
         },
-      );
+      )
+      .finally(() => setTimeout(() => process.exit(), afterEndMs).unref());
   }
 
   const onFatal = (err: Error): void => {

@@ -8,13 +8,13 @@ import { peerOf } from "./client-address.ts";
 import type { HttpRequest } from "./http-messages.ts";
 import { requestPathOf } from "./request-path.ts";
 
-/** Begins the trace of a request, or continues that of its caller. Returns undefined if there is none. */
+/** Begins the trace of a request, or continues that of a trusted caller. Returns undefined if there is none. */
 export type BeginTrace = (request: HttpRequest) => Trace | undefined;
 
 /** What asks them each second is nobody's call. */
 const untraced: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
-/** @param trustedProxies the addresses and subnets of callers that may say which calls are recorded. */
+/** @param trustedProxies the addresses and subnets of callers whose traces are continued, and who say which calls are recorded. */
 export function createBeginTrace(tracing: Tracing, trustedProxies: readonly string[]): BeginTrace {
   const isTrusted = proxyAddress.compile([...trustedProxies]);
   return (request) => {

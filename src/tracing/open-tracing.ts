@@ -52,13 +52,13 @@ export function openTracing({ url, sampler, version, onFailure }: TracingOptions
   });
   const tracer = provider.getTracer("tenantry", version);
   return {
-    begin(name, parent, isTrusted) {
-      if (!sampler(isTrusted ? parent : undefined)) return parent && { traceId: parent.traceId, span: undefined };
-      const context =
-        parent === undefined
-          ? ROOT_CONTEXT
-          : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true, traceFlags: TraceFlags.SAMPLED });
-      const span = toActive(tracer, tracer.startSpan(name, { kind: SpanKind.SERVER }, context));
+    begin(name, claimed, isTrusted) {
+      const parent = isTrusted ? claimed : undefined;
+      if (!sampler(parent)) return parent && { traceId: parent.traceId, span: undefined };
+      const remote = claimed && { ...claimed, isRemote: true, traceFlags: TraceFlags.SAMPLED };
+      const context = remote && isTrusted ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
+      const links = remote && !isTrusted ? [{ context: { ...remote, traceFlags: TraceFlags.NONE } }] : [];
+      const span = toActive(tracer, tracer.startSpan(name, { kind: SpanKind.SERVER, links }, context));
       return { traceId: span.traceId, span };
     },
 

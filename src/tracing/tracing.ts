@@ -13,11 +13,12 @@ export interface Tracing {
   /**
    * Begins the trace of a request, or continues that of its caller.
    *
-   * @param parent what the caller says.
-   * @param isTrusted whether the caller may say that the trace is recorded. Others would decide how much we send.
-   * @returns undefined if nothing is recorded and the caller has no trace.
+   * @param claimed what the caller says.
+   * @param isTrusted whether the caller's trace is continued, and recorded if it says so. Others would decide how much we send, and could put
+   *   everything into one trace: theirs are linked with ours.
+   * @returns undefined if nothing is recorded and no trace is continued.
    */
-  begin(name: string, parent: TraceParent | undefined, isTrusted: boolean): Trace | undefined;
+  begin(name: string, claimed: TraceParent | undefined, isTrusted: boolean): Trace | undefined;
   /** Begins the trace of a request to another service, which nobody has asked for now. */
   beginOutgoing(name: string): { readonly parent: TraceParent; readonly span: ActiveSpan | undefined };
   /** Sends what is left, for some seconds at most. */

@@ -229,6 +229,26 @@ test("a service that waits for its database says so, and ends at SIGTERM", async
   expect(waiting.output.stderr).toBe("");
 });
 
+test("a collector that does not answer does not keep a service that has stopped", async () => {
+  const collector = createServer().listen(0, "127.0.0.1");
+  await once(collector, "listening");
+  onTestFinished(() => void collector.close());
+  const { port } = collector.address() as { port: number };
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, OTEL_EXPORTER_OTLP_TIMEOUT: "86400000" };
+  // Without a database, calls are traced as well.
+  const env = { DATABASE_URL: "postgres://nobody:secret@127.0.0.1:1/none", PORT: "0", ...traces };
+  const waiting = startTenantry(["serve"], { env });
+  onTestFinished(() => void waiting.child.kill("SIGKILL"));
+  await expect.poll(() => waiting.output.stdout).toContain("waiting for the database");
+  const [url] = /http:[^ ]+/.exec(waiting.output.stdout) ?? [];
+  const asked = once(collector, "connection");
+  expect((await fetch(`${url}/iam/v1alpha/orgs`)).status).toBe(503);
+  const ended = waiting.signal("SIGTERM");
+  await asked;
+  expect(await ended).toBe(0);
+  expect(waiting.output.stdout).toContain('"msg":"stopped"');
+});
+
 test("a service without the secret key of the others does not start, and starts once that is forgotten", async () => {
   const folder = await privateFolder(undefined);
   await serve(folder, undefined);

@@ -169,7 +169,7 @@ async function get(path: string, headers: Record<string, string>, localAddress: 
   return response.statusCode;
 }
 
-test("only who is trusted decides that a call is traced; the ids of others are in the log", async () => {
+test("only who is trusted decides that a call is traced, and what its trace is in the log", async () => {
   const bearer = { authorization: `Bearer ${server.operatorKey}` };
   const [stranger, quiet, trusted, probe] = [createParent(), createParent(false), createParent(), createParent()];
   await get("/iam/v1alpha/orgs", { ...bearer, ...stranger.headers }, "127.0.0.2");
@@ -178,8 +178,9 @@ test("only who is trusted decides that a call is traced; the ids of others are i
   await get("/iam/v1alpha/orgs", { ...bearer, ...trusted.headers }, "127.0.0.1");
   await endedTrace(trusted.traceId);
   expect([stranger, quiet, probe].flatMap(({ traceId }) => spansOf(traceId))).toEqual([]);
-  expect(lineOf(stranger.traceId)).toMatchObject({ msg: "request" });
-  expect(lineOf(stranger.traceId)).not.toHaveProperty("span_id");
+  expect(lineOf(quiet.traceId)).toMatchObject({ msg: "request" });
+  expect(lineOf(quiet.traceId)).not.toHaveProperty("span_id");
+  expect(lineOf(stranger.traceId)).toBeUndefined();
 });
 
 test("the traces are those of a service, as the environment calls it", () => {
@@ -223,7 +224,17 @@ test("what is done for several calls is a part of the first, and linked with the
   expect(parts.filter((part) => part !== undefined)).toHaveLength(256);
   const outgoing = tracing.beginOutgoing("webhook delivery");
   expect(outgoing.parent).toMatchObject({ isSampled: true, traceId: outgoing.span?.traceId });
+  // Strangers cannot put everything into one trace.
+  const claimed = createParent();
+  const ofStranger = tracing.begin("stranger", { ...claimed, isSampled: true }, false)?.span;
+  ofStranger?.end();
   await tracing.close();
+  expect(collector.spans.find(({ name }) => name === "stranger")).toMatchObject({
+    traceId: ofStranger?.traceId,
+    parentId: "",
+    links: [{ traceId: claimed.traceId, spanId: claimed.spanId }],
+  });
+  expect(ofStranger?.traceId).not.toBe(claimed.traceId);
   expect(collector.spans.find(({ name, traceId }) => name === "select" && traceId === first?.traceId)).toMatchObject({
     parentId: first?.spanId,
     links: [{ traceId: second?.traceId, spanId: second?.spanId }],
