@@ -16,6 +16,8 @@ import { writtenResources } from "../support/written-resources.ts";
 
 let server: SharedServer;
 let api: Api;
+/** As a member of the org. */
+let holder: Api;
 let org: { readonly path: string; readonly customerPath: string };
 let subjectPath: string;
 
@@ -24,6 +26,8 @@ beforeAll(async () => {
   api = createApi("gRPC", server.url, server.operatorKey);
   org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   subjectPath = (await api.members.createMember({ parentPath: org.path, member: { name: "holder" } })).path;
+  const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "own" } });
+  holder = createApi("gRPC", server.url, secret);
 });
 
 afterEach(() => {
@@ -47,6 +51,11 @@ const endings: Readonly<Record<string, (time: Timestamp) => Promise<unknown>>> =
     api.members.createMember({ parentPath: org.path, member: { name: uniqueName("guest"), invitationExpireTime } }),
   "ApiKey.expire_time": (expireTime) =>
     api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: uniqueName("key"), expireTime } }),
+  "AccessRequest.expire_time": async (expireTime) => {
+    const parentPath = org.path;
+    const accessRequest = { rolePath: "/roles/viewer", resourcePath: parentPath, reason: "on call", expireTime };
+    await holder.accessRequests.createAccessRequest({ parentPath, accessRequest });
+  },
   "GroupMember.expire_time": async (expireTime) => {
     const { path } = await api.groups.createGroup({ parentPath: org.path, group: { name: uniqueName("group") } });
     const member = { parentPath: path, groupMember: { memberPath: subjectPath } };

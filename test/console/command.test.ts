@@ -186,6 +186,7 @@ test("the command for a call makes it, with every method and field", async () =>
       "CheckAccess",
       "ExplainAccess",
       "ExportOrg",
+      "InviteMember",
       "PlanOrg",
       "RollbackOrg",
       "WaitOperation",

@@ -96,9 +96,12 @@ describe.each(protocols)("over %s, a stream of changes", (protocol) => {
     const viewer = await company.join(`${name}7`);
     const api = createApi(protocol, server.url, viewer.key);
     const denied = await failureOf(watchLog(api, { parentPath }).ended);
-    expect(denied).toMatchObject({ code: "PermissionDenied", metadata: { permission: "iam.changes.list" } });
+    const metadata = { permission: "iam.changes.list" };
+    // Of its own org, it is told where it can ask.
+    const asks = { access_requests: `${parentPath}/accessRequests` };
+    expect(denied).toMatchObject({ code: "PermissionDenied", metadata: { ...metadata, ...asks } });
     const ofMissing = await failureOf(watchLog(api, { parentPath: "orgs/missing" }).ended);
-    expect(ofMissing).toEqual({ ...denied, requestId: ofMissing.requestId });
+    expect(ofMissing).toEqual({ ...denied, metadata, requestId: ofMissing.requestId });
     const byOwner = createApi(protocol, server.url, owner.key);
     const afterRevision = "00000000-0000-0001-9f3c-5b21c7e40d18";
     const expired = await failureOf(watchLog(byOwner, { parentPath, afterRevision }).ended);

@@ -1,5 +1,6 @@
 import { type Client, type Transport, createClient } from "@connectrpc/connect";
 import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
+import { AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
 import { AccessEventsService } from "../../gen/iam/v1alpha/access_event_pb.ts";
 import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
@@ -31,6 +32,7 @@ export interface Api {
   readonly members: Client<typeof MembersService>;
   readonly apiKeys: Client<typeof ApiKeysService>;
   readonly accessEvents: Client<typeof AccessEventsService>;
+  readonly accessRequests: Client<typeof AccessRequestsService>;
   readonly changes: Client<typeof ChangesService>;
   readonly clients: Client<typeof ClientsService>;
   readonly sessions: Client<typeof SessionsService>;
@@ -58,6 +60,7 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     members: createClient(MembersService, transport),
     apiKeys: createClient(ApiKeysService, transport),
     accessEvents: createClient(AccessEventsService, transport),
+    accessRequests: createClient(AccessRequestsService, transport),
     changes: createClient(ChangesService, transport),
     clients: createClient(ClientsService, transport),
     sessions: createClient(SessionsService, transport),

@@ -156,10 +156,10 @@ export const migrations: Migrations = {
   "0129-usage-summaries-index": { createIndexes: indexesOfUsageSums },
   "0130-labels-without-org": { createIndexes: indexesOfTopLabels },
   ...directoryMigrations,
-  "0135-invitations": { up: createInvitations },
-  "0136-invitations-index": { createIndexes: indexesOfAddresses },
   "0133-past-states": { up: createPastStates },
   "0134-past-roles": { up: createPastRoles },
+  "0135-invitations": { up: createInvitations },
+  "0136-invitations-index": { createIndexes: indexesOfAddresses },
   "0138-access-requests": { up: createAccessRequests },
 };
 
