@@ -29,6 +29,8 @@ interface WriteMethod {
 const writeMethods: readonly WriteMethod[] = [...createMethodTable(services)]
   .filter(([{ parent }]) => parent !== TokensService)
   .filter(([{ input }]) => input.fields.some(({ name }) => name === "validate_only"))
+  // These ask for no role: a member may ask for access whatever it has lost.
+  .filter(([, { openToMembers }]) => !openToMembers)
   .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
 
 /** The first server carries out the removal, the second one the write. */

@@ -24,7 +24,9 @@ const timeIn = (year: number) => timestampFromDate(new Date(Date.UTC(year, 0, 1)
 const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
   Org: { apiKeyPolicy: { maxLifetime: { seconds: 7_200n, nanos: 0 }, scopesRequired: true } },
   Client: { redirectUris: ["https://app.example.com/signed-in"], scopes: ["iam.orgs.get"] },
+  Member: { email: "other@example.com" },
   IdentityProvider: {
+    emailTrusted: true,
     scopes: ["profile"],
     tokenEndpointAuthMethod: IdentityProvider_TokenEndpointAuthMethod.CLIENT_SECRET_POST,
   },

@@ -91,6 +91,7 @@ test("the responses of these resources are not reused", () => {
     "customers/roleBindings",
     "customers/webhooks",
     "orgs",
+    "orgs/accessRequests",
     "orgs/members/apiKeys",
     "orgs/members/sessions",
     "orgs/projects/operations",

@@ -57,6 +57,7 @@ describe("on REST", () => {
       labels: {},
       type: "USER",
       state: "ACTIVE",
+      email: "",
       etag: alice.etag,
       create_time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       update_time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),

@@ -80,7 +80,7 @@ describe("a path", () => {
       "POST",
       "suspnd",
       "GET, PATCH, DELETE, HEAD, OPTIONS",
-      "activate, erase, impersonate, purge, revokeTokens, suspend, undelete",
+      "activate, erase, impersonate, purge, revokeTokens, sendInvitation, suspend, undelete",
     ],
     ["PUT", "suspend", "POST, OPTIONS", ""],
   ])("that ends with an unknown verb says which there are: %s :%s", async (method, verb, allowed, verbs) => {
@@ -92,7 +92,7 @@ describe("a path", () => {
 
   test.each([
     ["/iam/v1alpha/access:chek", "batchCheck, check, explain, listResources, listSubjects, testPermissions"],
-    ["/iam/v1alpha/orgs/acme/members:batchCreat", "batchCreate, batchDelete, batchGet"],
+    ["/iam/v1alpha/orgs/acme/members:batchCreat", "batchCreate, batchDelete, batchGet, invite"],
   ])("that ends with an unknown verb and is no resource says which there are: %s", async (path, verbs) => {
     const response = await ask(path, { method: "POST" });
     expect(response.status).toBe(404);

@@ -99,6 +99,8 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Decline: { verb: "decline", field: "path", wildcards: "nowhere", http: "post" },
   End: { verb: "end", field: "path", wildcards: "nowhere", http: "post" },
   Reject: { verb: "reject", field: "path", wildcards: "nowhere", http: "post" },
+  Invite: { verb: "invite", field: "parent_path", wildcards: "nowhere", http: "post" },
+  Send: { verb: "sendInvitation", field: "path", wildcards: "nowhere", http: "post" },
   Rotate: { verb: "rotate", field: "path", wildcards: "nowhere", http: "post" },
   Impersonate: { verb: "impersonate", field: "path", wildcards: "nowhere", http: "post" },
   Erase: { verb: "erase", field: "path", wildcards: "nowhere", http: "post" },
@@ -155,7 +157,7 @@ const createsInSeveral = (method: DescMethod): boolean =>
 
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
-  const isOfMember = method.name === "RevokeTokens";
+  const isOfMember = method.name === "RevokeTokens" || method.name === "SendInvitation";
   const collection = isOfMember
     ? "members"
     : noun.endsWith("s") || noun === "Usage"

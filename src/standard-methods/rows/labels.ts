@@ -9,8 +9,8 @@ import type { WriteTransaction } from "../../database/write-transaction.ts";
 export type LabelPlace = OrgKey | { readonly customer_id: string; readonly id?: undefined };
 
 /**
- * What the labels of customers and orgs have in the columns of an org and a parent, which they do not have. Only servers of the version before
- * look for it.
+ * What the labels of customers and orgs have in the columns of an org and a parent, which they do not have, where only servers of the version
+ * before look for it; and those of role bindings on the platform in the column of a parent.
  */
 const nowhere = "00000000-0000-0000-0000-000000000000";
 
@@ -65,7 +65,7 @@ export function removeLabels(
   const isInPlace =
     orgId === undefined
       ? sql<SqlBool>`kept.resource_type = ${sql.lit(type)}`
-      : sql<SqlBool>`kept.org_id = ${orgId} and kept.resource_type = ${type} and kept.parent_id = label.parent_id`;
+      : sql<SqlBool>`kept.org_id = ${orgId} and kept.resource_type = ${type} and kept.parent_id = coalesce(label.parent_id, ${nowhere}::uuid)`;
   const deletion = sql`
     delete from resource_labels as kept using ${unnest(labels)}
     where kept.customer_id = ${customerId} and ${isInPlace}

@@ -256,6 +256,8 @@ export const withoutEnd: Readonly<Record<string, string>> = {
   ActivateOrg: gives,
   PurgeOrg: "all has ended when it was deleted",
   CreateMember: gives,
+  InviteMember: gives,
+  SendInvitation: gives,
   BatchCreateMembers: gives,
   UpdateMember: decidedAtEachCall,
   UndeleteMember: gives,
