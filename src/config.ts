@@ -30,10 +30,7 @@ const settings = {
     default: undefined,
     desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database?sslmode=verify-full, with several hosts where there are standbys. If unset, the service runs an embedded PostgreSQL in the data directory.",
   }),
-  TENANTRY_DATA: text({
-    default: "./data",
-    desc: "Data directory: the operator's key, database and access snapshots.",
-  }),
+  TENANTRY_DATA: text({ default: "./data", desc: "Data directory: the operator's key, database, access snapshots." }),
   TENANTRY_LOG_LEVEL: oneOf(["fatal", "error", "warn", "info", "debug"], {
     default: "info",
     desc: "The least severe level that is logged: fatal, error, warn, info or debug.",

@@ -8,6 +8,7 @@ import type {
 import type { AccessRequests } from "./access-request-table.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
 import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
+import type { InstallationTables } from "./installation-tables.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
@@ -353,30 +354,8 @@ export interface QuotaRequests extends NamedColumns {
   decide_time: ColumnType<Date | null, null, string>;
 }
 
-/** The single row of installation-wide values. */
-export interface Installation {
-  singleton: Generated<boolean>;
-  system_org_id: string;
-  operator_id: string;
-  /** Authenticates page tokens on every server of the installation. */
-  page_token_key: Buffer;
-  /** Of the server that has started last; null before one of this version has. */
-  issuer: string | null;
-  /** The OAuth client of the command line; null before a server of this version has started. It stays when the client is deleted. */
-  command_line_client_id: string | null;
-}
-
-/**
- * The servers that listen for hints. A row whose time is over says nothing.
- *
- * @public
- */
-export interface LogListeners {
-  id: string;
-  end_time: Date;
-}
-
-export interface Schema extends TokenTables, IdentityTables, SignalTables, WebhookTables, UsageTables, PastTables {
+export interface Schema
+  extends TokenTables, IdentityTables, SignalTables, WebhookTables, UsageTables, PastTables, InstallationTables {
   access_requests: AccessRequests;
   customers: Customers;
   orgs: Orgs;
@@ -406,6 +385,4 @@ export interface Schema extends TokenTables, IdentityTables, SignalTables, Webho
   directory: Directory;
   managed_resources: ManagedResources;
   write_requests: WriteRequests;
-  log_listeners: LogListeners;
-  installation: Installation;
 }

@@ -17,7 +17,7 @@ import { writtenResources } from "../support/written-resources.ts";
 let server: SharedServer;
 let api: Api;
 /** As a member of the org. */
-let holder: Api;
+let asking: Api;
 let org: { readonly path: string; readonly customerPath: string };
 let subjectPath: string;
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   subjectPath = (await api.members.createMember({ parentPath: org.path, member: { name: "holder" } })).path;
   const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "own" } });
-  holder = createApi("gRPC", server.url, secret);
+  asking = createApi("gRPC", server.url, secret);
 });
 
 afterEach(() => {
@@ -54,7 +54,7 @@ const endings: Readonly<Record<string, (time: Timestamp) => Promise<unknown>>> =
   "AccessRequest.expire_time": async (expireTime) => {
     const parentPath = org.path;
     const accessRequest = { rolePath: "/roles/viewer", resourcePath: parentPath, reason: "on call", expireTime };
-    await holder.accessRequests.createAccessRequest({ parentPath, accessRequest });
+    await asking.accessRequests.createAccessRequest({ parentPath, accessRequest });
   },
   "GroupMember.expire_time": async (expireTime) => {
     const { path } = await api.groups.createGroup({ parentPath: org.path, group: { name: uniqueName("group") } });

@@ -93,7 +93,7 @@ test("the exit codes of the help are those of its page", async () => {
   const page = await readFile(join(root, "docs/command-line.md"), "utf8");
   const codesOf = (text: string, line: RegExp) => [...text.matchAll(line)].map(([, codes]) => codes);
   const listed = codesOf(page, /^\| (\d[\d, ]*?) \|/gm);
-  expect(codesOf(help, /^ {2}(\d[\d, ]*?) {2}/gm).toSorted()).toEqual(listed.toSorted());
+  expect(new Set(codesOf(help, /^ {2}(\d[\d, ]*?) {2}/gm))).toEqual(new Set(listed));
   expect(listed).toEqual(expect.arrayContaining(Object.values(exitCodes).map(String)));
 });
 
