@@ -1380,8 +1380,8 @@ export const MembersService: GenService<{
     output: typeof InviteMemberResponseSchema;
   },
   /**
-   * Sends the invitation of an INVITED Member that has an address, with another link; links from before are void. At most 5 mails for an
-   * invitation and to an address on a day, a minute apart. The caller must also hold every permission that is granted to the
+   * Sends the invitation of an INVITED Member that has an address, with another link; links from before are void. At most 5 mails go to an
+   * address on a day, a minute apart. The caller must also hold every permission that is granted to the
    * Member, with a credential without limits.
    *
    * @generated from rpc iam.v1alpha.MembersService.SendInvitation
