@@ -270,6 +270,7 @@ async function pressAll(operation: Locator): Promise<string[]> {
 /** The guides with examples that call the service. */
 const withAddress = new Set([
   "findings",
+  "running",
   "start",
   "sign-in",
   "operations",

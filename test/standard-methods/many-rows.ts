@@ -89,6 +89,13 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
         case n % 3 when 0 then timestamptz '2099-01-01' + n * interval '1 minute' end
       from generate_series(1, ${total}) n`,
   ],
+  access_requests: [
+    `insert into access_requests (id, customer_id, org_id, member_id, predefined_role, reason, expire_time, lapse_time, state,
+        first_message, decision_message, changed_revision, create_time, update_time)
+      select ${id("AccessRequest", "n")}, ${customerOf("n")}, ${orgOf("n")}, ${id("Member", inSameOrg)}, 'viewer', 'to look',
+        now() + interval '1 day', now() + interval '1 day', 'PENDING', '', '', gen_random_uuid(), ${timeOf("n")}, ${timeOf(`${large} - n`)}
+      from generate_series(1, ${total}) n`,
+  ],
   subgroups: [
     `insert into subgroups (customer_id, org_id, group_id, subgroup_id, description, changed_revision)
       select ${id("Customer", "1")}, ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${nestedInOne}, 0)`)},
