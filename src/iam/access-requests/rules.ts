@@ -79,12 +79,14 @@ export function createAccessRequestRules(dependencies: RoleDependencies): Rules 
       if (!isAsMember(context)) return undefined;
       const { orgId, memberId } = callerOf(context);
       const holds = await authorHolds.now({ db: database.reads, author: holderOf(context) });
-      if (await mayGrant(holds, { org_id: orgId, project_id: null })) return undefined;
+      // Who can grant roles on the org need not be able to do so on each project: a condition may leave one out, or it is suspended.
+      const ofOrg = await mayGrant(holds, { org_id: orgId, project_id: null });
       const decidable: string[] = [];
       for (const projectId of await projectsAskedFor(database.reads, orgId)) {
         if (await mayGrant(holds, { org_id: orgId, project_id: projectId })) decidable.push(projectId);
       }
-      return sql<SqlBool>`(access_requests.member_id = ${memberId} or access_requests.project_id = any(${decidable}::uuid[]))`;
+      return sql<SqlBool>`(access_requests.member_id = ${memberId} or access_requests.project_id = any(${decidable}::uuid[])
+        or (${ofOrg} and access_requests.project_id is null))`;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type InferResult, type Kysely, type RawBuilder, sql } from "kysely";
+import { type NotNull, type InferResult, type Kysely, type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { statementTime } from "../../database/clock.ts";
 import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
@@ -59,70 +59,74 @@ const peopleColumns = [
 
 /** Selects all access requests, with the columns that paths need. The role, and those who decided, may no longer exist. */
 export function selectAccessRequests(db: Kysely<Schema>, now: RawBuilder<Date> = statementTime) {
-  return db
-    .selectFrom("orgs")
-    .innerJoin("access_requests", (join) =>
-      join
-        .onRef("access_requests.customer_id", "=", "orgs.customer_id")
-        .onRef("access_requests.org_id", "=", "orgs.id"),
-    )
-    .innerJoin("members", (join) =>
-      join
-        .onRef("members.customer_id", "=", "access_requests.customer_id")
-        .onRef("members.org_id", "=", "access_requests.org_id")
-        .onRef("members.id", "=", "access_requests.member_id"),
-    )
-    .leftJoin("projects", (join) =>
-      join
-        .onRef("projects.customer_id", "=", "access_requests.customer_id")
-        .onRef("projects.org_id", "=", "access_requests.org_id")
-        .onRef("projects.id", "=", "access_requests.project_id"),
-    )
-    .leftJoin("roles", (join) =>
-      join
-        .onRef("roles.customer_id", "=", "access_requests.customer_id")
-        .onRef("roles.org_id", "=", "access_requests.org_id")
-        .onRef("roles.id", "=", "access_requests.role_id"),
-    )
-    .leftJoin("role_bindings as bindings", (join) =>
-      join
-        .onRef("bindings.org_customer_id", "=", "access_requests.customer_id")
-        .onRef("bindings.org_id", "=", "access_requests.org_id")
-        .onRef("bindings.id", "=", "access_requests.binding_id"),
-    )
-    .leftJoin("orgs as first_decider_orgs", "first_decider_orgs.id", "access_requests.first_decider_org_id")
-    .leftJoin("members as first_deciders", (join) =>
-      join
-        .onRef("first_deciders.customer_id", "=", "first_decider_orgs.customer_id")
-        .onRef("first_deciders.org_id", "=", "first_decider_orgs.id")
-        .onRef("first_deciders.id", "=", "access_requests.first_decider_id"),
-    )
-    .leftJoin("orgs as decider_orgs", "decider_orgs.id", "access_requests.decider_org_id")
-    .leftJoin("members as deciders", (join) =>
-      join
-        .onRef("deciders.customer_id", "=", "decider_orgs.customer_id")
-        .onRef("deciders.org_id", "=", "decider_orgs.id")
-        .onRef("deciders.id", "=", "access_requests.decider_id"),
-    )
-    .leftJoin("orgs as ender_orgs", "ender_orgs.id", "access_requests.ender_org_id")
-    .leftJoin("members as enders", (join) =>
-      join
-        .onRef("enders.customer_id", "=", "ender_orgs.customer_id")
-        .onRef("enders.org_id", "=", "ender_orgs.id")
-        .onRef("enders.id", "=", "access_requests.ender_id"),
-    )
-    .select(columnsOf("access_requests", accessRequestColumns))
-    .select([
-      ...pathColumns.org,
-      ...pathColumns.member,
-      ...pathColumns.project,
-      "members.state as member_state",
-      "roles.name as role_name",
-      "bindings.name as binding_name",
-      ...peopleColumns,
-      currentState(now).as("current_state"),
-      sql<boolean>`access_requests.expire_time <= ${now}`.as("has_expired"),
-    ]);
+  return (
+    db
+      .selectFrom("orgs")
+      .innerJoin("access_requests", (join) =>
+        join
+          .onRef("access_requests.customer_id", "=", "orgs.customer_id")
+          .onRef("access_requests.org_id", "=", "orgs.id"),
+      )
+      // There always is one. In an inner join, the planner would look for members of the org.
+      .leftJoin("members", (join) =>
+        join
+          .onRef("members.customer_id", "=", "access_requests.customer_id")
+          .onRef("members.org_id", "=", "access_requests.org_id")
+          .onRef("members.id", "=", "access_requests.member_id"),
+      )
+      .leftJoin("projects", (join) =>
+        join
+          .onRef("projects.customer_id", "=", "access_requests.customer_id")
+          .onRef("projects.org_id", "=", "access_requests.org_id")
+          .onRef("projects.id", "=", "access_requests.project_id"),
+      )
+      .leftJoin("roles", (join) =>
+        join
+          .onRef("roles.customer_id", "=", "access_requests.customer_id")
+          .onRef("roles.org_id", "=", "access_requests.org_id")
+          .onRef("roles.id", "=", "access_requests.role_id"),
+      )
+      .leftJoin("role_bindings as bindings", (join) =>
+        join
+          .onRef("bindings.org_customer_id", "=", "access_requests.customer_id")
+          .onRef("bindings.org_id", "=", "access_requests.org_id")
+          .onRef("bindings.id", "=", "access_requests.binding_id"),
+      )
+      .leftJoin("orgs as first_decider_orgs", "first_decider_orgs.id", "access_requests.first_decider_org_id")
+      .leftJoin("members as first_deciders", (join) =>
+        join
+          .onRef("first_deciders.customer_id", "=", "first_decider_orgs.customer_id")
+          .onRef("first_deciders.org_id", "=", "first_decider_orgs.id")
+          .onRef("first_deciders.id", "=", "access_requests.first_decider_id"),
+      )
+      .leftJoin("orgs as decider_orgs", "decider_orgs.id", "access_requests.decider_org_id")
+      .leftJoin("members as deciders", (join) =>
+        join
+          .onRef("deciders.customer_id", "=", "decider_orgs.customer_id")
+          .onRef("deciders.org_id", "=", "decider_orgs.id")
+          .onRef("deciders.id", "=", "access_requests.decider_id"),
+      )
+      .leftJoin("orgs as ender_orgs", "ender_orgs.id", "access_requests.ender_org_id")
+      .leftJoin("members as enders", (join) =>
+        join
+          .onRef("enders.customer_id", "=", "ender_orgs.customer_id")
+          .onRef("enders.org_id", "=", "ender_orgs.id")
+          .onRef("enders.id", "=", "access_requests.ender_id"),
+      )
+      .select(columnsOf("access_requests", accessRequestColumns))
+      .select([
+        ...pathColumns.org,
+        ...pathColumns.member,
+        ...pathColumns.project,
+        "members.state as member_state",
+        "roles.name as role_name",
+        "bindings.name as binding_name",
+        ...peopleColumns,
+        currentState(now).as("current_state"),
+        sql<boolean>`access_requests.expire_time <= ${now}`.as("has_expired"),
+      ])
+      .$narrowType<{ member_name: NotNull; member_state: NotNull }>()
+  );
 }
 
 /** Counts what a member has asked for: how many requests wait, and how many it has created since a time. */

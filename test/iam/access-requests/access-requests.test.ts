@@ -82,11 +82,19 @@ describe("who may", () => {
     const [viewer, granter] = [await person("/roles/viewer"), await person("/roles/access-admin")];
     const [a, b, c] = [await ask(alice), await ask(bob, shop), await ask(bob, org)];
     const all = [a, b, c];
+    // Grants roles everywhere but on one project.
+    const partly = await person();
+    const grants = { name: "grants", permissions: ["iam.roleBindings.create"] };
+    const { path: rolePath } = await operator.api.roles.createRole({ parentPath: org, role: grants });
+    const condition = `!resource.path.startsWith("${shop}")`;
+    const roleBinding = { name: "partly", rolePath, subjectPath: partly.path, condition };
+    await operator.api.roleBindings.createRoleBinding({ parentPath: org, roleBinding });
     const table = [
       [alice, [a]],
       [bob, [b, c]],
       [ofWeb, [a]],
       [granter, all],
+      [partly, [a, c]],
       [viewer, all],
       [operator, all],
       [await person(), []],
