@@ -4,7 +4,7 @@ import { type Kysely, sql } from "kysely";
 import pg from "pg";
 import copy from "pg-copy-streams";
 import type { Schema } from "../schema.ts";
-import type { TableEnd, TableHead } from "./manifest.ts";
+import { type TableEnd, type TableHead, damaged } from "./manifest.ts";
 
 /** A table of the database, with the columns that are stored. */
 export interface CopiedTable extends TableHead {
@@ -44,10 +44,17 @@ export function copyRows(client: pg.Client, { table, columns, collated, key }: C
   return client.query(copy.to(`copy (${select}) to stdout`));
 }
 
-/** Writes rows into a table. Resolves when the server has them. */
+/** Writes rows into a table. Resolves when the server has them. @throws DumpError DAMAGED for what are no rows of it. */
 export async function loadRows(client: pg.Client, head: TableHead, rows: AsyncIterable<Buffer>): Promise<void> {
   const into = `${quote(head.table)} (${head.columns.map(quote).join(", ")})`;
-  await pipeline(rows, client.query(copy.from(`copy ${into} from stdin`)));
+  try {
+    await pipeline(rows, client.query(copy.from(`copy ${into} from stdin`)));
+  } catch (error) {
+    // No text of a value, no value for a column, or no column: the database finds it before the hash of the rows is complete.
+    if (error instanceof pg.DatabaseError && /^(22|23|42)/.test(error.code ?? ""))
+      throw damaged(`the rows of ${head.table} cannot be read: ${error.message}`, error);
+    throw error;
+  }
 }
 
 /** Counts rows, and hashes their text. */
