@@ -268,6 +268,8 @@ test("predefined roles have the permissions of then, which the servers note that
   await place.grant(place.web, bob, "/roles/provider");
   const between = await headOf(place);
   await sql.query("insert into past_roles select clock_timestamp(), permissions from past_roles order by time limit 1");
+  // A time of the request has milliseconds, and the row of the roles microseconds.
+  await new Promise((resolve) => setTimeout(resolve, 2));
   const now = timestampFromDate(new Date());
   const mayAt = async (asked: object) =>
     (await access.checkAccess({ subjectPath: bob, permission: "iam.members.get", resourcePath: org.path, ...asked }))
