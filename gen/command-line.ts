@@ -337,7 +337,7 @@ export const contract: Contract = {
       {"name":"member_path","type":"string","mode":"output","help":"The Member that asks, for example `/orgs/acme/members/alice`: the caller that created the AccessRequest"},
       {"name":"state","type":["PENDING","APPROVED","DECLINED","CANCELLED","EXPIRED","ENDED"],"mode":"output","help":"The state of the AccessRequest, for example `APPROVED`"},
       {"name":"lapse_time","type":"time","mode":"output","help":"Until when it can be decided: 14 days after its creation, or `expire_time` if that is earlier"},
-      {"name":"decisions","type":"json","shape":"list","mode":"output","help":"The decisions, in their order; at most two"},
+      {"name":"decision","type":"json","mode":"output","help":"The decision; unset until there is one"},
       {"name":"role_binding_path","type":"string","mode":"output","help":"The RoleBinding that the approval created, for example `/orgs/acme/projects/web/roleBindings/access-request-01980f5e7c1a7b3e9c553f0f6e1d2a4b`; empty while there is none"},
       {"name":"ender_path","type":"string","mode":"output","help":"The Member that withdrew the AccessRequest, or ended the access early, for example `/orgs/acme/members/alice`; empty if nobody did, or if it no longer exists"},
       {"name":"end_time","type":"time","mode":"output","help":"When it was over: withdrawn, declined, lapsed, or when the access ended"},

@@ -19,12 +19,6 @@ export interface AccessRequests extends VersionColumns {
   lapse_time: ColumnType<Date, Date, never>;
   /** As it was written: time, and what becomes of the role binding, make an EXPIRED or ENDED one of it. */
   state: "PENDING" | "APPROVED" | "DECLINED" | "CANCELLED" | "ENDED";
-  /** The first of two approvals. */
-  first_decider_org_id: string | null;
-  first_decider_id: string | null;
-  first_message: string;
-  first_decide_time: ColumnType<Date | null, null, string | null>;
-  /** The decision that counts. */
   decider_org_id: string | null;
   decider_id: string | null;
   decision_message: string;

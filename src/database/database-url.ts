@@ -10,6 +10,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
+import { isThisMachine } from "./this-machine.ts";
 
 export interface Host {
   /** A name, an address, or the directory of a socket. */
@@ -130,7 +131,7 @@ function readHost(text: string, portParameter: string | undefined): Host {
 
 /** Whether a host is this machine. */
 function isLocal({ host }: Host): boolean {
-  return host.startsWith("/") || /^(localhost|.*\.localhost|127(\.\d+){3}|::1)$/i.test(host);
+  return host.startsWith("/") || isThisMachine(host);
 }
 
 function readTls(given: ReadonlyMap<string, string>, hosts: DatabaseUrl["hosts"]): DatabaseUrl["ssl"] {

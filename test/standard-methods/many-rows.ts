@@ -91,9 +91,9 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   ],
   access_requests: [
     `insert into access_requests (id, customer_id, org_id, member_id, predefined_role, reason, expire_time, lapse_time, state,
-        first_message, decision_message, changed_revision, create_time, update_time)
+        decision_message, changed_revision, create_time, update_time)
       select ${id("AccessRequest", "n")}, ${customerOf("n")}, ${orgOf("n")}, ${id("Member", inSameOrg)}, 'viewer', 'to look',
-        now() + interval '1 day', now() + interval '1 day', 'PENDING', '', '', gen_random_uuid(), ${timeOf("n")}, ${timeOf(`${large} - n`)}
+        now() + interval '1 day', now() + interval '1 day', 'PENDING', '', gen_random_uuid(), ${timeOf("n")}, ${timeOf(`${large} - n`)}
       from generate_series(1, ${total}) n`,
   ],
   subgroups: [

@@ -75,7 +75,6 @@ const createdByOthers = {
     expire_time: "now() + interval '1 day'",
     lapse_time: "now() + interval '1 day'",
     state: "'PENDING'",
-    first_message: "''",
     decision_message: "''",
   },
   Session: {

@@ -1,5 +1,5 @@
 import type { TableEnd } from "../../database/dump/manifest.ts";
-import type { ProgressStream } from "../report/progress.ts";
+import { type ProgressStream, eraseLine, lineMs } from "../report/progress.ts";
 
 export interface RowProgress {
   readonly advance: (table: string, bytes: number) => void;
@@ -10,8 +10,6 @@ export interface RowProgress {
 }
 
 const redrawMs = 100;
-const lineMs = 5_000;
-const eraseLine = "\r\u001b[2K";
 
 /** Shows which table is copied: on a terminal in a line that is rewritten in place, otherwise in a line every few seconds. */
 export function createRowProgress(stream: ProgressStream, now: () => number = Date.now): RowProgress {

@@ -16,8 +16,10 @@ export interface ProgressStream {
 }
 
 const redrawMs = 50;
-const lineMs = 5_000;
-const eraseLine = "\r\u001b[2K";
+/** How often a line is written where none is rewritten, in milliseconds. */
+export const lineMs = 5_000;
+/** Erases the line of a terminal, to write it again. */
+export const eraseLine = "\r\u001b[2K";
 
 /**
  * Creates a progress display. On a terminal, it is a line that is rewritten in place and erased at the end; otherwise it prints

@@ -12,6 +12,7 @@ import { predefinedRolePath } from "../roles/message.ts";
 import type { AccessRequestRow } from "./store.ts";
 
 export function toAccessRequest(row: AccessRequestRow): AccessRequest {
+  const decision = decisionOf(row);
   return {
     $typeName: "iam.v1alpha.AccessRequest",
     path: accessRequestPath(row),
@@ -23,7 +24,7 @@ export function toAccessRequest(row: AccessRequestRow): AccessRequest {
     memberPath: askingMemberPath(row),
     state: AccessRequest_State[row.current_state],
     lapseTime: toTimestamp(row.lapse_time),
-    decisions: decisionsOf(row),
+    ...(decision && { decision }),
     roleBindingPath: row.current_state === "APPROVED" ? bindingPath(row) : "",
     enderPath: pathOfPerson(row, "ender"),
     endTime: toTimestamp(endTimeOf(row)),
@@ -69,26 +70,15 @@ function projectPathName({
   return id === null ? undefined : pathName({ id, name: name ?? "", delete_time: deleteTime });
 }
 
-function decisionsOf(row: AccessRequestRow): AccessRequest_Decision[] {
-  const decisions: AccessRequest_Decision[] = [];
-  if (row.first_decide_time !== null) {
-    decisions.push(decision(pathOfPerson(row, "first_decider"), true, row.first_message, row.first_decide_time));
-  }
-  if (row.decide_time !== null) {
-    const isApproved = row.state !== "DECLINED";
-    decisions.push(decision(pathOfPerson(row, "decider"), isApproved, row.decision_message, row.decide_time));
-  }
-  return decisions;
-}
-
-function decision(deciderPath: string, approved: boolean, message: string, time: Date): AccessRequest_Decision {
-  const decideTime = toTimestamp(time);
+function decisionOf(row: AccessRequestRow): AccessRequest_Decision | undefined {
+  const decideTime = toTimestamp(row.decide_time);
+  if (decideTime === undefined) return undefined;
   return {
     $typeName: "iam.v1alpha.AccessRequest.Decision",
-    deciderPath,
-    approved,
-    message,
-    ...(decideTime && { decideTime }),
+    deciderPath: pathOfPerson(row, "decider"),
+    approved: row.state !== "DECLINED",
+    message: row.decision_message,
+    decideTime,
   };
 }
 
@@ -106,7 +96,7 @@ function endTimeOf(row: AccessRequestRow): Date | null {
   }
 }
 
-function pathOfPerson(row: AccessRequestRow, who: "first_decider" | "decider" | "ender"): string {
+function pathOfPerson(row: AccessRequestRow, who: "decider" | "ender"): string {
   return formerMemberPath({
     orgId: row[`${who}_org_id`],
     orgName: row[`${who}_org_name`],

@@ -64,7 +64,6 @@ export function createAccessRequestRules(dependencies: RoleDependencies): Rules 
               expire_time: expireTime,
               lapse_time: new Date(Math.min(lockTime.getTime() + lapseMs, expireTime.getTime())),
               state: "PENDING",
-              first_message: "",
               decision_message: "",
             },
           };

@@ -18,10 +18,6 @@ export const accessRequestColumns = [
   "expire_time",
   "lapse_time",
   "state",
-  "first_decider_org_id",
-  "first_decider_id",
-  "first_message",
-  "first_decide_time",
   "decider_org_id",
   "decider_id",
   "decision_message",
@@ -43,10 +39,6 @@ export const currentState = (now: RawBuilder<Date>) => sql<CurrentState>`case
 
 /** What the paths of those who decided and ended need. */
 const peopleColumns = [
-  "first_decider_orgs.name as first_decider_org_name",
-  "first_decider_orgs.delete_time as first_decider_org_delete_time",
-  "first_deciders.name as first_decider_name",
-  "first_deciders.delete_time as first_decider_delete_time",
   "decider_orgs.name as decider_org_name",
   "decider_orgs.delete_time as decider_org_delete_time",
   "deciders.name as decider_name",
@@ -91,13 +83,6 @@ export function selectAccessRequests(db: Kysely<Schema>, now: RawBuilder<Date> =
           .onRef("bindings.org_customer_id", "=", "access_requests.customer_id")
           .onRef("bindings.org_id", "=", "access_requests.org_id")
           .onRef("bindings.id", "=", "access_requests.binding_id"),
-      )
-      .leftJoin("orgs as first_decider_orgs", "first_decider_orgs.id", "access_requests.first_decider_org_id")
-      .leftJoin("members as first_deciders", (join) =>
-        join
-          .onRef("first_deciders.customer_id", "=", "first_decider_orgs.customer_id")
-          .onRef("first_deciders.org_id", "=", "first_decider_orgs.id")
-          .onRef("first_deciders.id", "=", "access_requests.first_decider_id"),
       )
       .leftJoin("orgs as decider_orgs", "decider_orgs.id", "access_requests.decider_org_id")
       .leftJoin("members as deciders", (join) =>

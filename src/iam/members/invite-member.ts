@@ -44,7 +44,7 @@ type ServedMembers = ServedResource<"members", MemberRow, typeof MemberSchema>;
 const defaultSeconds = 7 * 86_400;
 
 /** Creates the methods that invite a person, and send its link again. */
-export function createInvitations(served: ServedMembers, invitations: InvitationDependencies) {
+export function createInvitationMethods(served: ServedMembers, invitations: InvitationDependencies) {
   const { reader, dependencies } = served;
   const { issue, deliver } = createDelivery(dependencies.database, invitations);
 

@@ -18,7 +18,7 @@ import { readEmail } from "./email.ts";
 import { createEraseMember } from "./erase-member.ts";
 import { type ImpersonationDependencies, createImpersonateMember } from "./impersonate-member.ts";
 import type { InvitationDependencies } from "./deliver-invitation.ts";
-import { createInvitations } from "./invite-member.ts";
+import { createInvitationMethods } from "./invite-member.ts";
 import { foldEmail } from "../../validation/email-address.ts";
 import { voidInvitations } from "./invitation-store.ts";
 import { toMemberColumnType } from "./message.ts";
@@ -43,7 +43,7 @@ export function createMembersService(
   const reader = dependencies.readers.readerOf(memberDefinition, place);
   const served = { definition: memberDefinition, place, rules, reader, dependencies };
   const revokeTokens = createRevokeTokens(served);
-  const invitations = createInvitations(served, dependencies.invitations);
+  const invitations = createInvitationMethods(served, dependencies.invitations);
   const impersonateMember = createImpersonateMember(dependencies.impersonation);
   const eraseMember = createEraseMember(dependencies);
   const handlers = createStandardHandlers(MembersService, dependencies, memberDefinition, rules);

@@ -27,7 +27,7 @@ import {
   readProvider,
   readRelatedIdentities,
   useInvitation,
-} from "./invitation-store.ts";
+} from "./open-invitations.ts";
 import type { LinkedIdentity } from "./provider-store.ts";
 import type { SignedInPerson } from "./provider-sign-in.ts";
 

@@ -2,6 +2,7 @@
 // that nothing in it is read as another address.
 import type { Logger } from "pino";
 import { ServiceError } from "../../errors/service-error.ts";
+import { isThisMachine } from "../../database/this-machine.ts";
 import { createSlots } from "./slots.ts";
 
 /** Where mails are sent, and from whom. */
@@ -100,7 +101,7 @@ async function openTransport(text: string) {
     port: port === "" ? (secure ? 465 : 587) : Number(port),
     secure,
     // A password is sent encrypted, or within this machine.
-    requireTLS: hasUser && !secure && !isLoopback(hostname),
+    requireTLS: hasUser && !secure && !isThisMachine(hostname),
     ...(hasUser && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     connectionTimeout: stepMs,
     greetingTimeout: stepMs,
@@ -111,8 +112,6 @@ async function openTransport(text: string) {
     disableUrlAccess: true,
   });
 }
-
-const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || host.startsWith("127.");
 
 /** Says what went wrong, without the texts of the server, which may name what is inside of the network. */
 function describe(error: unknown): string {

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import type { SigningKeys } from "../../database/token-tables.ts";
+import { keyIdInColumn } from "../../database/sealed-columns.ts";
 import { keyIdOfSealed } from "../sealer.ts";
 import { readClock } from "../../database/clock.ts";
 
@@ -77,7 +78,7 @@ export async function forgetSecretKey(
   const now = await readClock(db);
   const { rows } = await sql`
     update signing_keys set sealed_key = null, retire_time = least(retire_time, ${now}::timestamptz)
-    where encode(substring(sealed_key from 2 for 8), 'hex') = ${keyId}
+    where ${keyIdInColumn("sealed_key")} = ${keyId}
     returning id`.execute(db);
   const others = (await readSigningKeys(db)).rows.flatMap(({ sealed_key: sealed }) => sealed ?? []);
   return { forgotten: rows.length, used: [...new Set(others.map(keyIdOfSealed))] };

@@ -5,7 +5,7 @@ import type { Origin } from "../../changes/author.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
 import { parseSecretHandle } from "../../identity/secret-handle.ts";
-import type { OpenInvitation } from "../../iam/sign-in/invitation-store.ts";
+import type { OpenInvitation } from "../../iam/sign-in/open-invitations.ts";
 import { type InvitedPerson, type Invitations, notOpenText } from "../../iam/sign-in/invitations.ts";
 import type { LinkedIdentity } from "../../iam/sign-in/provider-store.ts";
 import { type ProviderSignIn, type SignedInPerson, invitationPath } from "../../iam/sign-in/provider-sign-in.ts";

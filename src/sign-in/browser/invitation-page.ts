@@ -1,7 +1,7 @@
 // The page on which an invited person signs in, and accepts or declines. It needs no script: a link with a code fills the code in, and it can be
 // typed otherwise.
 import type { ListedProvider } from "../../iam/sign-in/provider-sign-in.ts";
-import type { OpenInvitation } from "../../iam/sign-in/invitation-store.ts";
+import type { OpenInvitation } from "../../iam/sign-in/open-invitations.ts";
 import type { InvitedPerson, Unfit } from "../../iam/sign-in/invitations.ts";
 import { escape, frame, hiddenFields, named, timeTag } from "./pages.ts";
 import type { Destination } from "./return-path.ts";

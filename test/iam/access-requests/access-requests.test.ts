@@ -25,18 +25,19 @@ describe.each(overFirst(protocols))("over %s", (protocol) => {
     const { operator, ask, person, sees, web, shop, org } = await openAccessScene(server, protocol);
     const [alice, owner] = [await person(), await person("/roles/owner", web)];
     const asked = await ask(alice);
-    expect(asked).toMatchObject({ state: PENDING, memberPath: alice.path, resourcePath: web, decisions: [] });
+    expect(asked).toMatchObject({ state: PENDING, memberPath: alice.path, resourcePath: web });
+    expect(asked.decision).toBeUndefined();
     expect(asked.path).toBe(`${org}/accessRequests/@${asked.id}`);
     const { path, etag } = asked;
     const approved = await owner.requests.approveAccessRequest({ path, message: "For the ticket", etag });
     const decision = { deciderPath: owner.path, approved: true, message: "For the ticket" };
-    expect(approved).toMatchObject({ state: APPROVED, decisions: [decision], enderPath: "" });
+    expect(approved).toMatchObject({ state: APPROVED, decision, enderPath: "" });
     expect(await alice.requests.getAccessRequest({ path })).toEqual(approved);
     expect([await sees(alice), await sees(alice, shop)]).toEqual([true, false]);
     const binding = await operator.api.roleBindings.getRoleBinding({ path: approved.roleBindingPath });
     expect(binding).toMatchObject({ subjectPath: alice.path, rolePath: "/roles/viewer", expireTime: asked.expireTime });
     const ended = await alice.requests.endAccessRequest({ path });
-    expect(ended).toMatchObject({ state: ENDED, decisions: [decision], enderPath: alice.path, roleBindingPath: "" });
+    expect(ended).toMatchObject({ state: ENDED, decision, enderPath: alice.path, roleBindingPath: "" });
     expect(await sees(alice)).toBe(false);
   });
 
@@ -47,11 +48,12 @@ describe.each(overFirst(protocols))("over %s", (protocol) => {
     const declined = await owner.requests.declineAccessRequest({ path: first.path, message: "Ask the shop" });
     expect(declined).toMatchObject({
       state: DECLINED,
-      decisions: [{ deciderPath: owner.path, approved: false, message: "Ask the shop" }],
+      decision: { deciderPath: owner.path, approved: false, message: "Ask the shop" },
       endTime: declined.updateTime,
     });
     const cancelled = await alice.requests.cancelAccessRequest({ path: second.path });
-    expect(cancelled).toMatchObject({ state: CANCELLED, enderPath: alice.path, decisions: [] });
+    expect(cancelled).toMatchObject({ state: CANCELLED, enderPath: alice.path });
+    expect(cancelled.decision).toBeUndefined();
     expect(await sees(alice)).toBe(false);
   });
 });

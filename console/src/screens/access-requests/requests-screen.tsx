@@ -124,15 +124,15 @@ function What({ request: { rolePath, resourcePath, expireTime, reason } }: { rea
 }
 
 /** Who decided and what they said, and who ended it. */
-function Outcome({ request: { decisions, enderPath, endTime } }: { readonly request: AccessRequest }) {
+function Outcome({ request: { decision, enderPath, endTime } }: { readonly request: AccessRequest }) {
   return (
     <span className="quiet-text">
-      {decisions.map(({ deciderPath, approved, message, decideTime }) => (
-        <span key={`${deciderPath} ${decideTime?.seconds}`}>
-          {approved ? accessRequestTexts.approved : accessRequestTexts.declined} <PathLinks paths={[deciderPath]} />{" "}
-          <bdi>{message}</bdi>{" "}
-        </span>
-      ))}
+      {decision === undefined ? null : (
+        <>
+          {decision.approved ? accessRequestTexts.approved : accessRequestTexts.declined}{" "}
+          <PathLinks paths={[decision.deciderPath]} /> <bdi>{decision.message}</bdi>{" "}
+        </>
+      )}
       {enderPath === "" ? null : (
         <>
           {accessRequestTexts.endedBy} <PathLinks paths={[enderPath]} /> <Time at={endTime} />
