@@ -37,12 +37,7 @@ async function dispatch(host: Host, words: readonly string[], version: string): 
     return exitCodes.done;
   }
   if (command === "__complete") return printCompletions(call);
-  const topic = command === "help" ? helpTopics.get(rest.find((each) => !each.startsWith("-")) ?? "") : undefined;
-  if (topic !== undefined) {
-    host.print(topic(contract, host.columns));
-    return exitCodes.done;
-  }
-  if (command === "help") return dispatch(host, rest.length === 0 ? [] : [...rest, "--help"], version);
+  if (command === "help") return help(host, rest, version);
   const own = commands.find(({ name }) => name === command);
   if (own !== undefined) {
     const parsed = parseArguments(rest, withGlobal(own.flags), own.name);
@@ -72,6 +67,22 @@ async function dispatch(host: Host, words: readonly string[], version: string): 
     return exitCodes.done;
   }
   return runVerb({ ...call, words: verbWords }, verb);
+}
+
+/** Prints the help of a topic or a command, or that of all. */
+async function help(host: Host, words: readonly string[], version: string): Promise<ExitCode> {
+  const { command: word } = splitCommand(words);
+  if (word === undefined) return dispatch(host, [], version);
+  const topic = helpTopics.get(word);
+  if (topic !== undefined) {
+    host.print(topic(contract, host.columns));
+    return exitCodes.done;
+  }
+  const known = [...allCommands(contract), ...otherWords.keys(), ...helpTopics.keys()];
+  if (known.includes(word)) return dispatch(host, [...words, "--help"], version);
+  throw new CommandError(`there is no help on ${JSON.stringify(word)}${didYouMean(word, known)}`, {
+    next: "tenantry --help",
+  });
 }
 
 function isHelpAsked(words: readonly string[]): boolean {

@@ -83,6 +83,16 @@ test("every method has its help, and the help of all commands fits a screen", as
   }
 });
 
+test("help on what is not there says what is", async () => {
+  const terminal = await openTerminal();
+  expect(await terminal.run("help exit-code")).toMatchObject({
+    code: exitCodes.usage,
+    stderr: expect.stringMatching(/there is no help on "exit-code"; did you mean exit-codes\?/),
+  });
+  for (const words of ["help", "help --org acme"]) expect((await terminal.run(words)).stdout).toContain("Commands:");
+  expect((await terminal.run("help create members")).stdout).toContain("--display-name TEXT");
+});
+
 function fits(width: number): boolean {
   return width <= 120;
 }
