@@ -7,7 +7,7 @@ import { type Caller, type Company, openCompany } from "../../access/callers.ts"
 import { uniqueName } from "../../support/api.ts";
 import { publishedKeys } from "../../support/published-keys.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
-import { stopRetries } from "../deliveries/no-retries.ts";
+import { endWait, stopRetries } from "../deliveries/waits.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 import { type Answer, type Received, webhookNetworks } from "../webhooks/receiver.ts";
 
@@ -72,7 +72,7 @@ export async function openSignalPlace(settings: Partial<Config> = {}): Promise<S
 
   // The server looks again when it has written something, or after some seconds.
   const passWait = async ({ id }: EventStream): Promise<void> => {
-    await sql.query("update event_streams set next_attempt_time = 'epoch' where id = $1", [id]);
+    await endWait(sql, "event_streams", id);
     await owner.members.updateMember({ path: owner.path, member: { description: uniqueName("wakes") } });
   };
 

@@ -6,7 +6,7 @@ import { type Caller, type Company, openCompany } from "../../access/callers.ts"
 import { uniqueName } from "../../support/api.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
-import { stopRetries } from "../deliveries/no-retries.ts";
+import { endWait, stopRetries } from "../deliveries/waits.ts";
 import { onlyGroups } from "./place.ts";
 import { type Receiver, webhookNetworks } from "./receiver.ts";
 
@@ -48,7 +48,7 @@ export async function openCustomerPlace(): Promise<CustomerPlace> {
   // The server looks again when it has written something, or after some seconds.
   const passWait = async ({ id }: Webhook): Promise<void> => {
     await sql.query("update webhook_logs set next_attempt_time = 'epoch' where webhook_id = $1", [id]);
-    await sql.query("update webhooks set next_attempt_time = 'epoch' where id = $1", [id]);
+    await endWait(sql, "webhooks", id);
     await owner.members.updateMember({ path: owner.path, member: { description: uniqueName("wakes") } });
   };
 
