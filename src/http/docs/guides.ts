@@ -14,6 +14,8 @@ export const guides: readonly Guide[] = [
   { slug: "start", title: "Start", file: "../README.md" },
   { slug: "command-line", title: "Command line", file: "command-line.md" },
   { slug: "sign-in", title: "Sign-in", file: "sign-in.md" },
+  { slug: "invitations", title: "Invitations", file: "invitations.md" },
+  { slug: "access-requests", title: "Access requests", file: "access-requests.md" },
   { slug: "operations", title: "Operations", file: "operations.md", script: "operations.js" },
   { slug: "filters", title: "Filters", file: "filters.md" },
   { slug: "paging", title: "Paging", file: "paging.md" },

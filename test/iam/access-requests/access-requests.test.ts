@@ -212,8 +212,8 @@ test("a request whose time is over is EXPIRED, and access whose time is over END
   const { ask, person, sees, web, org } = await openAccessScene(server);
   const [alice, owner] = [await person(), await person("/roles/owner")];
   const [waits, granted] = [
-    await ask(alice, web, "/roles/viewer", inMs(1500)),
-    await ask(alice, web, "/roles/viewer", inMs(1500)),
+    await ask(alice, web, "/roles/viewer", inMs(4_000)),
+    await ask(alice, web, "/roles/viewer", inMs(4_000)),
   ];
   await owner.requests.approveAccessRequest({ path: granted.path });
   const stateOf = async (path: string) => (await alice.requests.getAccessRequest({ path })).state;
