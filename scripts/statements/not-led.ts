@@ -83,7 +83,7 @@ export const notLed: readonly NotLed[] = [
   },
   { start: "src/iam/sign-in/choice-store.ts readChoices", reason: "A person chooses among members of several orgs." },
   { start: "src/iam/sign-in/provider-store.ts", reason: "A provider is named by its id in what it sends back." },
-  { start: "src/iam/sign-in/invitation-store.ts readInvitation", reason: secret },
+  { start: "src/iam/sign-in/open-invitations.ts readInvitation", reason: secret },
   { start: "src/jobs/operations-job.ts find", reason: job },
   { start: "src/jobs/purge/", reason: job },
   { start: "src/resources/sweeps/store.ts findNextSweeps", reason: job },
