@@ -35,7 +35,9 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
 
   /** Checks that the author may let somebody act as a member who counts everything that is granted to it later. */
   const requireMayGiveAll: RequireMayGiveAll = async (transaction, memberId, way, rule) => {
-    const { actorId, grantsUntil } = transaction.author;
+    const { actorId, grantsUntil, provisions } = transaction.author;
+    // A source does so for members that it has just made.
+    if (provisions === true) return;
     const may = actorId === memberId ? grantsUntil === null : await isOwner(transaction);
     if (!may) throw new ServiceError("GRANT_EXCEEDS_OWN", rule, { metadata: { role: "/roles/owner" } });
     (await createRequireWithin(transaction))(way);
